@@ -1,0 +1,13 @@
+// The launches of this rung's variants; the kernels are in gemm.cu and fused_norm.cu.
+#pragma once
+
+#include "common/rung.h"
+
+namespace ladder::rung_00 {
+
+constexpr int ceil_div(int x, int y) { return x / y + (x % y != 0); }
+
+cudaError_t gemm(const Gemm& p, cudaStream_t stream);
+cudaError_t fused_norm(const FusedNorm& p, cudaStream_t stream);
+
+}  // namespace ladder::rung_00

@@ -1,0 +1,19 @@
+#include "03_vectorized/rung.h"
+
+namespace ladder {
+
+const Rung& rung() {
+  static const Rung r{
+      .name = "03_vectorized",
+      .title = "16 bytes per access",
+      .needs = {8, 0, false},
+      .gemm = {{"single_buffer", "16-byte accesses, no prefetch", any_shape, rung_03::gemm_single_buffer},
+               {"vectorized", "16-byte accesses, next tile prefetched", any_shape, rung_03::gemm_vectorized}},
+      .fused_norm = {{"interleaved", "h is written while x is still being read", any_shape, rung_03::fused_norm_interleaved},
+                     {"vectorized", "row in registers, all reads before any write", any_shape,
+                      rung_03::fused_norm_vectorized}},
+  };
+  return r;
+}
+
+}  // namespace ladder

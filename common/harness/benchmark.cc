@@ -1,0 +1,176 @@
+#include "common/harness/benchmark.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "common/harness/failure.h"
+#include "common/harness/nvml.h"
+
+namespace ladder {
+namespace {
+
+constexpr double short_launch_us = 100;     // shorter ones are batched into a graph
+constexpr double batch_us = 500;            // and a batch takes about this long
+constexpr double budget_us = 1.5e6;         // of timed work per measurement, unless `repeats` says otherwise
+constexpr int max_batch = 512;
+
+struct Events {
+  cudaEvent_t begin = nullptr, end = nullptr;
+  Events() {
+    check(cudaEventCreate(&begin), "creating an event");
+    check(cudaEventCreate(&end), "creating an event");
+  }
+  ~Events() {
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+  }
+  Events(const Events&) = delete;
+  double microseconds() const {
+    float ms = 0;
+    check(cudaEventSynchronize(end), "running a kernel");
+    check(cudaEventElapsedTime(&ms, begin, end), "reading an event");
+    return ms * 1000.0;
+  }
+};
+
+struct Stream {
+  cudaStream_t stream = nullptr;
+  Stream() { check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "creating a stream"); }
+  ~Stream() { cudaStreamDestroy(stream); }
+  Stream(const Stream&) = delete;
+};
+
+// A contender ready to give samples.
+struct Runner {
+  const Contender* contender;
+  int sets;
+  int next_set = 0;
+  int launches_per_sample = 1;
+  cudaGraphExec_t batch = nullptr;
+  std::vector<double> samples;
+
+  explicit Runner(const Contender& c, int sets_) : contender(&c), sets(sets_) {}
+  Runner(Runner&& other) noexcept { *this = std::move(other); }
+  Runner& operator=(Runner&& other) noexcept {
+    std::swap(contender, other.contender);
+    std::swap(sets, other.sets);
+    std::swap(next_set, other.next_set);
+    std::swap(launches_per_sample, other.launches_per_sample);
+    std::swap(batch, other.batch);
+    std::swap(samples, other.samples);
+    return *this;
+  }
+  ~Runner() {
+    if (batch) cudaGraphExecDestroy(batch);
+  }
+
+  void launch_once(cudaStream_t stream) {
+    check(contender->launch(next_set, stream), "launching " + contender->name);
+    next_set = (next_set + 1) % sets;
+  }
+
+  // Captures enough launches into one graph, every buffer set as often as any other where there are several.
+  void make_batch(double launch_us, cudaStream_t stream) {
+    launches_per_sample = std::clamp(int(std::ceil(batch_us / std::max(launch_us, 0.5))), 1, max_batch);
+    if (launches_per_sample > sets) launches_per_sample = (launches_per_sample + sets - 1) / sets * sets;
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing " + contender->name);
+    for (int i = 0; i < launches_per_sample; ++i) launch_once(stream);
+    check(cudaStreamEndCapture(stream, &graph), "capturing " + contender->name);
+    const cudaError_t error = cudaGraphInstantiate(&batch, graph, 0);
+    cudaGraphDestroy(graph);
+    check(error, "capturing " + contender->name);
+  }
+
+  void sample(Events& events, cudaStream_t stream) {
+    check(cudaEventRecord(events.begin, stream), "recording an event");
+    if (batch) {
+      check(cudaGraphLaunch(batch, stream), "launching " + contender->name);
+    } else {
+      launch_once(stream);
+    }
+    check(cudaEventRecord(events.end, stream), "recording an event");
+  }
+};
+
+double time_launches(Runner& runner, int launches, cudaStream_t stream) {
+  Events events;
+  check(cudaEventRecord(events.begin, stream), "recording an event");
+  for (int i = 0; i < launches; ++i) runner.launch_once(stream);
+  check(cudaEventRecord(events.end, stream), "recording an event");
+  return events.microseconds() / launches;
+}
+
+// A first launch (loading the module, choosing an algorithm), then as many as a rough figure needs.
+double warm_up(Runner& runner, cudaStream_t stream) {
+  const double first = time_launches(runner, 1, stream);
+  return first > 50000 ? first : time_launches(runner, first > 2000 ? 2 : 5, stream);
+}
+
+}  // namespace
+
+double quantile(std::vector<double> samples, double p) {
+  std::sort(samples.begin(), samples.end());
+  const double at = p * double(samples.size() - 1);
+  const std::size_t below = std::size_t(at);
+  const std::size_t above = std::min(below + 1, samples.size() - 1);
+  return samples[below] + (at - double(below)) * (samples[above] - samples[below]);
+}
+
+double quick_time_us(const Contender& contender, int sets) {
+  Stream s;
+  Runner runner(contender, sets);
+  warm_up(runner, s.stream);
+  return time_launches(runner, 5, s.stream);
+}
+
+int sets_to_rotate(std::uint64_t footprint_bytes, std::uint64_t l2_bytes) {
+  constexpr std::uint64_t most = 256;
+  if (footprint_bytes == 0 || footprint_bytes > 2 * l2_bytes) return 1;
+  return int(std::min(most, 2 * l2_bytes / footprint_bytes + 1));
+}
+
+Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats) {
+  Nvml nvml;
+  Stream s;
+  std::vector<Runner> runners;
+  double round_us = 0;
+  for (const Contender& contender : contenders) {
+    Runner& runner = runners.emplace_back(contender, sets);
+    const double launch_us = warm_up(runner, s.stream);
+    if (launch_us < short_launch_us) runner.make_batch(launch_us, s.stream);
+    round_us += launch_us * runner.launches_per_sample;
+  }
+  if (repeats == 0) repeats = std::clamp(int(budget_us / round_us), round_us > 1e6 ? 3 : 5, 200);
+
+  // Two rounds are in flight at any time, so that the GPU never idles between them and NVML is read under load.
+  const int n = int(runners.size());
+  std::vector<std::unique_ptr<Events>> events;
+  for (int i = 0; i < 2 * n; ++i) events.push_back(std::make_unique<Events>());
+  auto collect = [&](int round) {
+    for (int i = 0; i < n; ++i)
+      runners[i].samples.push_back(events[round % 2 * n + i]->microseconds() / runners[i].launches_per_sample);
+  };
+  constexpr int warm_rounds = 1;  // round 0 replays each graph for the first time: not a sample
+  for (int round = 0; round < repeats + warm_rounds; ++round) {
+    for (int turn = 0; turn < n; ++turn) {
+      const int i = (turn + round) % n;
+      runners[i].sample(*events[round % 2 * n + i], s.stream);
+    }
+    nvml.sample();
+    if (round > 0) collect(round - 1);
+  }
+  collect(repeats + warm_rounds - 1);
+
+  Measurement m;
+  for (Runner& r : runners) {
+    r.samples.erase(r.samples.begin(), r.samples.begin() + warm_rounds);
+    m.timings.push_back({r.contender->name, quantile(r.samples, 0.5), quantile(r.samples, 0.1),
+                         quantile(r.samples, 0.9), int(r.samples.size()), r.launches_per_sample});
+  }
+  m.card = nvml.state();
+  return m;
+}
+
+}  // namespace ladder

@@ -1,0 +1,53 @@
+// Times several implementations of one problem against each other.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ladder {
+
+// Something to time: enqueues one launch on buffer set `set`.
+struct Contender {
+  std::string name;
+  std::function<cudaError_t(int set, cudaStream_t)> launch;
+};
+
+struct Timing {
+  std::string name;
+  double median_us = 0, p10_us = 0, p90_us = 0;  // per launch
+  int samples = 0;
+  int launches_per_sample = 1;
+};
+
+// The state of the card while it was being timed.
+struct CardState {
+  double sm_clock_mhz = 0;  // median; 0 where NVML is absent
+  double power_w = 0;       // highest
+  std::string throttle;     // reasons seen, joined by '+'; "none"; "unknown" where NVML is absent
+};
+
+struct Measurement {
+  std::vector<Timing> timings;  // in the order of the contenders
+  CardState card;
+};
+
+// The p-th quantile (0 … 1) of the samples, interpolated linearly; they need not be sorted.
+double quantile(std::vector<double> samples, double p);
+
+// Times the contenders alternately: round by round each gives one sample, the order rotating, so that all see the same
+// clock and power. A sample is one launch, or, where a launch is shorter than 100 µs, a CUDA graph of enough launches
+// that the gap between them does not count. Launches rotate over `sets` buffer sets. `repeats` rounds; 0 means as many
+// as fit about a second, at least 5 (3 where a round takes over a second).
+Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats);
+
+// Microseconds per launch from a few launches, for choosing between algorithms.
+double quick_time_us(const Contender& contender, int sets);
+
+// Buffer sets needed so that none of a problem's bytes are still in the L2 cache when their turn comes again: 1 where
+// one set is over twice the cache.
+int sets_to_rotate(std::uint64_t footprint_bytes, std::uint64_t l2_bytes);
+
+}  // namespace ladder

@@ -1,0 +1,42 @@
+// Random inputs, made on the device so that gigabytes of them take milliseconds.
+#include "common/harness/device_buffer.h"
+#include "common/harness/failure.h"
+
+namespace ladder {
+namespace {
+
+// 64 well-mixed bits from a counter (the finaliser of SplitMix64, Steele et al. 2014).
+__device__ std::uint64_t mix(std::uint64_t counter) {
+  std::uint64_t z = counter * 0x9E3779B97F4A7C15u;
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+  return z ^ (z >> 31);
+}
+
+__global__ void fill_kernel(__nv_bfloat16* out, std::uint64_t count, Distribution d, std::uint64_t seed) {
+  const std::uint64_t start = blockIdx.x * std::uint64_t(blockDim.x) + threadIdx.x;
+  const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
+  for (std::uint64_t i = start; i < count; i += stride) {
+    const std::uint64_t bits = mix(mix(seed) + i);
+    float value;
+    if (d.kind == Distribution::Kind::integer) {
+      value = float(int(bits % (2 * d.limit + 1)) - d.limit);
+    } else {  // Box-Muller: u in (0, 1], v in [0, 1)
+      const float u = (float(bits >> 40) + 1.0f) * 0x1p-24f;
+      const float v = float((bits >> 16) & 0xFFFFFF) * 0x1p-24f;
+      value = d.mean + d.deviation * sqrtf(-2.0f * logf(u)) * cospif(2.0f * v);
+    }
+    out[i] = __float2bfloat16_rn(value);
+  }
+}
+
+}  // namespace
+
+void fill(const GuardedBuffer& buffer, const Distribution& distribution, std::uint64_t seed) {
+  constexpr int threads = 256;
+  const std::uint64_t blocks = (buffer.count() + threads - 1) / threads;
+  fill_kernel<<<static_cast<unsigned>(blocks < 4096 ? blocks : 4096), threads>>>(buffer.data(), buffer.count(), distribution, seed);
+  check(cudaGetLastError(), "filling an input");
+}
+
+}  // namespace ladder

@@ -1,0 +1,77 @@
+#include "common/harness/machine.h"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdio>
+#include <fstream>
+
+#include "common/harness/cublas.h"
+#include "common/harness/failure.h"
+#include "ladder_revision.h"
+
+namespace ladder {
+namespace {
+
+std::string dotted(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
+
+// "580.159.04" from the kernel module; the CUDA version it supports where that is hidden.
+std::string driver_version() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  if (file >> version) return version;
+  int supported = 0;
+  cudaDriverGetVersion(&supported);
+  return "for CUDA " + dotted(supported);
+}
+
+std::string gibibytes(std::uint64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", double(bytes) / double(1 << 30));
+  return text;
+}
+
+}  // namespace
+
+Machine this_machine() {
+  int device = 0, runtime = 0;
+  cudaDeviceProp properties{};
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaFree(nullptr);  // makes the context: a device that is not usable says so now
+  if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
+  if (error != cudaSuccess) throw Failure(Exit::cannot_run, std::string("no usable CUDA GPU: ") + cudaGetErrorString(error));
+  check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+
+  Machine m;
+  m.device = properties.name;
+  m.driver = driver_version();
+  m.cuda = dotted(runtime);
+  m.cublas = cublas_version();
+  m.revision = LADDER_REVISION;
+  m.major = properties.major;
+  m.minor = properties.minor;
+  m.l2_bytes = std::uint64_t(properties.l2CacheSize);
+  return m;
+}
+
+void require(const Machine& machine, const ComputeCapability& needs) {
+  const int have = machine.major * 10 + machine.minor, need = needs.major * 10 + needs.minor;
+  if (needs.exact ? have == need : have >= need) return;
+  throw Failure(Exit::cannot_run, "needs a GPU of compute capability " + std::to_string(needs.major) + "." +
+                                      std::to_string(needs.minor) + (needs.exact ? " exactly" : " or newer") + "; " +
+                                      machine.device + " has " + std::to_string(machine.major) + "." +
+                                      std::to_string(machine.minor));
+}
+
+std::uint64_t free_device_bytes() {
+  std::size_t available = 0, total = 0;
+  check(cudaMemGetInfo(&available, &total), "asking for free GPU memory");
+  return available;
+}
+
+void require_memory(std::uint64_t needed, std::uint64_t available) {
+  if (needed > available)
+    throw Failure(Exit::cannot_run,
+                  "GPU memory exhausted: needs " + gibibytes(needed) + ", " + gibibytes(available) + " are free");
+}
+
+}  // namespace ladder

@@ -1,0 +1,29 @@
+// Where the program runs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/rung.h"
+
+namespace ladder {
+
+struct Machine {
+  std::string device, driver, cuda, cublas, revision;
+  int major = 0, minor = 0;  // compute capability
+  std::uint64_t l2_bytes = 0;
+};
+
+// The current device. Throws Failure(Exit::cannot_run) where there is no usable GPU.
+Machine this_machine();
+
+// Throws Failure(Exit::cannot_run) with the reason unless the machine's GPU can run code for `needs`.
+void require(const Machine& machine, const ComputeCapability& needs);
+
+// Bytes of device memory still free. Throws like this_machine().
+std::uint64_t free_device_bytes();
+
+// Throws Failure(Exit::cannot_run) naming both figures when `needed` bytes are more than `available`.
+void require_memory(std::uint64_t needed, std::uint64_t available);
+
+}  // namespace ladder

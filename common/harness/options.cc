@@ -1,0 +1,209 @@
+#include "common/harness/options.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <sstream>
+
+#include "common/harness/failure.h"
+#include "common/harness/problems.h"
+
+namespace ladder {
+namespace {
+
+[[noreturn]] void bad_usage(const std::string& line) { throw Failure(Exit::bad_usage, line + " (see --help)"); }
+
+// A whole number in [low, high], written in decimal digits and nothing else.
+template <class Integer>
+Integer parse_number(const std::string& option, const std::string& text, Integer low, Integer high) {
+  Integer value{};
+  const char* end = text.data() + text.size();
+  auto [stopped, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc::invalid_argument || stopped != end)
+    bad_usage(option + " takes a whole number, not '" + text + "'");
+  if (error == std::errc::result_out_of_range || value < low || value > high)
+    bad_usage(option + " must be between " + std::to_string(low) + " and " + std::to_string(high) + ", not " + text);
+  return value;
+}
+
+template <class Problem>
+bool has_variant(const Rung& rung, const std::string& name) {
+  const auto& variants = ProblemInfo<Problem>::variants(rung);
+  return std::any_of(variants.begin(), variants.end(), [&](const auto& v) { return v.name == name; });
+}
+
+template <class Problem>
+void append_names(const Rung& rung, std::string& text) {
+  for (const auto& v : ProblemInfo<Problem>::variants(rung))
+    text += std::string(text.empty() ? "" : ", ") + v.name;
+}
+
+// The sizes as typed, before it is known which problem they belong to.
+struct Sizes {
+  std::optional<int> m, n, k, rows, cols, size;
+  bool any_gemm() const { return m || n || k; }
+  bool any_norm() const { return rows || cols; }
+};
+
+void choose_problems(const Rung& rung, const std::string& problem, const Sizes& sizes, Options& o) {
+  if (sizes.any_gemm() && sizes.any_norm()) bad_usage("--m, --n, --k belong to gemm, --rows, --cols to fused_norm: not both");
+  if (sizes.size && (sizes.any_gemm() || sizes.any_norm())) bad_usage("--size sets every dimension: not beside --m, --n, --k, --rows or --cols");
+  if (problem == "gemm" && sizes.any_norm()) bad_usage("gemm takes --m, --n, --k or --size, not --rows or --cols");
+  if (problem == "fused_norm" && sizes.any_gemm()) bad_usage("fused_norm takes --rows, --cols or --size, not --m, --n or --k");
+  o.gemm = problem.empty() ? !sizes.any_norm() : problem == "gemm";
+  o.fused_norm = problem.empty() ? !sizes.any_gemm() : problem == "fused_norm";
+
+  if (o.gemm && (sizes.any_gemm() || sizes.size)) {
+    Gemm p = ProblemInfo<Gemm>::default_shape();
+    p.m = sizes.size.value_or(sizes.m.value_or(p.m));
+    p.n = sizes.size.value_or(sizes.n.value_or(p.n));
+    p.k = sizes.size.value_or(sizes.k.value_or(p.k));
+    o.gemm_shape = p;
+  }
+  if (o.fused_norm && (sizes.any_norm() || sizes.size)) {
+    FusedNorm p = ProblemInfo<FusedNorm>::default_shape();
+    p.rows = sizes.size.value_or(sizes.rows.value_or(p.rows));
+    p.cols = sizes.size.value_or(sizes.cols.value_or(p.cols));
+    o.norm_shape = p;
+  }
+  if (o.sweep && (o.gemm_shape || o.norm_shape)) bad_usage("--sweep chooses the sizes itself: give it none");
+
+  if (o.variant.empty()) return;
+  if (o.ablate) bad_usage("--ablate runs every variant: not beside --variant");
+  const bool in_gemm = has_variant<Gemm>(rung, o.variant), in_norm = has_variant<FusedNorm>(rung, o.variant);
+  if ((!o.gemm || !in_gemm) && (!o.fused_norm || !in_norm)) {
+    std::string names;
+    if (o.gemm) append_names<Gemm>(rung, names);
+    if (o.fused_norm) append_names<FusedNorm>(rung, names);
+    bad_usage("no variant '" + o.variant + "' here; there is: " + names);
+  }
+  o.gemm = o.gemm && in_gemm;
+  o.fused_norm = o.fused_norm && in_norm;
+}
+
+}  // namespace
+
+Options parse_options(const std::vector<std::string>& arguments, const Rung& rung) {
+  Options o;
+  Sizes sizes;
+  std::string problem;
+
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    std::string option = arguments[i];
+    std::optional<std::string> attached;  // --option=value
+    if (const auto equals = option.find('='); option.starts_with("--") && equals != std::string::npos) {
+      attached = option.substr(equals + 1);
+      option.resize(equals);
+    }
+    auto value = [&]() -> std::string {
+      if (attached) return *attached;
+      if (i + 1 == arguments.size()) bad_usage(option + " needs a value");
+      return arguments[++i];
+    };
+    auto dimension = [&] { return parse_number(option, value(), 1, max_dimension); };
+    auto flag = [&](bool& target) {
+      if (attached) bad_usage(option + " takes no value");
+      target = true;
+    };
+
+    if (option == "gemm" || option == "fused_norm") {
+      if (!problem.empty()) bad_usage("give one problem, gemm or fused_norm; without one both run");
+      problem = option;
+    } else if (option == "--help" || option == "-h") {
+      flag(o.help);
+    } else if (option == "--list") {
+      flag(o.list);
+    } else if (option == "--m") {
+      sizes.m = dimension();
+    } else if (option == "--n") {
+      sizes.n = dimension();
+    } else if (option == "--k") {
+      sizes.k = dimension();
+    } else if (option == "--rows") {
+      sizes.rows = dimension();
+    } else if (option == "--cols") {
+      sizes.cols = dimension();
+    } else if (option == "--size") {
+      sizes.size = dimension();
+    } else if (option == "--variant") {
+      o.variant = value();
+    } else if (option == "--ablate") {
+      flag(o.ablate);
+    } else if (option == "--sweep") {
+      flag(o.sweep);
+    } else if (option == "--verify-only") {
+      flag(o.verify_only);
+    } else if (option == "--reference") {
+      const std::string name = value();
+      if (name != "cublas" && name != "cpu") bad_usage("--reference is cublas or cpu, not '" + name + "'");
+      o.reference = name == "cpu" ? Reference::cpu : Reference::cublas;
+    } else if (option == "--repeats") {
+      o.repeats = parse_number(option, value(), 1, 1000000);
+    } else if (option == "--seed") {
+      o.seed = parse_number<std::uint64_t>(option, value(), 0, std::numeric_limits<std::uint64_t>::max());
+    } else if (option == "--json") {
+      o.json = value();
+      if (o.json.empty()) bad_usage("--json needs a file name");
+    } else if (option == "--table-rows") {
+      flag(o.rows);
+    } else {
+      bad_usage((option.starts_with("-") ? "unknown option '" : "unknown problem '") + option + "'");
+    }
+  }
+  choose_problems(rung, problem, sizes, o);
+  return o;
+}
+
+std::string help_text(const Rung& rung) {
+  std::ostringstream out;
+  out << rung.name << ": " << rung.title << "\n"
+      << "\n"
+      << "usage: " << rung.name << " [gemm|fused_norm] [options]\n"
+      << "\n"
+      << "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm) or a plain copy\n"
+      << "(fused_norm), and prints a table. Without arguments: both problems at the course's sizes, "
+      << shape_text(ProblemInfo<Gemm>::default_shape()) << "\nand " << shape_text(ProblemInfo<FusedNorm>::default_shape())
+      << ".\n"
+      << R"(
+what to run
+  gemm                 C[m,n] = A[m,k] B[k,n], bf16, fp32 accumulation
+  fused_norm           h = x + residual; y = RMSNorm(h) gamma, row by row, bf16
+  --m M --n N --k K    sizes of the gemm; one left out keeps the course's
+  --rows R --cols C    sizes of the norm
+  --size N             every dimension at once
+  --variant NAME       one of the rung's variants (see --list); without it, the rung itself
+  --ablate             every variant: what each trick buys
+  --sweep              a range of sizes
+  --verify-only        check, do not time; without sizes, a list of awkward ones
+
+how
+  --repeats N          timed samples per kernel (default: as many as fit a second or so, at least 5)
+  --seed N             seed of the random inputs (default 1)
+  --reference cpu      check against fp64 on the CPU instead of cuBLAS: slow, for small sizes and for the sanitizers
+  --json FILE          append one JSON object per result to FILE
+  --table-rows         print the rows of the table without its header
+
+  --list               the rung's variants
+  --help               this text
+
+exit codes: 0 passed, 1 wrong result, 2 bad usage, 77 cannot run here (no GPU, another architecture, no memory)
+)";
+  return out.str();
+}
+
+std::string list_text(const Rung& rung) {
+  std::ostringstream out;
+  auto list = [&](const char* problem, const auto& variants) {
+    for (const auto& v : variants) {
+      const bool last = &v == &variants.back();
+      std::string name = v.name;
+      name.resize(std::max<std::size_t>(name.size(), 22), ' ');
+      out << problem << "  " << name << (last ? "  (the rung) " : "  ") << v.what << "\n";
+    }
+  };
+  list("gemm      ", rung.gemm);
+  list("fused_norm", rung.fused_norm);
+  return out.str();
+}
+
+}  // namespace ladder

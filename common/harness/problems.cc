@@ -1,0 +1,45 @@
+#include "common/harness/problems.h"
+
+namespace ladder {
+
+std::vector<Gemm> ProblemInfo<Gemm>::verify_shapes() {
+  return {gemm_shape(1, 1, 1),        gemm_shape(7, 13, 5),          gemm_shape(33, 65, 129),
+          gemm_shape(127, 255, 511),  gemm_shape(1024, 1000, 1016),  gemm_shape(1, 4096, 333),
+          gemm_shape(2049, 1, 77),    gemm_shape(4096, 4096, 4096)};
+}
+
+std::vector<Gemm> ProblemInfo<Gemm>::sweep_shapes() {
+  return {gemm_shape(256, 256, 256),    gemm_shape(512, 512, 512),    gemm_shape(1024, 1024, 1024),
+          gemm_shape(2048, 2048, 2048), gemm_shape(4096, 4096, 4096), gemm_shape(8192, 8192, 8192)};
+}
+
+std::vector<FusedNorm> ProblemInfo<FusedNorm>::verify_shapes() {
+  return {norm_shape(1, 1),     norm_shape(3, 7),         norm_shape(111, 541),   norm_shape(5, 1000),
+          norm_shape(8, 65537), norm_shape(2048, 65536),  norm_shape(8192, 4096), norm_shape(16384, 8192)};
+}
+
+std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {
+  return {norm_shape(65536, 512),  norm_shape(65536, 1024), norm_shape(32768, 2048),
+          norm_shape(8192, 4096),  norm_shape(32768, 5120), norm_shape(16384, 8192),
+          norm_shape(4096, 16384), norm_shape(4096, 32768), norm_shape(2048, 65536)};
+}
+
+std::string shape_text(const Gemm& p) {
+  return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
+}
+
+std::string shape_text(const FusedNorm& p) { return std::to_string(p.rows) + "x" + std::to_string(p.cols); }
+
+static std::uint64_t product(int x, int y) { return std::uint64_t(x) * std::uint64_t(y); }
+
+std::uint64_t footprint_bytes(const Gemm& p) {
+  return 2 * (product(p.m, p.k) + product(p.k, p.n) + product(p.m, p.n));
+}
+
+std::uint64_t footprint_bytes(const FusedNorm& p) { return 4 * 2 * product(p.rows, p.cols) + 2 * std::uint64_t(p.cols); }
+
+double score(const Gemm& p, double microseconds) { return 2.0 * p.m * p.n * p.k / microseconds * 1e-6; }
+
+double score(const FusedNorm& p, double microseconds) { return double(footprint_bytes(p)) / microseconds * 1e-3; }
+
+}  // namespace ladder

@@ -1,0 +1,56 @@
+// The course's problems as sizes: their names, their shapes, and what each must compute and move. A shape is the
+// problem's own struct (Gemm, FusedNorm) with null pointers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/rung.h"
+
+namespace ladder {
+
+inline Gemm gemm_shape(int m, int n, int k) { return {m, n, k, nullptr, nullptr, nullptr}; }
+inline FusedNorm norm_shape(int rows, int cols) {
+  return {rows, cols, nullptr, nullptr, nullptr, nullptr, nullptr, 1e-5f};
+}
+
+// What the harness needs to know of a problem to handle every problem alike.
+template <class Problem>
+struct ProblemInfo;
+
+template <>
+struct ProblemInfo<Gemm> {
+  static constexpr const char* name = "gemm";
+  static constexpr const char* unit = "TFLOPS";
+  static constexpr const char* score_field = "tflops";
+  static Gemm default_shape() { return gemm_shape(4096, 4096, 4096); }
+  static std::vector<Gemm> verify_shapes();  // odd sizes first: what --verify-only runs
+  static std::vector<Gemm> sweep_shapes();   // what --sweep times
+  static const std::vector<Variant<Gemm>>& variants(const Rung& r) { return r.gemm; }
+};
+
+template <>
+struct ProblemInfo<FusedNorm> {
+  static constexpr const char* name = "fused_norm";
+  static constexpr const char* unit = "GB/s";
+  static constexpr const char* score_field = "gbps";
+  static FusedNorm default_shape() { return norm_shape(16384, 8192); }
+  static std::vector<FusedNorm> verify_shapes();
+  static std::vector<FusedNorm> sweep_shapes();
+  static const std::vector<Variant<FusedNorm>>& variants(const Rung& r) { return r.fused_norm; }
+};
+
+std::string shape_text(const Gemm& p);       // "4096x4096x4096" (m x n x k)
+std::string shape_text(const FusedNorm& p);  // "16384x8192" (rows x cols)
+
+// Bytes of device memory that one set of inputs and outputs takes.
+std::uint64_t footprint_bytes(const Gemm& p);
+std::uint64_t footprint_bytes(const FusedNorm& p);
+
+// The score at a given time per launch: TFLOPS = 2·m·n·k / time for the gemm, GB/s over the bytes that must move,
+// 4·rows·cols·2 + 2·cols, for the norm.
+double score(const Gemm& p, double microseconds);
+double score(const FusedNorm& p, double microseconds);
+
+}  // namespace ladder

@@ -1,0 +1,85 @@
+// A problem with memory behind it: inputs, outputs, and what the outputs must be.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/harness/device_buffer.h"
+#include "common/harness/options.h"
+#include "common/harness/problems.h"
+#include "common/harness/verify.h"
+
+namespace ladder {
+
+// Several sets of buffers of one shape. Checks use the first set; timings rotate over all of them, so that a problem
+// that would fit into the L2 cache is not timed out of it.
+class GemmWorkload {
+ public:
+  GemmWorkload(const Gemm& shape, int sets, std::uint64_t seed, Reference reference);
+
+  Gemm problem(int set) const;
+  const std::string& input() const { return input_; }  // how the timed inputs were drawn
+
+  // The data that a check goes through, in this order: whole numbers, for which one result alone is right, then normal.
+  static constexpr int passes = 2;
+  void prepare(int pass);                              // draws the inputs of set 0, computes what they must give
+  void poison() const;                                 // before a launch
+  Verdict verify(std::string& outside) const;          // after it; `outside`: a write outside the outputs, or empty
+
+ private:
+  struct Set {
+    GuardedBuffer a, b, c;
+  };
+  Expected expected(std::uint64_t index, double reference) const;
+
+  Gemm shape_;
+  std::uint64_t seed_;
+  Reference reference_kind_;
+  std::string input_;
+  std::vector<Set> sets_;
+
+  std::vector<__nv_bfloat16> host_a_, host_b_;
+  std::vector<double> row_norm_a_, col_norm_b_;  // |a_i|₂ and |b_j|₂
+  bool exact_ = false;                           // every partial sum is a whole number below 2^24
+  std::vector<float> reference_;                 // cuBLAS, fp32, [m, n]; empty with Reference::cpu
+};
+
+class NormWorkload {
+ public:
+  NormWorkload(const FusedNorm& shape, int sets, std::uint64_t seed, Reference reference);
+
+  FusedNorm problem(int set) const;
+  const std::string& input() const { return input_; }
+
+  static constexpr int passes = 1;
+  void prepare(int pass);
+  void poison() const;
+  Verdict verify(std::string& outside) const;
+
+ private:
+  struct Set {
+    GuardedBuffer x, residual, gamma, h, y;
+  };
+
+  FusedNorm shape_;
+  std::uint64_t seed_;
+  std::string input_;
+  std::vector<Set> sets_;
+  std::vector<__nv_bfloat16> host_x_, host_residual_, host_gamma_;
+};
+
+template <class Problem>
+struct WorkloadFor;
+template <>
+struct WorkloadFor<Gemm> {
+  using type = GemmWorkload;
+};
+template <>
+struct WorkloadFor<FusedNorm> {
+  using type = NormWorkload;
+};
+template <class Problem>
+using Workload = typename WorkloadFor<Problem>::type;
+
+}  // namespace ladder

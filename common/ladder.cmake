@@ -1,0 +1,70 @@
+# What every target of the course shares: warnings, GPU architectures, and the one call that makes a rung.
+
+set(LADDER_GPU "auto" CACHE STRING
+    "Compute capability to build machine code for, such as 90; auto: the local GPU's, or what runs everywhere")
+
+# Warnings are errors, in our own code only: the flags travel with the targets that ask for them.
+add_library(ladder_warnings INTERFACE)
+target_compile_options(ladder_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Werror>
+  $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
+
+if(LADDER_GPU STREQUAL "auto")
+  set(ladder_local_gpu "")
+  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
+                  OUTPUT_VARIABLE ladder_smi ERROR_QUIET RESULT_VARIABLE ladder_smi_failed)
+  if(NOT ladder_smi_failed AND ladder_smi MATCHES "^([0-9]+)\\.([0-9]+)")
+    set(ladder_local_gpu ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
+  endif()
+elseif(LADDER_GPU MATCHES "^[0-9][0-9]+$")
+  set(ladder_local_gpu ${LADDER_GPU})
+else()
+  message(FATAL_ERROR "LADDER_GPU is '${LADDER_GPU}': give a compute capability without its dot, such as 90, or auto")
+endif()
+if(ladder_local_gpu)
+  message(STATUS "Machine code for compute capability ${ladder_local_gpu}")
+else()
+  message(STATUS "No GPU here: machine code for each rung's lowest architecture, PTX for the rest")
+endif()
+
+# ladder_architecture(TARGET ARCH): PTX for ARCH (80, or architecture-specific such as 90a) and machine code made from
+# that same PTX: for the local GPU where it can run it, else for ARCH itself. One PTX image, embedded as plain text, so
+# that a rung uses nothing newer than its own generation and the simulator can read it.
+function(ladder_architecture target arch)
+  set(real ${arch})
+  if(ladder_local_gpu AND arch MATCHES "^[0-9]+$" AND ladder_local_gpu GREATER arch)
+    set(real ${ladder_local_gpu})
+  endif()
+  set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
+  target_compile_options(${target} PRIVATE
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=[compute_${arch},sm_${real}]>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
+endfunction()
+
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ...): the program NAME in bin/, its tests, and its place in the course.
+function(ladder_rung name)
+  cmake_parse_arguments(rung "" "ARCH" "SOURCES" ${ARGN})
+  if(NOT rung_SOURCES)
+    set(rung_SOURCES rung.cc gemm.cu fused_norm.cu)
+  endif()
+  add_library(${name}_objects OBJECT ${rung_SOURCES})
+  target_include_directories(${name}_objects PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${name}_objects PUBLIC CUDA::toolkit PRIVATE ladder_warnings)
+  ladder_architecture(${name}_objects ${rung_ARCH})
+
+  add_executable(${name} $<TARGET_OBJECTS:${name}_objects>)
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF)
+  target_link_libraries(${name} PRIVATE ladder_harness)
+  ladder_rung_tests(${name})
+  set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
+endfunction()
+
+# The target `course`: climbs every rung in order and prints the ladder.
+function(ladder_course)
+  get_property(rungs GLOBAL PROPERTY LADDER_RUNGS)
+  string(REPLACE ";" "," comma_separated "${rungs}")
+  add_custom_target(course
+    COMMAND ${CMAKE_COMMAND} -D RUNGS=${comma_separated} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+            -D JSON=${CMAKE_BINARY_DIR}/course.jsonl -P ${PROJECT_SOURCE_DIR}/common/harness/course.cmake
+    DEPENDS ${rungs} USES_TERMINAL VERBATIM)
+endfunction()

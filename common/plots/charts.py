@@ -1,0 +1,365 @@
+"""The charts drawn from result files. Each function takes the results and returns a figure, or None without data."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib.pyplot as plt
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from results import (
+    BASELINE,
+    DEFAULT_SHAPE,
+    UNIT,
+    Results,
+    baseline_score,
+    best_baseline,
+    compulsory_bytes,
+    flops,
+    pretty,
+    ratio,
+    score,
+    sizes,
+)
+from style import BASELINE_LOOK, FAINT, INK, plain_number, rung_hatch, rung_look, spread, titles
+from values import figure as digits
+from values import percent
+
+NAMES = {"gemm": "GEMM", "fused_norm": "Fused add + RMSNorm"}
+
+
+def log_axis(axis) -> None:
+    axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(plain_number))
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(LogLocator(base=10, subs=range(1, 10)))
+
+
+def text_column(axes, x: float, heading: str, rows: list, **look) -> None:
+    """Figures in a column to the right of the axes, one per bar, under a heading."""
+    align = {"ha": "right", "annotation_clip": False, "fontsize": 9.5, **look}
+    axes.annotate(
+        heading,
+        (x, 1.0),
+        (0, 5),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="bottom",
+        **{**align, "fontsize": 8.5, "color": "#555555"},
+    )
+    for y, text in enumerate(rows):
+        axes.annotate(text, (x, y), xycoords=("axes fraction", "data"), va="center", **align)
+
+
+def ladder(results: Results, problem: str):
+    """One line per rung. GEMM spans three decades, so its axis is logarithmic and the gap to cuBLAS is the line
+    between the two marks; the norm's begins at zero and has bars."""
+    runs = results.ladder(problem, DEFAULT_SHAPE[problem])
+    if not runs:
+        return None
+    name, bars = BASELINE[problem], problem == "fused_norm"
+    figure, axes = plt.subplots(figsize=(8.2, 1.3 + 0.46 * len(runs)))
+    top = max(max(score(run), baseline_score(run) or 0) for run in runs)
+    for y, run in enumerate(runs):
+        look, value, base = rung_look(run["rung"]), score(run), baseline_score(run)
+        if bars:
+            axes.barh(
+                y,
+                value,
+                height=0.62,
+                color=look["color"],
+                edgecolor=INK,
+                linewidth=0.8,
+                hatch=rung_hatch(run["rung"]),
+            )
+            if base:
+                axes.plot([base, base], [y - 0.42, y + 0.42], color=INK, linewidth=2.4, solid_capstyle="butt")
+        else:
+            if base:
+                axes.plot([value, base], [y, y], color=FAINT, linewidth=2.2, zorder=1, solid_capstyle="butt")
+                axes.plot(base, y, "|", color=INK, markersize=17, markeredgewidth=2.4)
+            axes.plot(
+                value, y, look["marker"], color=look["color"], markeredgecolor=INK, markersize=11, zorder=3
+            )
+    axes.set_yticks(range(len(runs)), [run["rung"] for run in runs])
+    axes.set_ylim(len(runs) - 0.45, -0.62)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(True, axis="x")
+    if bars:
+        axes.set_xlim(0, top * 1.06)
+        axes.set_xlabel(
+            f"{UNIT[problem]} of compulsory traffic    (bar: the rung, ┃: {name} of as many bytes in the same run)"
+        )
+    else:
+        axes.set_xscale("log")
+        low = min(score(run) for run in runs)
+        axes.set_xlim(low / 1.7, top * 1.45)
+        log_axis(axes.xaxis)
+        axes.set_xlabel(f"{UNIT[problem]}, logarithmic    (marker: the rung, ┃: {name} in the same run)")
+    text_column(axes, 1.12, UNIT[problem], [digits(score(run)) for run in runs])
+    text_column(
+        axes,
+        1.28,
+        f"of {name}",
+        [percent(ratio(run)) if best_baseline(run) else "–" for run in runs],
+        fontweight="bold",
+    )
+    titles(
+        axes,
+        f"{NAMES[problem]}: the ladder at {pretty(DEFAULT_SHAPE[problem])}, bf16",
+        results.where_measured(),
+    )
+    return figure
+
+
+def end_labels(axes, ends: list, x: float, below: bool = False) -> None:
+    """A label at x for each (position, text, colour, from_x), with a line to where it belongs; all in fractions of
+    the axes. Labels that would overlap are moved apart; with `below`, downward from the highest one."""
+    gap = 14.5 / axes.get_window_extent().height
+    if below:
+        ends = sorted(ends, key=lambda end: -end[0])
+        places = []
+        for end in ends:
+            places.append(min(end[0], places[-1] - gap) if places else end[0])
+    else:
+        places = spread([end[0] for end in ends], gap)
+    for (position, text, colour, from_x), place in zip(ends, places):
+        axes.annotate(
+            text,
+            (from_x, position),
+            (x, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            ha="left",
+            fontsize=9,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.9,
+                "shrinkA": 1,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def axes_fraction(axes, x: float, y: float) -> tuple:
+    return tuple(axes.transAxes.inverted().transform(axes.transData.transform((x, y))))
+
+
+def sweep_lines(results: Results, problem: str, shapes: list) -> list:
+    """(label, look, [score or None per shape]), the baseline last: the fastest one of any rung's run at that shape."""
+    lines = []
+    for rung in results.rungs(problem):
+        runs = [results.run(rung, problem, shape) for shape in shapes]
+        lines.append((rung, rung_look(rung), [score(run) if run else None for run in runs]))
+    base = []
+    for shape in shapes:
+        scores = [baseline_score(run) for run in results.ladder(problem, shape) if best_baseline(run)]
+        base.append(max(scores) if scores else None)
+    return lines + [(BASELINE[problem], BASELINE_LOOK, base)]
+
+
+def draw_lines(axes, lines: list, xs: list, joined: bool) -> None:
+    for _, look, values in lines:
+        points = [(x, value) for x, value in zip(xs, values) if value is not None]
+        if points:
+            axes.plot(
+                *zip(*points),
+                **{**look, "linestyle": look["linestyle"] if joined else (0, (1, 3))},
+                linewidth=1.8 if joined else 0.9,
+                markeredgecolor=INK,
+                markeredgewidth=0.7,
+            )
+
+
+def sweep(results: Results, problem: str):
+    """Score against size. Cubes share an axis; other shapes have no order among them, so they are only named."""
+    shapes = results.shapes(problem)
+    cubes = [shape for shape in shapes if problem == "gemm" and len(set(sizes(shape))) == 1]
+    others = [shape for shape in shapes if shape not in cubes]
+    panels = [part for part in (cubes, others) if part]
+    if len(shapes) < 2:
+        return None
+    figure, grid = plt.subplots(
+        1,
+        len(panels),
+        figsize=(9, 5.2),
+        sharey=True,
+        squeeze=False,
+        gridspec_kw={"wspace": 0.04, "width_ratios": [max(len(p), 3) for p in panels]},
+    )
+    for axes, part in zip(grid[0], panels):
+        lines = sweep_lines(results, problem, part)
+        xs = [sizes(shape)[0] for shape in cubes] if part is cubes else list(range(len(part)))
+        draw_lines(axes, lines, xs, part is cubes)
+        if part is cubes:
+            axes.set_xscale("log", base=2)
+            axes.set_xlabel("m = n = k")
+            axes.set_xticks(xs, [str(x) for x in xs], rotation=40, ha="right", rotation_mode="anchor")
+            axes.minorticks_off()
+        else:
+            axes.set_xlim(-0.5, len(part) - 0.5)
+            axes.set_xlabel("m×n×k" if problem == "gemm" else "rows×cols, from few to many bytes")
+            axes.set_xticks(
+                xs, [pretty(shape) for shape in part], rotation=40, ha="right", rotation_mode="anchor"
+            )
+        axes.grid(True)
+    left, right = grid[0][0], grid[0][-1]
+    if problem == "gemm":
+        left.set_yscale("log")
+        log_axis(left.yaxis)
+        left.set_ylabel("TFLOPS, logarithmic")
+    else:
+        left.set_ylim(bottom=0)
+        left.set_ylabel("GB/s of compulsory traffic")
+    if right is not left:
+        right.tick_params(axis="y", which="both", length=0)
+        right.spines["left"].set_color(FAINT)
+    figure.canvas.draw()
+    ends = []
+    for label, look, values in lines:
+        points = [(x, value) for x, value in zip(xs, values) if value is not None]
+        if points:
+            from_x, position = axes_fraction(right, *points[-1])
+            ends.append((position, label, look["color"], from_x))
+    end_labels(right, ends, 1.05)
+    titles(left, f"{NAMES[problem]}: throughput against size, bf16", results.where_measured())
+    return figure
+
+
+def ablation(results: Results, rung: str, problem: str, shape: str):
+    """The variants of a rung in the order its chapter tells them, each beside what the full rung gains over it."""
+    runs = results.variants(rung, problem, shape)
+    look, last = rung_look(rung), score(runs[-1])
+    figure, axes = plt.subplots(figsize=(8.2, 1.3 + 0.44 * len(runs)))
+    for y, run in enumerate(runs):
+        full = run is runs[-1]
+        axes.barh(
+            y,
+            score(run),
+            height=0.62,
+            edgecolor=INK,
+            linewidth=0.8,
+            color=look["color"] if full else "#E4E4E4",
+            hatch=rung_hatch(rung) if full else "",
+        )
+    axes.axvline(last, color=INK, linewidth=1, linestyle=(0, (2, 2)))
+    axes.set_yticks(range(len(runs)), [run["variant"] for run in runs])
+    axes.get_yticklabels()[-1].set_fontweight("bold")
+    axes.set_ylim(len(runs) - 0.45, -0.62)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlim(0, max(map(score, runs)) * 1.05)
+    axes.set_xlabel(f"{UNIT[problem]}    (last bar and dashed line: the rung)")
+    axes.grid(True, axis="x")
+    text_column(axes, 1.12, UNIT[problem], [digits(score(run)) for run in runs])
+    text_column(
+        axes,
+        1.34,
+        "the rung against it",
+        [f"×{digits(last / score(run))}" if run is not runs[-1] else "" for run in runs],
+        fontweight="bold",
+    )
+    titles(
+        axes, f"{rung}: what each part buys, {NAMES[problem]} at {pretty(shape)}", results.where_measured()
+    )
+    return figure
+
+
+def roofline(results: Results):
+    """Rungs under the measured roofs. Intensity counts compulsory bytes only: what a perfect cache would move."""
+    copy = results.roofs.get("copy")
+    flat = {name: roof["value"] for name, roof in results.roofs.items() if roof["unit"] == "TFLOPS"}
+    runs = {problem: results.ladder(problem, DEFAULT_SHAPE[problem]) for problem in NAMES}
+    if not copy or not flat or not any(runs.values()):
+        return None
+    slope = copy["value"] / 1e3  # TB/s, that is TFLOPS per flop/byte
+    figure, axes = plt.subplots(figsize=(9, 5.6))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    points = [
+        (flops(run) / compulsory_bytes(run), flops(run) / run["median_us"] / 1e6, run)
+        for problem in runs
+        for run in runs[problem]
+    ]
+    low = min(y for _, y, _ in points) / 2
+    left = min(0.25, min(x for x, _, _ in points) / 2)
+    right = max(2e3, max(x for x, _, _ in points) * 1.6)
+    axes.set_xlim(left, right)
+    axes.set_ylim(low, max([*flat.values(), *(y for _, y, _ in points)]) * 2)
+    log_axis(axes.xaxis)
+    log_axis(axes.yaxis)
+    axes.xaxis.set_major_locator(LogLocator(base=10))
+    axes.yaxis.set_major_locator(LogLocator(base=10))
+    axes.grid(True)
+    peak = max(flat.values())
+    axes.plot([left, peak / slope], [left * slope, peak], color=INK, linewidth=2)
+    for name, value in sorted(flat.items(), key=lambda item: item[1]):
+        axes.plot([value / slope, right], [value, value], color=INK, linewidth=2)
+        top = value == peak  # its name fits above the slope, those of lower roofs under their line
+        axes.annotate(
+            f"{name}: {digits(value)} TFLOPS",
+            (value / slope, value),
+            (-2, 4) if top else (8, -4),
+            textcoords="offset points",
+            fontsize=9,
+            ha="right" if top else "left",
+            va="bottom" if top else "top",
+        )
+    for x, y, run in points:
+        look = rung_look(run["rung"])
+        axes.plot(
+            x, y, look["marker"], color=look["color"], markeredgecolor=INK, markeredgewidth=0.7, markersize=9
+        )
+    figure.canvas.draw()
+    corner = [
+        axes.transData.transform(point) for point in ((left, left * slope), (left * 10, left * 10 * slope))
+    ]
+    angle = math.degrees(math.atan2(corner[1][1] - corner[0][1], corner[1][0] - corner[0][0]))
+    middle = math.sqrt(max(left, low / slope) * peak / slope)
+    axes.annotate(
+        f"copy: {digits(copy['value'])} GB/s",
+        (middle, middle * slope),
+        (-5, 5),
+        textcoords="offset points",
+        fontsize=9,
+        rotation=angle,
+        rotation_mode="anchor",
+        ha="center",
+        va="bottom",
+    )
+    for problem in NAMES:
+        mine = [(axes_fraction(axes, x, y), run) for x, y, run in points if run["problem"] == problem]
+        if mine:
+            ends = [(at[1], run["rung"], rung_look(run["rung"])["color"], at[0]) for at, run in mine]
+            at_edge = ends[0][3] > 0.6  # far to the right: beside the axes, clear of the roofs
+            end_labels(axes, ends, 1.02 if at_edge else ends[0][3] + 0.06, below=not at_edge)
+            axes.axvline(
+                next(x for x, _, run in points if run["problem"] == problem),
+                color=FAINT,
+                linewidth=1,
+                linestyle=(0, (1, 2)),
+                zorder=0,
+            )
+    axes.set_xlabel("flops per compulsory byte of memory traffic, logarithmic")
+    axes.set_ylabel("TFLOPS, logarithmic")
+    named = " and ".join(f"{NAMES[p]} {pretty(DEFAULT_SHAPE[p])}" for p in NAMES if runs[p])
+    titles(axes, "Roofline: the rungs under the measured roofs", f"{named}; {results.where_measured()}")
+    return figure
+
+
+def all_charts(results: Results) -> dict:
+    """File name → figure, as far as there are records for it."""
+    charts = {
+        "ladder_gemm": lambda: ladder(results, "gemm"),
+        "ladder_norm": lambda: ladder(results, "fused_norm"),
+        "roofline": lambda: roofline(results),
+        "sweep_gemm": lambda: sweep(results, "gemm"),
+        "sweep_norm": lambda: sweep(results, "fused_norm"),
+    }
+    for rung, problem, shape in results.ablations():
+        short = "norm" if problem == "fused_norm" else problem
+        charts[f"ablation_{rung}_{short}"] = lambda of=(rung, problem, shape): ablation(results, *of)
+    return charts

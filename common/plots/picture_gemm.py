@@ -1,0 +1,290 @@
+"""Pictures of the tiled GEMM of rung 02: what a CTA stages, what a thread keeps, which banks its reads meet."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import matplotlib.pyplot as plt
+from matplotlib.patches import Rectangle
+
+from memory import BANK_WORD, BANKS, WARP, phases, wavefronts
+from style import BLUE, FAINT, GREEN, INK, VERMILLION, titles
+
+
+def _box(axes, x, y, width, height, face="white", edge=INK, line=0.8, **more):
+    axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=edge, linewidth=line, **more))
+
+
+def tiling(
+    block_m: int = 128,
+    block_n: int = 128,
+    block_k: int = 16,
+    thread_m: int = 8,
+    thread_n: int = 8,
+    tiles: tuple = (3, 4, 8),
+    cta: tuple = (1, 2),
+    k_tile: int = 3,
+    thread: tuple = (5, 9),
+):
+    """Left: C in CTA tiles, with the k-tiles of A and B that march past one of them. Right: that tile, with the
+    outputs one thread keeps in registers. `tiles` are the drawn numbers of tiles along m, n, k."""
+    figure, axes = plt.subplots(figsize=(11, 5.9))
+    axes.axis("off")
+    axes.set_aspect("equal")
+    unit, step, gap = 2.0, 0.5, 0.7  # drawn size of a CTA tile and of a k-tile
+    m, n, k = tiles[0] * unit, tiles[1] * unit, tiles[2] * step
+    row, column = cta[0] * unit, cta[1] * unit
+    a_x, c_x, b_y, c_y = 0.0, k + gap, 0.0, k + gap  # A left of C, B above C
+    for x, y, width, height, name in ((a_x, c_y, k, m, "A"), (c_x, b_y, n, k, "B"), (c_x, c_y, n, m, "C")):
+        _box(axes, x, y, width, height, "white")
+    _box(axes, a_x, c_y + row, k, unit, "#DCE9F5", "none")
+    _box(axes, c_x + column, b_y, unit, k, "#D6EEE6", "none")
+    for i in range(1, tiles[0]):
+        axes.plot([c_x, c_x + n], [c_y + i * unit] * 2, color=FAINT, linewidth=0.8)
+    for i in range(1, tiles[1]):
+        axes.plot([c_x + i * unit] * 2, [c_y, c_y + m], color=FAINT, linewidth=0.8)
+    for t in range(tiles[2]):
+        now = t == k_tile
+        _box(axes, a_x + t * step, c_y + row, step, unit, BLUE if now else "none", line=1.2 if now else 0.5)
+        _box(
+            axes, c_x + column, b_y + t * step, unit, step, GREEN if now else "none", line=1.2 if now else 0.5
+        )
+    _box(axes, c_x + column, c_y + row, unit, unit, "#FBE3C0", line=1.6)
+    arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2}
+    axes.annotate("", (a_x + k, c_y + row - 0.35), (a_x, c_y + row - 0.35), arrowprops=arrow)
+    axes.annotate("", (c_x + column - 0.35, b_y + k), (c_x + column - 0.35, b_y), arrowprops=arrow)
+    say = {"ha": "center", "va": "center"}
+    axes.text(a_x + k / 2, c_y + row - 0.75, "k-tiles march", fontsize=9, **say)
+    axes.text(c_x + column - 0.75, b_y + k / 2, "k-tiles march", fontsize=9, rotation=90, **say)
+    axes.text(a_x + k / 2, c_y + m + 0.45, "A [m, k]", fontsize=11, fontweight="bold", **say)
+    axes.text(c_x + n / 2, c_y + m + 0.45, "C [m, n]", fontsize=11, fontweight="bold", **say)
+    axes.text(c_x + n + 0.3, b_y + k / 2, "B [k, n]", fontsize=11, fontweight="bold", ha="left", va="center")
+    axes.text(
+        c_x + column + unit / 2, c_y + row + unit / 2, f"one CTA\n{block_m}×{block_n}", fontsize=9, **say
+    )
+    axes.text(
+        a_x + (k_tile + 0.5) * step,
+        c_y + row + unit + 0.4,
+        f"{block_m}×{block_k}",
+        fontsize=9,
+        color=BLUE,
+        **say,
+    )
+    axes.text(
+        c_x + column + unit + 0.2,
+        b_y + (k_tile + 0.5) * step,
+        f"{block_k}×{block_n}",
+        fontsize=9,
+        color=GREEN,
+        ha="left",
+        va="center",
+    )
+
+    # The CTA tile enlarged, with the outputs of one thread: every threads_m-th row, every threads_n-th column.
+    threads_m, threads_n = block_m // thread_m, block_n // thread_n
+    rows = [thread[0] + i * threads_m for i in range(thread_m)]
+    columns = [thread[1] + j * threads_n for j in range(thread_n)]
+    zoom, strip = 6.4, 0.5
+    cell_y, cell_x = zoom / block_m, zoom / block_n
+    left, top = c_x + n + 4.1, c_y + m - zoom
+    for corner in (0, 1):
+        axes.plot(
+            [c_x + column + unit, left - 0.25 - strip],
+            [c_y + row + corner * unit, top + corner * zoom],
+            color=FAINT,
+            linewidth=0.8,
+            linestyle=(0, (3, 3)),
+        )
+    _box(axes, left, top, zoom, zoom, "#FBE3C0", line=1.6)
+    _box(axes, left - 0.25 - strip, top, strip, zoom, "#DCE9F5")
+    _box(axes, left, top - 0.25 - strip, zoom, strip, "#D6EEE6")
+    for i in rows:
+        _box(axes, left - 0.25 - strip, top + i * cell_y, strip, cell_y, BLUE, BLUE, line=1)
+        axes.plot([left, left + zoom], [top + (i + 0.5) * cell_y] * 2, color=BLUE, linewidth=0.5)
+    for j in columns:
+        _box(axes, left + j * cell_x, top - 0.25 - strip, cell_x, strip, GREEN, GREEN, line=1)
+        axes.plot([left + (j + 0.5) * cell_x] * 2, [top, top + zoom], color=GREEN, linewidth=0.5)
+    for i in rows:
+        for j in columns:
+            axes.plot(
+                left + (j + 0.5) * cell_x,
+                top + (i + 0.5) * cell_y,
+                "s",
+                color=VERMILLION,
+                markeredgecolor=INK,
+                markeredgewidth=0.5,
+                markersize=5.5,
+            )
+    axes.text(
+        left + zoom / 2,
+        top - 1.15,
+        f"row of the B tile: {thread_n} of {block_n}",
+        fontsize=9,
+        color=GREEN,
+        **say,
+    )
+    axes.text(
+        left - 1.15,
+        top + zoom / 2,
+        f"column of the A tile: {thread_m} of {block_m}",
+        fontsize=9,
+        color=BLUE,
+        rotation=90,
+        bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
+        **say,
+    )
+    axes.text(
+        left + zoom / 2,
+        c_y + m + 0.45,
+        f"the {thread_m}×{thread_n} outputs of one of {threads_m * threads_n} threads",
+        fontsize=9,
+        **say,
+    )
+    facts = (
+        f"Per k-tile a CTA loads {block_m}·{block_k} elements of A and {block_k}·{block_n} of B from global memory, once.",
+        f"From shared memory, each element of A serves {block_n} outputs, each of B {block_m}.",
+        f"From registers, {thread_m} + {thread_n} values read feed {thread_m * thread_n} multiply-adds: "
+        f"{thread_m * thread_n / (thread_m + thread_n):.3g} per value, instead of {1 / 2:.3g} with one output per thread.",
+    )
+    for i, line in enumerate(facts):
+        axes.text(a_x, c_y + m + 1.45 + 0.62 * i, line, fontsize=9.5, ha="left", va="center")
+    axes.set_xlim(-0.2, left + zoom + 0.2)
+    axes.set_ylim(c_y + m + 1.45 + 0.62 * len(facts), -0.3)
+    titles(
+        axes,
+        f"02_smem_tiling: a {block_m}×{block_n} tile per CTA, {thread_m}×{thread_n} outputs per thread",
+        f"{block_m // thread_m * (block_n // thread_n)} threads; k in steps of {block_k}",
+    )
+    return figure
+
+
+def reads(
+    block_k: int = 16,
+    thread_m: int = 8,
+    thread_n: int = 8,
+    threads_m: int = 16,
+    threads_n: int = 16,
+    pad: int = 2,
+    element: int = 2,
+) -> list:
+    """(what, byte addresses of a warp's 32 lanes, access width) for the register tile's reads from tile_a[m][k] and
+    tile_b[k][n]: as the rung has it, and with a thread's rows and columns side by side instead."""
+
+    def lanes(index):
+        return [element * index(lane // threads_n, lane % threads_n) for lane in range(WARP)]
+
+    return [
+        ("A, if a thread's rows were side by side", lanes(lambda ty, tx: ty * thread_m * block_k), element),
+        (
+            f"the same, each row padded by {pad} elements",
+            lanes(lambda ty, tx: ty * thread_m * (block_k + pad)),
+            element,
+        ),
+        (
+            f"A as it is: a thread's rows are {threads_m} apart, a warp's side by side",
+            lanes(lambda ty, tx: ty * block_k),
+            element,
+        ),
+        ("B, if a thread's columns were side by side", lanes(lambda ty, tx: tx * thread_n), element),
+        (
+            f"B as it is: a thread's columns are {threads_n} apart, a warp's side by side",
+            lanes(lambda ty, tx: tx),
+            element,
+        ),
+    ]
+
+
+def lane_ranges(lanes: list) -> str:
+    """0,1,2,3,16 → 0–3,16."""
+    runs = [[lane for _, lane in run] for _, run in groupby(enumerate(lanes), lambda pair: pair[1] - pair[0])]
+    return ",".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+
+
+def banks(
+    accesses: list | None = None, title: str = "02_smem_tiling: a warp's reads from shared memory, by bank"
+):
+    """Per access a map: a column is a bank, a row 128 bytes of shared memory. Distinct words in one column wait for
+    each other; lanes at the same word share it."""
+    accesses = reads() if accesses is None else accesses
+    figure, axes = plt.subplots(figsize=(13, 1.2 + 1.35 * len(accesses)))
+    axes.axis("off")
+    y = 0.0
+    for what, addresses, width in accesses:
+        by_word = {}
+        for lane, address in enumerate(addresses):
+            for word in range(address // BANK_WORD, (address + width - 1) // BANK_WORD + 1):
+                by_word.setdefault(word, []).append(lane)
+        lines = sorted({word // BANKS for word in by_word})
+        busiest = [sum(word % BANKS == bank for word in by_word) for bank in range(BANKS)]
+        cost = wavefronts(addresses, width)
+        axes.text(0, y + 0.35, what, fontsize=10.5, fontweight="bold", va="center")
+        for bank in range(BANKS):
+            axes.text(bank + 0.5, y + 0.95, str(bank), fontsize=7, ha="center", va="center", color="#777777")
+        axes.text(-0.3, y + 0.95, "bank", fontsize=8, ha="right", va="center", color="#777777")
+        top = y + 1.2
+        for i, line in enumerate(lines):
+            axes.text(
+                -0.3,
+                top + i + 0.5,
+                f"byte {line * BANKS * BANK_WORD}",
+                fontsize=8,
+                ha="right",
+                va="center",
+                color="#777777",
+            )
+            for bank in range(BANKS):
+                lanes = by_word.get(line * BANKS + bank)
+                clash = lanes and busiest[bank] > 1 and len(phases(addresses, width)) == 1
+                face = "white" if not lanes else "#F3C2A3" if clash else "#BFDDF2"
+                _box(
+                    axes,
+                    bank,
+                    top + i,
+                    1,
+                    1,
+                    face,
+                    INK if lanes else FAINT,
+                    hatch="///" if clash else None,
+                    zorder=2 if lanes else 1,
+                )
+                if lanes:
+                    text = lane_ranges(lanes).split(",")
+                    size = {1: 7.5, 2: 7.5, 4: 6.5}.get(max(map(len, text)), 5.9)
+                    axes.text(
+                        bank + 0.5,
+                        top + i + 0.5,
+                        "\n".join(text),
+                        fontsize=size,
+                        ha="center",
+                        va="center",
+                        zorder=4,
+                        linespacing=0.95,
+                        bbox={"facecolor": face, "edgecolor": "none", "pad": 0.2} if clash else None,
+                    )
+        middle = top + len(lines) / 2
+        axes.text(
+            BANKS + 0.5,
+            middle - 0.28,
+            f"{cost} wavefront{'s' * (cost != 1)}",
+            fontsize=12,
+            fontweight="bold",
+            va="center",
+        )
+        words = len(by_word)
+        axes.text(
+            BANKS + 0.5,
+            middle + 0.42,
+            f"{words} word{'s' * (words != 1)} for {WARP} lanes",
+            fontsize=8.5,
+            va="center",
+        )
+        y = top + len(lines) + 0.6
+    axes.set_xlim(-2.8, BANKS + 5.6)
+    axes.set_ylim(y - 0.4, 0)
+    titles(
+        axes,
+        title,
+        "In a cell: the lanes that read this word. Hatched: another word of the same bank is asked for too, "
+        "and one of them waits.",
+    )
+    return figure

@@ -1,0 +1,229 @@
+"""The chapters' explanatory pictures. Every cell and line is computed from the addresses a kernel would use
+(memory.py); only the parameters at the top of each function are chosen. PICTURES at the end names the files.
+"""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+from matplotlib.patches import Rectangle
+
+import picture_gemm
+import picture_norm
+from memory import SECTOR, WARP, sectors
+from style import BLUE, FAINT, GREEN, INK, PALE, VERMILLION, titles
+
+
+def canvas(width: float, height: float, title: str, subtitle: str):
+    figure, axes = plt.subplots(figsize=(width, height))
+    axes.axis("off")
+    axes.invert_yaxis()
+    titles(axes, title, subtitle)
+    return figure, axes
+
+
+def box(axes, x, y, width, height, face="white", edge=INK, line=0.8, **more):
+    axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=edge, linewidth=line, **more))
+
+
+def draw_access(
+    axes, top: float, heading: str, formula: str, addresses: list, width: int, colour: str
+) -> None:
+    """One request of a warp: its lanes above, the sectors they touch below, a line for each lane."""
+    touched = sectors(addresses, width)
+    used = {byte for address in addresses for byte in range(address, address + width)}
+    size = 32 / max(len(touched), 4)  # the drawn width of a sector; 32 lanes are 32 wide
+    place = {sector: i * size + (32 - size * len(touched)) / 2 for i, sector in enumerate(touched)}
+    lanes_y, memory_y = top + 0.9, top + 3.6
+    axes.text(0, top, heading, fontsize=11, fontweight="bold", va="center")
+    axes.text(32, top, formula, fontsize=9.5, ha="right", va="center", color="#555555")
+    for lane, address in enumerate(addresses):
+        box(axes, lane, lanes_y, 1, 0.8, PALE)
+        axes.text(lane + 0.5, lanes_y + 0.43, str(lane), fontsize=7, ha="center", va="center")
+        sector = address // SECTOR
+        middle = place[sector] + 0.04 * size + 0.92 * size * (address % SECTOR + width / 2) / SECTOR
+        axes.plot([lane + 0.5, middle], [lanes_y + 0.8, memory_y], color=colour, linewidth=0.9)
+    for sector, x in place.items():
+        box(axes, x + 0.04 * size, memory_y, 0.92 * size, 0.8, "white")
+        inside = sorted(byte % SECTOR for byte in used if byte // SECTOR == sector)
+        if inside:  # a warp's bytes within one sector are contiguous in every access drawn here
+            box(
+                axes,
+                x + 0.04 * size + 0.92 * size * inside[0] / SECTOR,
+                memory_y,
+                0.92 * size * len(inside) / SECTOR,
+                0.8,
+                colour,
+                INK,
+                0.5,
+            )
+    moved = len(touched) * SECTOR
+    axes.text(33, lanes_y + 0.4, "32 lanes", fontsize=9, va="center")
+    axes.text(
+        33,
+        memory_y - 0.35,
+        f"{len(touched)} sector{'s' * (len(touched) != 1)}",
+        fontsize=13,
+        fontweight="bold",
+        va="center",
+    )
+    axes.text(
+        33,
+        memory_y + 0.75,
+        f"{len(used)} of {moved} B used\n({100 * len(used) / moved:.3g} %)",
+        fontsize=9,
+        va="center",
+    )
+
+
+def access(
+    rung: str, along: str, size: int = 4096, element: int = 2, row: int = 0, column: int = 0, kk: int = 0
+):
+    """A warp's three accesses in the naive kernel, where threadIdx.x runs along m, or along n."""
+    m = [row + (lane if along == "m" else 0) for lane in range(WARP)]
+    n = [column + (lane if along == "n" else 0) for lane in range(WARP)]
+    index = {
+        "load A[m][k]": [i * size + kk for i in m],
+        "load B[k][n]": [kk * size + j for j in n],
+        "store C[m][n]": [i * size + j for i, j in zip(m, n)],
+    }
+    figure, axes = canvas(
+        10,
+        6.6,
+        f"{rung}: what one warp asks of memory, threadIdx.x along {along}",
+        f"bf16, row-major, {size}³. Each box below a warp is one 32-byte sector; the filled part is what the lanes use.",
+    )
+    for i, ((heading, elements), colour) in enumerate(zip(index.items(), (BLUE, GREEN, VERMILLION))):
+        step = element * (elements[1] - elements[0])
+        formula = "all lanes at the same address" if step == 0 else f"{step} bytes from lane to lane"
+        draw_access(axes, i * 5.5, heading, formula, [element * e for e in elements], element, colour)
+    axes.set_xlim(-0.2, 38)
+    axes.set_ylim(2 * 5.5 + 4.7, -0.8)
+    return figure
+
+
+def vector(row_bytes: int = 512, widths: tuple = (2, 4, 8, 16), shown_lane: int = 5):
+    """The same bytes of a row, loaded by one warp with wider and wider accesses."""
+    figure, axes = canvas(
+        10,
+        5.4,
+        f"03_vectorized: {row_bytes} bytes of a row, loaded by one warp",
+        f"Shades: one load instruction and the next; ticks: its lanes; filled: the bytes of lane {shown_lane}.",
+    )
+    for sector in range(0, row_bytes, SECTOR):
+        box(axes, sector, -0.55, SECTOR, 0.5, "white")
+        axes.text(sector + SECTOR / 2, -0.29, str(sector // SECTOR), fontsize=7.5, ha="center", va="center")
+    axes.text(-10, -0.29, "sector", fontsize=9, ha="right", va="center")
+    for i, width in enumerate(widths):
+        y, per_request = 0.35 + i * 1.25, WARP * width
+        requests = [
+            [start + lane * width for lane in range(WARP)] for start in range(0, row_bytes, per_request)
+        ]
+        for number, addresses in enumerate(requests):
+            box(axes, addresses[0], y, per_request, 0.75, ("#DCE9F5", "#FBEFD5")[number % 2])
+            axes.vlines(addresses[1:], y + 0.57, y + 0.75, color=INK, linewidth=0.35)
+            box(axes, addresses[shown_lane], y, width, 0.75, BLUE, "none")
+        axes.text(
+            -10, y + 0.24, f"{width}-byte loads", fontsize=10, ha="right", va="center", fontweight="bold"
+        )
+        axes.text(
+            -10,
+            y + 0.62,
+            {2: "1 × bf16"}.get(width, f"{width // 2} × bf16"),
+            fontsize=8,
+            ha="right",
+            va="center",
+            color="#555555",
+        )
+        count, each = len(requests), len(sectors(requests[0], width))
+        axes.text(
+            row_bytes + 10,
+            y + 0.2,
+            f"{count} instruction{'s' * (count > 1)}",
+            fontsize=10,
+            va="center",
+            fontweight="bold",
+        )
+        axes.text(row_bytes + 10, y + 0.6, f"× {each} sectors per request", fontsize=9, va="center")
+    axes.set_xlim(-95, row_bytes + 125)
+    axes.set_ylim(0.35 + len(widths) * 1.25, -0.7)
+    return figure
+
+
+def warp_reduction(masks: tuple = (16, 8, 4, 2, 1), shown_lane: int = 0):
+    """The butterfly: after log2(32) exchanges every lane has the sum of all. What one lane's sum is made of is bold."""
+    figure, axes = canvas(
+        12,
+        6.2,
+        "01_coalesced: the sum over a warp in five shuffles",
+        f"A line from above: whose value a lane adds to its own. Bold: everything that reaches lane {shown_lane}.",
+    )
+    holds = [{lane: {lane} for lane in range(WARP)}]  # per step, lane → the lanes its partial sum covers
+    for mask in masks:
+        holds.append({lane: holds[-1][lane] | holds[-1][lane ^ mask] for lane in range(WARP)})
+    cone = [{shown_lane}]  # per step, the lanes whose value still reaches shown_lane
+    for mask in reversed(masks):
+        cone.insert(0, cone[0] | {lane ^ mask for lane in cone[0]})
+    for step, mask in enumerate(masks):
+        for lane in range(WARP):
+            for source in (lane, lane ^ mask):
+                bold = lane in cone[step + 1]
+                axes.plot(
+                    [source, lane],
+                    [step * 2, step * 2 + 2],
+                    color=BLUE if bold else FAINT,
+                    linewidth=1.7 if bold else 0.6,
+                    zorder=2 if bold else 1,
+                )
+        axes.text(
+            WARP + 0.2,
+            step * 2 + 1,
+            f"value += __shfl_xor_sync(…, value, {mask})",
+            fontsize=9,
+            va="center",
+            family="DejaVu Sans Mono",
+        )
+    for step, sums in enumerate(holds):
+        for lane in range(WARP):
+            bold = lane in cone[step]
+            axes.plot(
+                lane,
+                step * 2,
+                "o",
+                markersize=12.5,
+                color=BLUE if bold else "white",
+                markeredgecolor=INK if bold else "#999999",
+                zorder=3,
+            )
+            axes.text(
+                lane,
+                step * 2 + 0.01,
+                str(lane),
+                fontsize=6.5,
+                ha="center",
+                va="center_baseline",
+                color="white" if bold else INK,
+                zorder=4,
+            )
+        covered = len(sums[shown_lane])
+        axes.text(
+            -1.1,
+            step * 2,
+            f"sum of {covered}" if covered > 1 else "own value",
+            fontsize=9,
+            ha="right",
+            va="center",
+        )
+    axes.set_xlim(-5, WARP + 12.5)
+    axes.set_ylim(len(masks) * 2 + 0.6, -0.7)
+    return figure
+
+
+PICTURES = {
+    "access_00_naive": lambda: access("00_naive", along="m"),
+    "access_01_coalesced": lambda: access("01_coalesced", along="n"),
+    "warp_reduction": warp_reduction,
+    "tiling_02": picture_gemm.tiling,
+    "banks_02": picture_gemm.banks,
+    "vector_03": vector,
+    "norm_rows": picture_norm.norm_rows,
+}

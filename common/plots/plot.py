@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""Draws the course's plots from result files, and keeps the docs' tables and figures in step with them.
+
+plot.py                          docs/results/*.jsonl → docs/plots/*.svg
+plot.py --docs                   ... and the generated tables and figures in the docs
+plot.py --check                  changes nothing; fails if a plot or a doc is out of date
+plot.py my.jsonl --out folder    your own results; the docs are not touched
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+from results import ResultError, Results  # noqa: E402
+from tables import refresh  # noqa: E402
+
+
+def draw(results: Results, out: Path, with_pictures: bool) -> list:
+    """Writes the SVGs and returns their names."""
+    import charts
+    import pictures
+    import style
+
+    style.setup()
+    out.mkdir(parents=True, exist_ok=True)
+    drawings = {**charts.all_charts(results), **(pictures.PICTURES if with_pictures else {})}
+    drawn = []
+    for name, function in sorted(drawings.items()):
+        figure = function()
+        if figure:
+            style.save(figure, out / f"{name}.svg")
+            drawn.append(f"{name}.svg")
+    return drawn
+
+
+def unpinned() -> str:
+    """Empty where this is the matplotlib that the committed plots are drawn with."""
+    import matplotlib
+
+    pinned = re.search(r"^matplotlib==(\S+)", (HERE / "requirements.txt").read_text(), re.MULTILINE)[1]
+    return (
+        ""
+        if matplotlib.__version__ == pinned
+        else (
+            f"matplotlib is {matplotlib.__version__}, the committed plots are drawn with {pinned} (common/plots/requirements.txt)"
+        )
+    )
+
+
+def stale_plots(results: Results, committed: Path) -> list:
+    """One line for each committed plot that differs from what is drawn now."""
+    if unpinned():
+        raise ResultError(f"{unpinned()}: their bytes cannot be compared")
+    lines = []
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder)
+        drawn = draw(results, fresh, with_pictures=True)
+        there = sorted(path.name for path in committed.glob("*.svg"))
+        for name in sorted({*drawn, *there}):
+            if name not in there:
+                lines.append(f"docs/plots/{name}: missing")
+            elif name not in drawn:
+                lines.append(f"docs/plots/{name}: nothing draws it any more")
+            elif (fresh / name).read_bytes() != (committed / name).read_bytes():
+                lines.append(f"docs/plots/{name}: out of date")
+    return lines
+
+
+def main(arguments=None) -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("results", nargs="*", metavar="RESULTS", help="result files, or folders of *.jsonl")
+    parser.add_argument(
+        "--out", type=Path, help="folder for the SVGs (docs/plots for the committed results, else plots)"
+    )
+    parser.add_argument("--docs", action="store_true", help="also rewrite the tables and figures in the docs")
+    parser.add_argument(
+        "--check", action="store_true", help="only compare; exit 1 and name what is out of date"
+    )
+    parser.add_argument(
+        "--device", help="which device, where the results hold several (the one with most records)"
+    )
+    parser.add_argument("--root", type=Path, default=HERE.parents[1], help=argparse.SUPPRESS)
+    options = parser.parse_args(arguments)
+    committed = options.root / "docs" / "plots"
+    own = bool(options.results)
+    if own and (options.docs or options.check):
+        parser.error("--docs and --check are about the committed results; leave RESULTS out")
+    try:
+        folder = options.root / "docs" / "results"
+        results = Results(options.results if own else [folder] if folder.is_dir() else [], options.device)
+        if len(results.devices) > 1 and not options.device:
+            print(
+                f"plots: results of {', '.join(results.devices)}; showing {results.device} (--device picks another)"
+            )
+        if own and not results.runs:
+            raise ResultError(f"no timed run in {', '.join(options.results)}")
+        if options.check:
+            lines = [
+                f"{name}: generated text is out of date"
+                for name in refresh(options.root, results, write=False)
+            ]
+            lines += stale_plots(results, committed)
+            for line in lines:
+                print(line, file=sys.stderr)
+            if lines:
+                print(
+                    "plots: bring them up to date with: cmake --build build --target plots", file=sys.stderr
+                )
+            return 1 if lines else 0
+        out = options.out or (Path("plots") if own else committed)
+        drawn = draw(results, out, with_pictures=not own)
+        if out == committed:
+            if unpinned():
+                print(f"plots: {unpinned()}: these differ in their bytes; do not commit them")
+            for old in set(path.name for path in out.glob("*.svg")) - set(drawn):
+                (out / old).unlink()
+        print(f"plots: {len(drawn)} drawn in {out}")
+        if options.docs:
+            for name in refresh(options.root, results, write=True):
+                print(f"plots: {name} brought up to date")
+        return 0
+    except ResultError as error:
+        print(f"plots: {error}", file=sys.stderr)
+        return 2
+    except ImportError as error:
+        print(
+            f"plots: {error}; get it with: python3 -m pip install -r {HERE / 'requirements.txt'}",
+            file=sys.stderr,
+        )
+        return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,253 @@
+"""Result files: JSON Lines as the harness writes them, one plain dict per line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+KINDS = ("run", "roof")
+DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols")}
+SCORE = {"gemm": "tflops", "fused_norm": "gbps"}
+UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s"}
+BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy"}
+DEFAULT_SHAPE = {"gemm": "4096x4096x4096", "fused_norm": "16384x8192"}
+
+
+class ResultError(Exception):
+    """One line for the reader: what is wrong and where."""
+
+
+def shape_of(record: dict) -> str:
+    return "x".join(str(record[name]) for name in DIMENSIONS[record["problem"]])
+
+
+def sizes(shape: str) -> tuple:
+    return tuple(int(size) for size in shape.split("x"))
+
+
+def pretty(shape: str) -> str:
+    """4096x4096x4096 → 4096³, 16384x8192 → 16384×8192."""
+    parts = shape.split("x")
+    return f"{parts[0]}³" if len(parts) == 3 and len(set(parts)) == 1 else "×".join(parts)
+
+
+def flops(record: dict) -> float:
+    """gemm: a multiply and an add per (m,n,k). fused_norm: 5 per element: x+residual, h², its sum, ·rsqrt, ·gamma."""
+    if record["problem"] == "gemm":
+        return 2.0 * record["m"] * record["n"] * record["k"]
+    return 5.0 * record["rows"] * record["cols"]
+
+
+def compulsory_bytes(record: dict) -> float:
+    """bf16 bytes that must cross the memory bus: every input read once, every output written once."""
+    if record["problem"] == "gemm":
+        m, n, k = record["m"], record["n"], record["k"]
+        return 2.0 * (m * k + k * n + m * n)
+    return 2.0 * (4 * record["rows"] * record["cols"] + record["cols"])
+
+
+def score(record: dict) -> float:
+    return record[SCORE[record["problem"]]]
+
+
+def work_rate(record: dict, microseconds: float) -> float:
+    """TFLOPS or GB/s of this record's problem done in the given time."""
+    work = flops(record) / 1e6 if record["problem"] == "gemm" else compulsory_bytes(record) / 1e3
+    return work / microseconds
+
+
+def best_baseline(record: dict) -> str | None:
+    """The name of the fastest baseline timed in the same run."""
+    baselines = record.get("baselines") or {}
+    return min(baselines, key=lambda name: baselines[name]["median_us"], default=None)
+
+
+def baseline_score(record: dict, name: str | None = None) -> float | None:
+    name = name or best_baseline(record)
+    return work_rate(record, record["baselines"][name]["median_us"]) if name else None
+
+
+def ratio(record: dict, name: str | None = None) -> float | None:
+    """Baseline's time / our time: more than 1 is ahead of the baseline."""
+    name = name or best_baseline(record)
+    return record["baselines"][name]["median_us"] / record["median_us"] if name else None
+
+
+def is_simulated(record: dict) -> bool:
+    return record["device"].startswith("simulator")
+
+
+def check_record(record) -> None:
+    if not isinstance(record, dict):
+        raise ResultError("not a JSON object")
+    if record.get("record") not in KINDS:
+        raise ResultError(f"\"record\" is {record.get('record')!r}, expected one of {', '.join(KINDS)}")
+
+    def need(name, kinds):
+        if name not in record:
+            raise ResultError(f'no "{name}"')
+        if not isinstance(record[name], kinds) or isinstance(record[name], bool):
+            raise ResultError(f'"{name}" is {record[name]!r}, not a {"string" if kinds is str else "number"}')
+        if kinds is not str and not 0 < record[name] < float("inf"):
+            raise ResultError(f'"{name}" is {record[name]!r}, not a positive number')
+
+    number = (int, float)
+    need("device", str)
+    if record["record"] == "roof":
+        need("roof", str)
+        need("value", number)
+        if record.get("unit") not in ("GB/s", "TFLOPS"):
+            raise ResultError(f"\"unit\" is {record.get('unit')!r}, expected GB/s or TFLOPS")
+        return
+    need("rung", str)
+    if not record["rung"][:2].isdigit():
+        raise ResultError(f"\"rung\" is {record['rung']!r}, which does not start with its two-digit number")
+    need("variant", str)
+    if record.get("problem") not in DIMENSIONS:
+        raise ResultError(
+            f"\"problem\" is {record.get('problem')!r}, expected one of {', '.join(DIMENSIONS)}"
+        )
+    for name in DIMENSIONS[record["problem"]]:
+        need(name, int)
+    if record.get("median_us") is None:
+        return
+    need("median_us", number)
+    need(SCORE[record["problem"]], number)
+    expected = work_rate(record, record["median_us"])
+    if abs(score(record) / expected - 1) > 0.01:
+        raise ResultError(
+            f"\"{SCORE[record['problem']]}\" is {score(record)}, but its shape and time give {expected:.4g}"
+        )
+    for name, baseline in (record.get("baselines") or {}).items():
+        if (
+            not isinstance(baseline, dict)
+            or not isinstance(baseline.get("median_us"), number)
+            or baseline["median_us"] <= 0
+        ):
+            raise ResultError(f'baseline "{name}" has no positive "median_us"')
+
+
+def find_files(paths) -> list:
+    """Files as given; of a folder, its *.jsonl in the order of their names."""
+    files = []
+    for path in map(Path, paths):
+        if path.is_dir():
+            files += sorted(path.glob("*.jsonl"))
+        elif path.is_file():
+            files.append(path)
+        else:
+            raise ResultError(f"{path}: no such file or folder")
+    return files
+
+
+class Results:
+    """Every record of one device; where a measurement was repeated, its last line."""
+
+    def __init__(self, paths=(), device: str | None = None):
+        records = {}
+        for file in find_files(paths):
+            for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+                if line.strip():
+                    self._add(records, f"{file}:{number}", line)
+        for where, record in records.values():
+            if record["record"] == "run" and record.get("verified") is not True:
+                raise ResultError(
+                    f"{where}: {record['rung']} {record['problem']} {record['variant']} "
+                    f"{shape_of(record)} is not verified: its figures must not be shown"
+                )
+        everything = [record for _, record in records.values()]
+        measured = [record for record in everything if not is_simulated(record)]
+        devices = [record["device"] for record in measured]
+        if device and device not in devices:
+            raise ResultError(
+                f"no record of device {device!r}; there are: {', '.join(sorted(set(devices))) or 'none'}"
+            )
+        self.devices = sorted(set(devices), key=lambda name: (-devices.count(name), name))
+        self.device = device or (self.devices[0] if self.devices else None)
+        here = [record for record in measured if record["device"] == self.device]
+        self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
+        self.runs = [record for record in here if record["record"] == "run" and record.get("median_us")]
+        self.simulated = [
+            record for record in everything if is_simulated(record) and record["record"] == "run"
+        ]
+
+    @staticmethod
+    def _add(records: dict, where: str, line: str) -> None:
+        try:
+            record = json.loads(line)
+            check_record(record)
+        except json.JSONDecodeError as error:
+            raise ResultError(f"{where}: not JSON: {error.msg} at column {error.colno}") from None
+        except ResultError as error:
+            raise ResultError(f"{where}: {error}") from None
+        if record["record"] == "roof":
+            key = (record["roof"], record["device"])
+        else:
+            timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
+            key = (
+                record["rung"],
+                record["problem"],
+                record["variant"],
+                shape_of(record),
+                record["device"],
+                timed,
+            )
+        records[key] = (where, record)
+
+    def rungs(self, problem: str) -> list:
+        return sorted({record["rung"] for record in self.runs if record["problem"] == problem})
+
+    def variants(self, rung: str, problem: str, shape: str) -> list:
+        """The runs of one rung at one shape in the order of the rung's list: the rung itself comes last."""
+        runs = [
+            record
+            for record in self.runs
+            if (record["rung"], record["problem"], shape_of(record)) == (rung, problem, shape)
+        ]
+        return sorted(runs, key=lambda record: (bool(record.get("is_rung")), record.get("variant_index", 0)))
+
+    def run(self, rung: str, problem: str, shape: str, variant: str | None = None) -> dict | None:
+        """One run; without a variant, the rung itself."""
+        for record in self.variants(rung, problem, shape):
+            if record["variant"] == variant or (variant is None and record.get("is_rung")):
+                return record
+        return None
+
+    def ladder(self, problem: str, shape: str) -> list:
+        """The rungs themselves at one shape, in the order of the ladder."""
+        runs = (self.run(rung, problem, shape) for rung in self.rungs(problem))
+        return [record for record in runs if record]
+
+    def shapes(self, problem: str, rung: str | None = None) -> list:
+        """Shapes in the order of the bytes they move, then of their last dimension."""
+        runs = [
+            record for record in self.runs if record["problem"] == problem and rung in (None, record["rung"])
+        ]
+        by_size = {shape_of(record): compulsory_bytes(record) for record in runs}
+        return sorted(by_size, key=lambda shape: (round(by_size[shape] / 2**20), sizes(shape)[::-1]))
+
+    def ablations(self) -> list:
+        """(rung, problem, shape) with two variants or more: the default shape where it is there, else the largest."""
+        found = []
+        for problem in DIMENSIONS:
+            for rung in self.rungs(problem):
+                shapes = [s for s in self.shapes(problem, rung) if len(self.variants(rung, problem, s)) >= 2]
+                if shapes:
+                    default = DEFAULT_SHAPE[problem]
+                    found.append((rung, problem, default if default in shapes else shapes[-1]))
+        return found
+
+    def where_measured(self) -> str:
+        """Device, toolkit and driver, for a title. More than one version is named, not hidden."""
+
+        def all_of(name):
+            records = self.runs + list(self.roofs.values())
+            return "/".join(sorted({str(record[name]) for record in records if record.get(name)}))
+
+        parts = [self.device or "no device"]
+        parts += [
+            f"{label} {all_of(name)}"
+            for label, name in (("CUDA", "cuda"), ("driver", "driver"), ("cuBLAS", "cublas"))
+            if all_of(name)
+        ]
+        return ", ".join(parts)

@@ -1,0 +1,294 @@
+"""Tables and figures of the docs, generated from the result files, so that no number there is typed by hand.
+
+A table, rewritten between its two markers, each alone on its line:
+
+    <!-- table: ladder gemm -->
+    <!-- /table -->
+
+    ladder PROBLEM [SHAPE]            the rungs, one line each
+    ablation RUNG PROBLEM [SHAPE]     the variants of a rung
+    sweep PROBLEM                     shapes down, rungs across
+    rung RUNG PROBLEM                 everything recorded of one rung, a line per shape
+    counters RUNG PROBLEM [SHAPE]     the simulator's counters, variants across
+    roofs                             the measured limits of the device
+
+A figure in prose, rewritten between its two markers (values.py has the list of expressions):
+
+    <!--= tflops 01_coalesced gemm 4096x4096x4096 -->6.12<!--/-->
+
+Markers inside fenced code and in `code` are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from results import (
+    BASELINE,
+    DEFAULT_SHAPE,
+    DIMENSIONS,
+    UNIT,
+    ResultError,
+    Results,
+    baseline_score,
+    best_baseline,
+    pretty,
+    ratio,
+    score,
+    shape_of,
+)
+from values import evaluate, figure, flat_counters, percent, problem_named
+
+TABLE = re.compile(r"^[ \t]*<!-- table: (?P<what>.*?) -->[ \t]*$")
+TABLE_END = re.compile(r"^[ \t]*<!-- /table -->[ \t]*$")
+INLINE = re.compile(
+    r"(?<!`)<!--= (?P<expression>(?:(?!-->).)*?) -->(?P<text>(?:(?!<!--).)*)<!--/-->", re.DOTALL
+)
+INLINE_START = re.compile(r"(?<!`)<!--=")
+FENCE = re.compile(r"^[ \t]*(```|~~~)")
+
+
+def markdown(header: list, rows: list, note: str = "") -> str:
+    """The first column to the left, the others, being figures, to the right."""
+    lines = ["| " + " | ".join(header) + " |", "|" + "|".join([":--"] + ["--:"] * (len(header) - 1)) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines + (["", note] if note else []))
+
+
+def measured(results: Results, *parts: str) -> str:
+    return "*" + "; ".join(part for part in (results.where_measured(), *parts) if part) + ".*"
+
+
+def needs(rows: list, what: str) -> list:
+    if not rows:
+        raise ResultError(f"no record for {what}")
+    return rows
+
+
+def ladder(results: Results, problem: str, shape: str | None = None) -> str:
+    problem = problem_named(problem)
+    shape = shape or DEFAULT_SHAPE[problem]
+    rows, below = [], None
+    for run in needs(results.ladder(problem, shape), f"ladder {problem} {shape}"):
+        base = baseline_score(run)
+        rows.append(
+            [
+                f"`{run['rung']}`",
+                run.get("title", ""),
+                figure(score(run)),
+                f"×{figure(score(run) / score(below))}" if below else "",
+                figure(base) if base else "",
+                percent(ratio(run)) if base else "",
+            ]
+        )
+        below = run
+    name = BASELINE[problem]
+    header = [
+        "rung",
+        "what is new",
+        UNIT[problem],
+        "against the rung below",
+        f"{name} in the same run",
+        f"of {name}",
+    ]
+    return markdown(header, rows, measured(results, f"{problem} {pretty(shape)}", "bf16", "medians")).replace(
+        "|:--|--:|", "|:--|:--|", 1
+    )
+
+
+def ablation(results: Results, rung: str, problem: str, shape: str | None = None) -> str:
+    problem = problem_named(problem)
+    if shape is None:
+        usual = {found[:2]: found[2] for found in results.ablations()}
+        shape = usual.get((rung, problem), DEFAULT_SHAPE[problem])
+    runs = needs(results.variants(rung, problem, shape), f"ablation {rung} {problem} {shape}")
+    last = score(runs[-1])
+    rows = [
+        [
+            f"`{run['variant']}`" + (" (the rung)" if run.get("is_rung") else ""),
+            figure(score(run)),
+            percent(ratio(run)) if best_baseline(run) else "",
+            f"×{figure(last / score(run))}" if run is not runs[-1] else "",
+        ]
+        for run in runs
+    ]
+    header = ["variant", UNIT[problem], f"of {BASELINE[problem]}", "the rung against it"]
+    return markdown(header, rows, measured(results, f"{rung} {problem} {pretty(shape)}"))
+
+
+def sweep(results: Results, problem: str) -> str:
+    problem = problem_named(problem)
+    rungs = needs(results.rungs(problem), f"sweep {problem}")
+    rows = []
+    for shape in results.shapes(problem):
+        runs = [results.run(rung, problem, shape) for rung in rungs]
+        bases = [baseline_score(run) for run in runs if run and best_baseline(run)]
+        if any(runs):
+            rows.append(
+                [pretty(shape)]
+                + [figure(score(run)) if run else "" for run in runs]
+                + [figure(max(bases)) if bases else ""]
+            )
+    header = (
+        [f"{'×'.join(DIMENSIONS[problem])}, {UNIT[problem]}"]
+        + [f"`{rung}`" for rung in rungs]
+        + [BASELINE[problem]]
+    )
+    return markdown(
+        header, rows, measured(results, f"{BASELINE[problem]}: the fastest baseline of any of these runs")
+    )
+
+
+def rung(results: Results, name: str, problem: str) -> str:
+    problem = problem_named(problem)
+    runs = [results.run(name, problem, shape) for shape in results.shapes(problem, name)]
+    runs = needs([run for run in runs if run], f"rung {name} {problem}")
+    baselines = sorted({base for run in runs for base in run.get("baselines") or {}})
+    rows = []
+    for run in runs:
+
+        def recorded(field, form="{}"):
+            return form.format(run[field]) if run.get(field) not in (None, "") else ""
+
+        spread = (
+            f"{figure(run['p10_us'])}–{figure(run['p90_us'])}" if "p10_us" in run and "p90_us" in run else ""
+        )
+        rows.append(
+            [pretty(shape_of(run)), figure(run["median_us"]), spread, figure(score(run))]
+            + [
+                percent(ratio(run, base)) if base in (run.get("baselines") or {}) else ""
+                for base in baselines
+            ]
+            + [recorded("sm_clock_mhz", "{:.0f}"), recorded("power_w", "{:.0f}"), recorded("throttle")]
+        )
+    header = (
+        ["×".join(DIMENSIONS[problem]), "median, µs", "p10–p90, µs", UNIT[problem]]
+        + [f"of {base}" for base in baselines]
+        + ["SM clock, MHz", "power, W", "throttle"]
+    )
+    return markdown(header, rows, measured(results, f"{name} {problem}"))
+
+
+def counters(results: Results, name: str, problem: str, shape: str | None = None) -> str:
+    problem = problem_named(problem)
+    runs = [
+        run
+        for run in results.simulated
+        if (run["rung"], run["problem"]) == (name, problem)
+        and shape in (None, shape_of(run))
+        and run.get("counters")
+    ]
+    runs = needs(runs, f"counters {name} {problem} {shape or ''}".strip())
+    shape = shape or shape_of(runs[-1])
+    runs = sorted(
+        (run for run in runs if shape_of(run) == shape),
+        key=lambda run: (bool(run.get("is_rung")), run.get("variant_index", 0)),
+    )
+    names = list(dict.fromkeys(key for run in runs for key in flat_counters(run)))
+    rows = [
+        [key] + [figure(flat_counters(run)[key]) if key in flat_counters(run) else "" for run in runs]
+        for key in names
+    ]
+    return markdown(
+        ["counter"] + [f"`{run['variant']}`" for run in runs],
+        rows,
+        f"*Counted by the simulator; {name} {problem} {pretty(shape)}.*",
+    )
+
+
+def roofs(results: Results) -> str:
+    rows = [[f"`{name}`", f"{figure(roof['value'])} {roof['unit']}"] for name, roof in results.roofs.items()]
+    return markdown(["roof", "measured"], needs(rows, "roofs"), measured(results))
+
+
+TABLES = {function.__name__: function for function in (ladder, ablation, sweep, rung, counters, roofs)}
+
+
+def table(results: Results, what: str) -> str:
+    name, *arguments = what.split() or [""]
+    if name not in TABLES:
+        raise ResultError(f"unknown table '{what}'; there are: {', '.join(TABLES)}")
+    try:
+        return TABLES[name](results, *arguments)
+    except TypeError:
+        raise ResultError(f"table '{what}' has too few or too many words") from None
+
+
+def rewrite(text: str, results: Results, name: str) -> str:
+    """The text with every table and figure brought up to date."""
+
+    def fail(line, message):
+        raise ResultError(f"{name}:{line}: {message}")
+
+    def inline(passage: str, first_line: int) -> str:
+        def value(match):
+            line = first_line + passage.count("\n", 0, match.start())
+            try:
+                return f"<!--= {match['expression']} -->{evaluate(results, match['expression'])}<!--/-->"
+            except ResultError as error:
+                fail(line, error)
+
+        for start in INLINE_START.finditer(passage):
+            if not INLINE.match(passage, start.start()):
+                fail(
+                    first_line + passage.count("\n", 0, start.start()), "'<!--=' without its ' -->…<!--/-->'"
+                )
+        return INLINE.sub(value, passage)
+
+    lines, out, prose, prose_line = text.split("\n"), [], [], 1
+
+    def flush(next_line: int):
+        nonlocal prose, prose_line
+        if prose:
+            out.extend(inline("\n".join(prose), prose_line).split("\n"))
+        prose, prose_line = [], next_line
+
+    i, fence = 0, None
+    while i < len(lines):
+        line = lines[i]
+        mark = FENCE.match(line)
+        if mark or fence:
+            flush(i + 2)
+            out.append(line)
+            if mark and fence in (None, mark[1]):
+                fence = None if fence else mark[1]
+        elif TABLE.match(line):
+            flush(i + 1)
+            end = next((j for j in range(i + 1, len(lines)) if TABLE_END.match(lines[j])), None)
+            if end is None or any(TABLE.match(inner) for inner in lines[i + 1 : end]):
+                fail(i + 1, "'<!-- table: -->' without its '<!-- /table -->'")
+            try:
+                out += [line, "", table(results, TABLE.match(line)["what"]), "", lines[end]]
+            except ResultError as error:
+                fail(i + 1, error)
+            i, prose_line = end, end + 2
+        else:
+            prose.append(line)
+        i += 1
+    flush(len(lines))
+    return "\n".join(out)
+
+
+def documents(root: Path) -> list:
+    """README.md at the top, in each folder and in each of common/, and everything in docs/."""
+    found = [
+        *root.glob("README.md"),
+        *root.glob("*/README.md"),
+        *root.glob("common/*/README.md"),
+        *root.glob("docs/**/*.md"),
+    ]
+    return sorted({path for path in found if not path.relative_to(root).parts[0].startswith(("build", "."))})
+
+
+def refresh(root: Path, results: Results, write: bool) -> list:
+    """Names of the docs that were out of date. With `write` they are brought up to date, all or none of them."""
+    stale = []
+    for path in documents(root):
+        before = path.read_text(encoding="utf-8")
+        after = rewrite(before, results, str(path.relative_to(root)))
+        if after != before:
+            stale.append((path, after))
+    for path, after in stale if write else []:
+        path.write_text(after, encoding="utf-8")
+    return [str(path.relative_to(root)) for path, _ in stale]

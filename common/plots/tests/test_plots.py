@@ -1,0 +1,460 @@
+"""Tests of common/plots. Plain Python runs all but those that draw; `test_plots.py VENV` runs in that venv if it is there."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+PLOTS = HERE.parent
+sys.path.insert(0, str(PLOTS))
+sys.dont_write_bytecode = True
+
+import memory  # noqa: E402
+import plot  # noqa: E402
+import tables  # noqa: E402
+from results import ResultError, Results  # noqa: E402
+from values import evaluate, figure, percent  # noqa: E402
+
+try:
+    import matplotlib
+except ImportError:
+    matplotlib = None
+
+ENVIRONMENT = {"device": "Test GPU", "driver": "1.2", "cuda": "13.0", "cublas": "13.1", "sm_clock_mhz": 1500}
+
+
+def gemm(rung, us, size=4096, variant=None, index=0, is_rung=True, base_us=200.0, **more):
+    return {
+        "record": "run",
+        "rung": rung,
+        "title": "idea",
+        "problem": "gemm",
+        "variant": variant or rung[3:],
+        "variant_index": index,
+        "is_rung": is_rung,
+        "m": size,
+        "n": size,
+        "k": size,
+        "median_us": us,
+        "p10_us": us,
+        "p90_us": us,
+        "tflops": 2 * size**3 / us / 1e6,
+        "verified": True,
+        "baselines": {
+            "cublasGemmEx": {"median_us": base_us, "ratio": base_us / us},
+            "cublasLt_best16": {"median_us": base_us * 0.8, "ratio": base_us * 0.8 / us},
+        },
+        **ENVIRONMENT,
+        **more,
+    }
+
+
+def norm(rung, us, rows=16384, cols=8192, copy_us=260.0):
+    return {
+        "record": "run",
+        "rung": rung,
+        "title": "idea",
+        "problem": "fused_norm",
+        "variant": rung[3:],
+        "variant_index": 0,
+        "is_rung": True,
+        "rows": rows,
+        "cols": cols,
+        "median_us": us,
+        "p10_us": us,
+        "p90_us": us,
+        "gbps": (8 * rows * cols + 2 * cols) / us / 1e3,
+        "verified": True,
+        "baselines": {"copy": {"median_us": copy_us, "ratio": copy_us / us}},
+        **ENVIRONMENT,
+    }
+
+
+def roof(name, value, unit):
+    return {"record": "roof", "roof": name, "value": value, "unit": unit, **ENVIRONMENT}
+
+
+def simulated(rung, counters):
+    record = gemm(rung, 1.0, size=256)
+    for name in ("median_us", "tflops", "baselines", "p10_us", "p90_us"):
+        del record[name]
+    return {**record, "device": "simulator:sm_90", "counters": counters}
+
+
+EVERYTHING = [
+    gemm("00_naive", 400000.0),
+    gemm("00_naive", 1000.0, size=512),
+    gemm("01_coalesced", 25000.0, variant="plain", index=0, is_rung=False),
+    gemm("01_coalesced", 20000.0, index=1),
+    gemm("01_coalesced", 60.0, size=512),
+    norm("00_naive", 9000.0),
+    norm("01_coalesced", 400.0),
+    norm("01_coalesced", 110.0, 8192, 4096),
+    roof("copy", 4000.0, "GB/s"),
+    roof("fp32_fma", 60.0, "TFLOPS"),
+    roof("bf16_mma_sync", 600.0, "TFLOPS"),
+    simulated("00_naive", {"global_load": {"sectors_per_request": 32.0}}),
+]
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        (self.root / "docs" / "results").mkdir(parents=True)
+
+    def write(self, records, name="docs/results/a.jsonl"):
+        path = self.root / name
+        path.write_text(
+            "".join(r if isinstance(r, str) else json.dumps(r) + "\n" for r in records), encoding="utf-8"
+        )
+        return path
+
+    def load(self, records, **options):
+        return Results([self.write(records)], **options)
+
+    def run_plot(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = plot.main(["--root", str(self.root), *map(str, arguments)])
+        return code, out.getvalue() + err.getvalue()
+
+
+class Loading(InFolder):
+    def fails(self, records, *words):
+        with self.assertRaises(ResultError) as caught:
+            self.load(records)
+        for word in words:
+            self.assertIn(word, str(caught.exception))
+
+    def test_a_malformed_line_is_named(self):
+        self.fails([gemm("00_naive", 5.0), "{not json\n"], "a.jsonl:2:", "not JSON")
+        self.fails(["[]\n"], "a.jsonl:1:", "not a JSON object")
+        self.fails([{**gemm("00_naive", 5.0), "record": "walk"}], "a.jsonl:1:", "walk")
+        self.fails([{**gemm("00_naive", 5.0), "problem": "gem"}], "a.jsonl:1:", "gem")
+        self.fails([{**gemm("00_naive", 5.0), "m": "4096"}], "a.jsonl:1:", '"m"')
+        self.fails([{**gemm("00_naive", 5.0), "median_us": -1}], "a.jsonl:1:", '"median_us"')
+        self.fails([{**roof("copy", 1.0, "GB/s"), "unit": "km/h"}], "a.jsonl:1:", "km/h")
+
+    def test_a_score_that_contradicts_its_time_is_refused(self):
+        self.fails([{**gemm("00_naive", 5.0), "tflops": 1.0}], "a.jsonl:1:", "its shape and time give")
+
+    def test_an_unverified_run_is_refused(self):
+        self.fails([{**gemm("00_naive", 5.0), "verified": False}], "a.jsonl:1:", "not verified")
+        missing = gemm("00_naive", 5.0)
+        del missing["verified"]
+        self.fails([missing], "not verified")
+
+    def test_the_exit_status_is_2(self):
+        code, text = self.run_plot(self.write(["oops\n"], "bad.jsonl"))
+        self.assertEqual(code, 2)
+        self.assertIn("bad.jsonl:1:", text)
+        self.assertEqual(self.run_plot(self.root / "absent.jsonl")[0], 2)
+
+    def test_the_last_line_of_a_measurement_wins(self):
+        results = self.load([gemm("00_naive", 9.0), gemm("00_naive", 7.0), gemm("00_naive", 5.0, size=512)])
+        self.assertEqual(len(results.runs), 2)
+        self.assertEqual(results.run("00_naive", "gemm", "4096x4096x4096")["median_us"], 7.0)
+
+    def test_simulated_and_untimed_runs_are_not_plotted(self):
+        untimed = gemm("02_smem_tiling", 1.0)
+        del untimed["median_us"]
+        results = self.load([gemm("00_naive", 9.0), simulated("01_coalesced", {"loads": 3}), untimed])
+        self.assertEqual(results.rungs("gemm"), ["00_naive"])
+        self.assertEqual(results.device, "Test GPU")
+
+    def test_of_several_devices_one_is_shown(self):
+        other = {**gemm("00_naive", 9.0, size=512), "device": "Other GPU"}
+        records = [gemm("00_naive", 9.0), gemm("01_coalesced", 9.0), other]
+        self.assertEqual(self.load(records).device, "Test GPU")
+        self.assertEqual([r["device"] for r in self.load(records, device="Other GPU").runs], ["Other GPU"])
+        with self.assertRaises(ResultError):
+            self.load(records, device="No GPU")
+
+    def test_the_rung_itself_is_its_last_variant(self):
+        results = self.load(
+            [gemm("01_coalesced", 4.0, index=1), gemm("01_coalesced", 8.0, variant="plain", is_rung=False)]
+        )
+        shape = "4096x4096x4096"
+        self.assertEqual(
+            [v["variant"] for v in results.variants("01_coalesced", "gemm", shape)], ["plain", "coalesced"]
+        )
+        self.assertEqual(results.run("01_coalesced", "gemm", shape)["median_us"], 4.0)
+        self.assertEqual(results.ablations(), [("01_coalesced", "gemm", shape)])
+
+
+class Values(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.results = self.load(EVERYTHING)
+
+    def value(self, text):
+        return evaluate(self.results, text)
+
+    def test_figures(self):
+        self.assertEqual(
+            [figure(v) for v in (0.00123, 0.9999, 9.994, 12.34, 99.96, 4295.4, 3)],
+            ["0.00123", "1.00", "9.99", "12.3", "100", "4295", "3"],
+        )
+        self.assertEqual([percent(v) for v in (0.000449, 0.9134, 1.02)], ["0.045 %", "91.3 %", "102.0 %"])
+
+    def test_expressions(self):
+        cube = "4096x4096x4096"
+        for text, expected in (
+            (f"tflops 01_coalesced gemm {cube}", "6.87"),
+            (f"tflops 01_coalesced:plain gemm {cube}", "5.50"),
+            (f"tflops 01_coalesced gemm {cube} variant=plain", "5.50"),
+            ("gbps 01_coalesced fused_norm 16384x8192", "2684"),
+            (f"us 01_coalesced gemm {cube}", "20000"),
+            (f"ratio 01_coalesced gemm {cube}", "0.00800"),
+            (f"ratio 01_coalesced gemm {cube} baseline=cublasGemmEx", "0.0100"),
+            (f"ratio 01_coalesced gemm {cube} baseline=best as=percent", "0.80 %"),
+            ("ratio 01_coalesced fused_norm 16384x8192 baseline=copy", "0.650"),
+            (f"baseline 01_coalesced gemm {cube}", "859"),
+            (f"speedup 01_coalesced 00_naive gemm {cube}", "20.0"),
+            (f"speedup 01_coalesced 01_coalesced:plain gemm {cube}", "1.25"),
+            ("roof copy", "4000"),
+            (f"of_roof 01_coalesced gemm {cube} fp32_fma", "0.115"),
+            (f"field 00_naive gemm {cube} sm_clock_mhz", "1500"),
+            ("counter 00_naive gemm 256x256x256 global_load.sectors_per_request", "32.0"),
+            ("device", "Test GPU, CUDA 13.0, driver 1.2, cuBLAS 13.1"),
+        ):
+            self.assertEqual(self.value(text), expected, text)
+
+    def test_what_cannot_be_answered_is_an_error(self):
+        cube = "4096x4096x4096"
+        for text in (
+            "",
+            "speed 00_naive",
+            "tflops",
+            "tflops 00_naive",
+            f"tflops 05_mma_sync gemm {cube}",
+            f"tflops 00_naive:best gemm {cube}",
+            "tflops 00_naive fused_norm 16384x8192",
+            f"tflops 00_naive gem {cube}",
+            "tflops 00_naive gemm 1x2x3",
+            f"ratio 00_naive gemm {cube} baseline=mkl",
+            f"ratio 00_naive gemm {cube} oops",
+            f"ratio 00_naive gemm {cube} colour=red",
+            f"ratio 00_naive gemm {cube} as=roman",
+            "roof dome",
+            "of_roof 00_naive fused_norm 16384x8192 fp32_fma",
+            f"field 00_naive gemm {cube} mood",
+            "counter 00_naive gemm 256x256x256 stalls",
+        ):
+            with self.assertRaises(ResultError, msg=text):
+                self.value(text)
+
+
+class Documents(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.write(EVERYTHING)
+        self.results = Results([self.root / "docs" / "results"])
+
+    def rewrite(self, text):
+        return tables.rewrite(text, self.results, "doc.md")
+
+    def test_a_figure_is_rewritten_and_nothing_else(self):
+        text = "a <!--= roof copy -->old<!--/--> b\nc <!--= roof\nfp32_fma --><!--/--> d\n"
+        self.assertEqual(
+            self.rewrite(text),
+            "a <!--= roof copy -->4000<!--/--> b\nc <!--= roof\nfp32_fma -->60.0<!--/--> d\n",
+        )
+        for text in (
+            "nothing to do\n",
+            "no newline at the end",
+            "```\n<!--= roof dome -->\n<!-- table: x -->\n```\n",
+            "so: `<!--= roof dome -->…<!--/-->`\n",
+        ):
+            self.assertEqual(self.rewrite(text), text)
+
+    def test_every_table(self):
+        for what, word in (
+            ("ladder gemm", "×20.0"),
+            ("ladder fused_norm", "65.0 %"),
+            ("ablation 01_coalesced gemm", "×1.25"),
+            ("sweep gemm", "512³"),
+            ("sweep fused_norm", "8192×4096"),
+            ("rung 01_coalesced gemm", "20000"),
+            ("counters 00_naive gemm", "32.0"),
+            ("roofs", "4000 GB/s"),
+        ):
+            text = f"top\n<!-- table: {what} -->\nold\n<!-- /table -->\nend\n"
+            once = self.rewrite(text)
+            self.assertIn(word, once, what)
+            self.assertNotIn("old", once)
+            self.assertTrue(once.startswith("top\n") and once.endswith("\nend\n"))
+            self.assertEqual(self.rewrite(once), once, "rewriting twice changes nothing")
+            rows = [line for line in once.split("\n") if line.startswith("|")]
+            self.assertEqual(len({row.count("|") for row in rows}), 1, once)
+
+    def test_errors_name_the_line(self):
+        for text, line in (
+            ("a\nb <!--= roof dome -->1<!--/-->\n", 2),
+            ("\n\n<!-- table: nonsense -->\n<!-- /table -->\n", 3),
+            ("<!-- table: ladder gemm 1x2x3 -->\n<!-- /table -->\n", 1),
+            ("<!-- table: roofs -->\n", 1),
+            ("```\nx\n```\n<!--= roof copy -->1\n", 4),
+            ("a <!--= roof copy -->1\n<!--= roof copy -->1<!--/-->", 1),
+            ("<!-- table: roofs -->\n<!-- /table -->\n<!--= roof dome -->1<!--/-->\n", 3),
+            ("<!-- table: ladder -->\n<!-- /table -->\n", 1),
+        ):
+            with self.assertRaises(ResultError) as caught:
+                self.rewrite(text)
+            self.assertTrue(
+                str(caught.exception).startswith(f"doc.md:{line}: "), f"{text!r}: {caught.exception}"
+            )
+
+    def test_refresh_finds_stale_docs_and_writes_only_when_asked(self):
+        doc = self.root / "docs" / "01.md"
+        doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
+        (self.root / "README.md").write_text("fine\n", encoding="utf-8")
+        self.assertEqual(
+            tables.refresh(self.root, self.results, write=False), [os.path.join("docs", "01.md")]
+        )
+        self.assertIn(">1<", doc.read_text(encoding="utf-8"))
+        tables.refresh(self.root, self.results, write=True)
+        self.assertIn(">4000<", doc.read_text(encoding="utf-8"))
+        self.assertEqual(tables.refresh(self.root, self.results, write=False), [])
+
+
+class Memory(unittest.TestCase):
+    def test_sectors(self):
+        for addresses, width, count in (
+            ([2 * i for i in range(32)], 2, 2),
+            ([4 * i for i in range(32)], 4, 4),
+            ([16 * i for i in range(32)], 16, 16),
+            ([8192 * i for i in range(32)], 2, 32),
+            ([64] * 32, 2, 1),
+            ([30], 4, 2),
+            ([31], 1, 1),
+        ):
+            self.assertEqual(len(memory.sectors(addresses, width)), count)
+
+    def test_wavefronts(self):
+        lanes = range(32)
+        for what, addresses, width, count in (
+            ("consecutive words", [4 * i for i in lanes], 4, 1),
+            ("one word for all", [0] * 32, 4, 1),
+            ("two halves of a word", [2 * i for i in lanes], 2, 1),
+            ("stride of two words", [8 * i for i in lanes], 4, 2),
+            ("a column of 32 words", [128 * i for i in lanes], 4, 32),
+            ("that column, padded", [132 * i for i in lanes], 4, 1),
+            ("8 bytes each", [8 * i for i in lanes], 8, 2),
+            ("16 bytes each", [16 * i for i in lanes], 16, 4),
+            ("16 bytes, rows of 128", [128 * i for i in lanes], 16, 32),
+            ("16 bytes for all", [0] * 32, 16, 4),
+            ("16 bytes, rows of 144", [144 * i for i in lanes], 16, 4),
+            ("8 bytes, stride 16", [16 * i for i in lanes], 8, 4),
+        ):
+            self.assertEqual(memory.wavefronts(addresses, width), count, what)
+
+    def test_a_misaligned_access_is_refused(self):
+        with self.assertRaises(ValueError):
+            memory.wavefronts([2], 4)
+        with self.assertRaises(ValueError):
+            memory.wavefronts([0], 3)
+
+
+@unittest.skipUnless(
+    matplotlib, "matplotlib is absent; `cmake --build build --target plots` makes a venv with it"
+)
+class Drawing(InFolder):
+    def drawn(self, name):
+        """In a process of its own, so that nothing carries over."""
+        out = self.root / name
+        subprocess.run(
+            [sys.executable, "-B", str(PLOTS / "plot.py"), "--root", str(self.root), "--out", str(out)],
+            check=True,
+            stdout=subprocess.DEVNULL,
+        )
+        return {path.name: path.read_bytes() for path in out.iterdir()}
+
+    def test_two_processes_draw_the_same_bytes(self):
+        self.write(EVERYTHING)
+        first, second = self.drawn("first"), self.drawn("second")
+        self.assertEqual(first, second)
+        self.assertLessEqual(
+            {
+                "ladder_gemm.svg",
+                "ladder_norm.svg",
+                "roofline.svg",
+                "sweep_gemm.svg",
+                "sweep_norm.svg",
+                "ablation_01_coalesced_gemm.svg",
+                "access_00_naive.svg",
+                "access_01_coalesced.svg",
+                "warp_reduction.svg",
+                "tiling_02.svg",
+                "banks_02.svg",
+                "vector_03.svg",
+                "norm_rows.svg",
+            },
+            set(first),
+        )
+        for name, svg in first.items():
+            self.assertNotIn(b"<dc:date>", svg, name)
+
+    def test_without_roofs_there_is_no_roofline(self):
+        code, text = self.run_plot(
+            self.write([gemm("00_naive", 9.0)], "own.jsonl"), "--out", self.root / "own"
+        )
+        self.assertEqual(code, 0, text)
+        self.assertEqual([path.name for path in (self.root / "own").iterdir()], ["ladder_gemm.svg"])
+
+    def test_without_results_the_pictures_are_drawn(self):
+        drawn = self.drawn("out")
+        self.assertIn("banks_02.svg", drawn)
+        self.assertNotIn("ladder_gemm.svg", drawn)
+
+    def test_own_results_touch_no_doc(self):
+        self.write(EVERYTHING)
+        doc = self.root / "README.md"
+        doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
+        code, text = self.run_plot(self.write(EVERYTHING, "own.jsonl"), "--out", self.root / "own")
+        self.assertEqual(code, 0, text)
+        self.assertIn(">1<", doc.read_text(encoding="utf-8"))
+        self.assertFalse((self.root / "docs" / "plots").exists())
+        self.assertFalse((self.root / "own" / "banks_02.svg").exists())
+
+    def test_check_names_what_is_stale(self):
+        pinned = next(
+            line[12:]
+            for line in (PLOTS / "requirements.txt").read_text().split("\n")
+            if line.startswith("matplotlib==")
+        )
+        if matplotlib.__version__ != pinned:
+            self.assertEqual(self.run_plot("--check")[0], 2)
+            self.skipTest(f"bytes are compared with matplotlib {pinned} only")
+        self.write(EVERYTHING)
+        (self.root / "README.md").write_text("<!--= roof copy --><!--/-->\n", encoding="utf-8")
+        self.assertEqual(self.run_plot("--docs")[0], 0)
+        code, text = self.run_plot("--check")
+        self.assertEqual(code, 0, text)
+        self.write(EVERYTHING + [gemm("00_naive", 300000.0)])
+        (self.root / "README.md").write_text("<!--= roof copy --><!--/-->\n", encoding="utf-8")
+        (self.root / "docs" / "plots" / "banks_02.svg").unlink()
+        (self.root / "docs" / "plots" / "old.svg").write_text("<svg/>")
+        code, text = self.run_plot("--check")
+        self.assertEqual(code, 1)
+        self.assertIn("README.md: generated text is out of date", text)
+        self.assertIn("docs/plots/ladder_gemm.svg: out of date", text)
+        self.assertNotIn("tiling_02", text)
+        self.assertIn("docs/plots/banks_02.svg: missing", text)
+        self.assertIn("docs/plots/old.svg: nothing draws it any more", text)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
+        venv_python = Path(sys.argv.pop(1)) / "bin" / "python"
+        if venv_python.exists() and Path(sys.prefix).resolve() != venv_python.parents[1].resolve():
+            sys.exit(subprocess.call([str(venv_python), "-B", __file__] + sys.argv[1:]))
+    unittest.main()

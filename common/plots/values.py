@@ -1,0 +1,206 @@
+"""Figures in prose: `<!--= EXPRESSION -->text<!--/-->`. An expression is a few words:
+
+    tflops   RUNG[:VARIANT] gemm SHAPE
+    gbps     RUNG[:VARIANT] fused_norm SHAPE
+    us       RUNG[:VARIANT] PROBLEM SHAPE                     the median time, µs
+    ratio    RUNG[:VARIANT] PROBLEM SHAPE [baseline=NAME]     baseline's time / ours; baseline=best where not given
+    baseline RUNG[:VARIANT] PROBLEM SHAPE [baseline=NAME]     TFLOPS or GB/s of the baseline timed in that run
+    speedup  RUNG[:VARIANT] RUNG[:VARIANT] PROBLEM SHAPE      how many times faster the first is than the second
+    roof     NAME                                             a measured roof, in its unit
+    of_roof  RUNG[:VARIANT] PROBLEM SHAPE NAME                the share of that roof reached
+    field    RUNG[:VARIANT] PROBLEM SHAPE NAME                any field of the record, such as sm_clock_mhz
+    counter  RUNG[:VARIANT] PROBLEM SHAPE NAME                a counter of the simulator
+    device                                                    what the figures were measured on
+
+Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT. The unit is not part of
+the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
+"""
+
+from __future__ import annotations
+
+from results import (
+    DIMENSIONS,
+    SCORE,
+    ResultError,
+    Results,
+    baseline_score,
+    best_baseline,
+    pretty,
+    ratio,
+    score,
+    shape_of,
+)
+
+
+def figure(value) -> str:
+    """Three significant digits; whole numbers of a hundred and more are not rounded further."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int) or abs(value) >= 99.95:
+        return f"{value:.0f}"
+    return f"{value:#.3g}"
+
+
+def percent(share: float) -> str:
+    """One decimal; below one per cent two significant digits."""
+    share *= 100
+    return f"{share:.1f} %" if share >= 0.995 else f"{share:#.2g} %"
+
+
+def problem_named(name: str) -> str:
+    if name not in DIMENSIONS:
+        raise ResultError(f"unknown problem '{name}'; there are: {', '.join(DIMENSIONS)}")
+    return name
+
+
+def flat_counters(record: dict) -> dict:
+    """Counters by name; those of a nested object are joined by a dot."""
+    flat = {}
+
+    def walk(prefix, value):
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                walk(f"{prefix}.{key}" if prefix else key, inner)
+        elif not isinstance(value, list):
+            flat[prefix] = value
+
+    walk("", record.get("counters") or {})
+    return flat
+
+
+class Expression:
+    """The words of one expression, taken one after the other."""
+
+    def __init__(self, results: Results, text: str):
+        self.results, self.text = results, text
+        words = text.split()
+        self.words = [word for word in words if "=" not in word]
+        self.options = dict(word.split("=", 1) for word in words if "=" in word)
+
+    def take(self, what: str) -> str:
+        if not self.words:
+            raise ResultError(f"'{self.text}' lacks its {what}")
+        return self.words.pop(0)
+
+    def runs(self, count: int = 1, simulated: bool = False, problem: str | None = None) -> list:
+        names = [self.take("rung") for _ in range(count)]
+        given = problem_named(self.take("problem"))
+        shape = self.take("shape")
+        variant = self.options.pop("variant", None)
+        if problem and given != problem:
+            raise ResultError(f"'{self.text}': {SCORE[problem]} is a figure of {problem}, not of {given}")
+        return [self.find(name, given, shape, variant, simulated) for name in names]
+
+    def find(self, name: str, problem: str, shape: str, variant, simulated: bool) -> dict:
+        rung, _, own_variant = name.partition(":")
+        variant = own_variant or variant
+        if not simulated:
+            found = self.results.run(rung, problem, shape, variant)
+        else:
+            found = next(
+                (
+                    run
+                    for run in reversed(self.results.simulated)
+                    if (run["rung"], run["problem"], shape_of(run)) == (rung, problem, shape)
+                    and run.get("counters")
+                    and (run["variant"] == variant if variant else run.get("is_rung"))
+                ),
+                None,
+            )
+        if not found:
+            what = f"{rung} {problem} {variant + ' ' if variant else ''}{shape}"
+            raise ResultError(f"no {'simulator ' if simulated else ''}record of {what}")
+        return found
+
+    def baseline(self, run: dict) -> str:
+        name = self.options.pop("baseline", "best")
+        known = run.get("baselines") or {}
+        if name == "best" and known:
+            return best_baseline(run)
+        if name not in known:
+            raise ResultError(
+                f"no baseline '{name}' in the record of {run['rung']} {run['problem']} "
+                f"{pretty(shape_of(run))}; there are: {', '.join(known) or 'none'}"
+            )
+        return name
+
+    def roof(self) -> dict:
+        name = self.take("roof")
+        if name not in self.results.roofs:
+            raise ResultError(
+                f"no record of roof '{name}'; there are: {', '.join(self.results.roofs) or 'none'}"
+            )
+        return self.results.roofs[name]
+
+
+def _ratio(e):
+    run = e.runs()[0]
+    return ratio(run, e.baseline(run))
+
+
+def _baseline(e):
+    run = e.runs()[0]
+    return baseline_score(run, e.baseline(run))
+
+
+def _speedup(e):
+    first, second = e.runs(2)
+    return second["median_us"] / first["median_us"]
+
+
+def _of_roof(e):
+    run, roof = e.runs()[0], e.roof()
+    if (roof["unit"] == "TFLOPS") != (run["problem"] == "gemm"):
+        raise ResultError(f"'{e.text}': the roof is in {roof['unit']}, the score is not")
+    return score(run) / roof["value"]
+
+
+def _field(e):
+    run, name = e.runs()[0], e.take("field")
+    if run.get(name) is None:
+        raise ResultError(f"no field '{name}' in the record of '{e.text}'")
+    return run[name]
+
+
+def _counter(e):
+    known, name = flat_counters(e.runs(simulated=True)[0]), e.take("counter")
+    if name not in known:
+        raise ResultError(f"no counter '{name}'; there are: {', '.join(known)}")
+    return known[name]
+
+
+def _device(e):
+    if not e.results.device:
+        raise ResultError("no record names a device")
+    return e.results.where_measured()
+
+
+FORMS = {
+    "tflops": lambda e: score(e.runs(problem="gemm")[0]),
+    "gbps": lambda e: score(e.runs(problem="fused_norm")[0]),
+    "us": lambda e: e.runs()[0]["median_us"],
+    "ratio": _ratio,
+    "baseline": _baseline,
+    "speedup": _speedup,
+    "roof": lambda e: e.roof()["value"],
+    "of_roof": _of_roof,
+    "field": _field,
+    "counter": _counter,
+    "device": _device,
+}
+
+
+def evaluate(results: Results, text: str) -> str:
+    """The text of one expression's value."""
+    expression = Expression(results, text)
+    form = expression.take("form")
+    if form not in FORMS:
+        raise ResultError(f"unknown expression '{text}'; it starts with one of: {', '.join(FORMS)}")
+    style = expression.options.pop("as", None)
+    if style not in (None, "percent"):
+        raise ResultError(f"'{text}': unknown as={style}")
+    value = FORMS[form](expression)
+    left = expression.words + [f"{key}={word}" for key, word in expression.options.items()]
+    if left:
+        raise ResultError(f"'{text}': what does '{' '.join(left)}' mean?")
+    return percent(value) if style else figure(value)
