@@ -12,7 +12,8 @@ const Rung& rung() {
                {"register_tile", "128x128 tile, an 8x8 register tile per thread", any_shape,
                 rung_02::gemm_register_tile}},
       .fused_norm = {{"reread", "h is read back from L2", any_shape, rung_02::fused_norm_reread},
-                     {"parked", "the row waits in shared memory", any_shape, rung_02::fused_norm_parked}},
+                     {"parked_copy", "h is read back from shared memory", any_shape, rung_02::fused_norm_copy},
+                     {"parked", "and written only in the second pass: reads first, then writes", any_shape, rung_02::fused_norm_parked}},
   };
   return r;
 }

@@ -11,6 +11,7 @@ cudaError_t gemm_one_output(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_column(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_register_tile(const Gemm& p, cudaStream_t stream);
 cudaError_t fused_norm_reread(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_copy(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_parked(const FusedNorm& p, cudaStream_t stream);
 
 }  // namespace ladder::rung_02

@@ -175,6 +175,10 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 
 }  // namespace
 
+cudaError_t fused_norm_any_width(const FusedNorm& p, cudaStream_t stream) {
+  row_of_any_width<<<p.rows, any_width_threads, 0, stream>>>(p);
+  return cudaGetLastError();
+}
 cudaError_t fused_norm_interleaved(const FusedNorm& p, cudaStream_t stream) {
   return launch_by_width<Order::interleaved>(p, stream);
 }

@@ -156,9 +156,8 @@ __global__ void __launch_bounds__(C::threads, 2) gemm_kernel(Gemm p, int tiles_n
 }
 
 template <class C>
-cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+cudaError_t launch(const Gemm& p, bool aligned, cudaStream_t stream) {
   const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n);
-  const bool aligned = p.n % vector == 0 && p.k % vector == 0;
   auto* kernel = aligned ? gemm_kernel<C, true> : gemm_kernel<C, false>;
   kernel<<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, 0, stream>>>(p, tiles_n);
   return cudaGetLastError();
@@ -166,11 +165,15 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
 
 }  // namespace
 
+// Rows of A are k elements long, rows of B and C n: all start on 16-byte boundaries when both are multiples of 8.
+static bool rows_are_aligned(const Gemm& p) { return p.n % vector == 0 && p.k % vector == 0; }
+
+cudaError_t gemm_scalar_global(const Gemm& p, cudaStream_t stream) { return launch<Config<true>>(p, false, stream); }
 cudaError_t gemm_single_buffer(const Gemm& p, cudaStream_t stream) {
-  return launch<Config<false>>(p, stream);
+  return launch<Config<false>>(p, rows_are_aligned(p), stream);
 }
 cudaError_t gemm_vectorized(const Gemm& p, cudaStream_t stream) {
-  return launch<Config<true>>(p, stream);
+  return launch<Config<true>>(p, rows_are_aligned(p), stream);
 }
 
 }  // namespace ladder::rung_03

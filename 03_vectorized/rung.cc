@@ -7,9 +7,11 @@ const Rung& rung() {
       .name = "03_vectorized",
       .title = "16 bytes per access",
       .needs = {8, 0, false},
-      .gemm = {{"single_buffer", "16-byte accesses, no prefetch", any_shape, rung_03::gemm_single_buffer},
+      .gemm = {{"scalar_global", "2-byte global accesses, 16-byte shared ones", any_shape, rung_03::gemm_scalar_global},
+               {"single_buffer", "16-byte accesses, no prefetch", any_shape, rung_03::gemm_single_buffer},
                {"vectorized", "16-byte accesses, next tile prefetched", any_shape, rung_03::gemm_vectorized}},
-      .fused_norm = {{"interleaved", "h is written while x is still being read", any_shape, rung_03::fused_norm_interleaved},
+      .fused_norm = {{"reread", "16-byte accesses, h is read back from L2", any_shape, rung_03::fused_norm_any_width},
+                     {"interleaved", "h is written while x is still being read", any_shape, rung_03::fused_norm_interleaved},
                      {"vectorized", "row in registers, all reads before any write", any_shape,
                       rung_03::fused_norm_vectorized}},
   };

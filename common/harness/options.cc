@@ -179,7 +179,7 @@ what to run
 how
   --repeats N          timed samples per kernel (default: as many as fit a second or so, at least 5)
   --seed N             seed of the random inputs (default 1)
-  --reference cpu      check against fp64 on the CPU instead of cuBLAS: slow, for small sizes and for the sanitizers
+  --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes
   --json FILE          append one JSON object per result to FILE
   --table-rows         print the rows of the table without its header
 

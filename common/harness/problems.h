@@ -41,6 +41,10 @@ struct ProblemInfo<FusedNorm> {
   static const std::vector<Variant<FusedNorm>>& variants(const Rung& r) { return r.fused_norm; }
 };
 
+// Whether the CPU computes the problem in well under a second: what --verify-only keeps with --reference cpu.
+bool quick_on_cpu(const Gemm& p);
+bool quick_on_cpu(const FusedNorm& p);
+
 std::string shape_text(const Gemm& p);       // "4096x4096x4096" (m x n x k)
 std::string shape_text(const FusedNorm& p);  // "16384x8192" (rows x cols)
 

@@ -27,7 +27,7 @@ __global__ void __launch_bounds__(threads) fma_kernel(const __nv_bfloat16* rando
   const float x = 0.5f + 0.01f * __bfloat162float(random[i]), y = __bfloat162float(random[i + 1]);
 #pragma unroll
   for (int c = 0; c < chains; ++c) sum[c] = __bfloat162float(random[i + c]);
-#pragma unroll 4
+#pragma unroll 16
   for (int step = 0; step < steps; ++step)
 #pragma unroll
     for (int c = 0; c < chains; ++c) sum[c] = fmaf(sum[c], x, y);

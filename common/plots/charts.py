@@ -2,53 +2,25 @@
 
 from __future__ import annotations
 
-import math
-
 import matplotlib.pyplot as plt
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from results import (
-    BASELINE,
-    DEFAULT_SHAPE,
-    UNIT,
-    Results,
-    baseline_score,
-    best_baseline,
-    compulsory_bytes,
-    flops,
-    pretty,
-    ratio,
-    score,
-    sizes,
+from results import BASELINE, DEFAULT_SHAPE, UNIT, Results, baseline_score, best_baseline, pretty, ratio, score, sizes
+from style import (
+    BASELINE_LOOK,
+    FAINT,
+    INK,
+    axes_fraction,
+    end_labels,
+    log_axis,
+    rung_hatch,
+    rung_look,
+    text_column,
+    titles,
 )
-from style import BASELINE_LOOK, FAINT, INK, plain_number, rung_hatch, rung_look, spread, titles
 from values import figure as digits
 from values import percent
 
 NAMES = {"gemm": "GEMM", "fused_norm": "Fused add + RMSNorm"}
-
-
-def log_axis(axis) -> None:
-    axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
-    axis.set_major_formatter(FuncFormatter(plain_number))
-    axis.set_minor_formatter(NullFormatter())
-    axis.set_minor_locator(LogLocator(base=10, subs=range(1, 10)))
-
-
-def text_column(axes, x: float, heading: str, rows: list, **look) -> None:
-    """Figures in a column to the right of the axes, one per bar, under a heading."""
-    align = {"ha": "right", "annotation_clip": False, "fontsize": 9.5, **look}
-    axes.annotate(
-        heading,
-        (x, 1.0),
-        (0, 5),
-        xycoords="axes fraction",
-        textcoords="offset points",
-        va="bottom",
-        **{**align, "fontsize": 8.5, "color": "#555555"},
-    )
-    for y, text in enumerate(rows):
-        axes.annotate(text, (x, y), xycoords=("axes fraction", "data"), va="center", **align)
 
 
 def ladder(results: Results, problem: str):
@@ -64,13 +36,7 @@ def ladder(results: Results, problem: str):
         look, value, base = rung_look(run["rung"]), score(run), baseline_score(run)
         if bars:
             axes.barh(
-                y,
-                value,
-                height=0.62,
-                color=look["color"],
-                edgecolor=INK,
-                linewidth=0.8,
-                hatch=rung_hatch(run["rung"]),
+                y, value, height=0.62, color=look["color"], edgecolor=INK, linewidth=0.8, hatch=rung_hatch(run["rung"])
             )
             if base:
                 axes.plot([base, base], [y - 0.42, y + 0.42], color=INK, linewidth=2.4, solid_capstyle="butt")
@@ -78,9 +44,7 @@ def ladder(results: Results, problem: str):
             if base:
                 axes.plot([value, base], [y, y], color=FAINT, linewidth=2.2, zorder=1, solid_capstyle="butt")
                 axes.plot(base, y, "|", color=INK, markersize=17, markeredgewidth=2.4)
-            axes.plot(
-                value, y, look["marker"], color=look["color"], markeredgecolor=INK, markersize=11, zorder=3
-            )
+            axes.plot(value, y, look["marker"], color=look["color"], markeredgecolor=INK, markersize=11, zorder=3)
     axes.set_yticks(range(len(runs)), [run["rung"] for run in runs])
     axes.set_ylim(len(runs) - 0.45, -0.62)
     axes.tick_params(axis="y", length=0)
@@ -104,49 +68,8 @@ def ladder(results: Results, problem: str):
         [percent(ratio(run)) if best_baseline(run) else "–" for run in runs],
         fontweight="bold",
     )
-    titles(
-        axes,
-        f"{NAMES[problem]}: the ladder at {pretty(DEFAULT_SHAPE[problem])}, bf16",
-        results.where_measured(),
-    )
+    titles(axes, f"{NAMES[problem]}: the ladder at {pretty(DEFAULT_SHAPE[problem])}, bf16", results.where_measured())
     return figure
-
-
-def end_labels(axes, ends: list, x: float, below: bool = False) -> None:
-    """A label at x for each (position, text, colour, from_x), with a line to where it belongs; all in fractions of
-    the axes. Labels that would overlap are moved apart; with `below`, downward from the highest one."""
-    gap = 14.5 / axes.get_window_extent().height
-    if below:
-        ends = sorted(ends, key=lambda end: -end[0])
-        places = []
-        for end in ends:
-            places.append(min(end[0], places[-1] - gap) if places else end[0])
-    else:
-        places = spread([end[0] for end in ends], gap)
-    for (position, text, colour, from_x), place in zip(ends, places):
-        axes.annotate(
-            text,
-            (from_x, position),
-            (x, place),
-            xycoords="axes fraction",
-            textcoords="axes fraction",
-            va="center",
-            ha="left",
-            fontsize=9,
-            annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": colour,
-                "linewidth": 0.9,
-                "shrinkA": 1,
-                "shrinkB": 3,
-                "relpos": (0, 0.5),
-            },
-        )
-
-
-def axes_fraction(axes, x: float, y: float) -> tuple:
-    return tuple(axes.transAxes.inverted().transform(axes.transData.transform((x, y))))
 
 
 def sweep_lines(results: Results, problem: str, shapes: list) -> list:
@@ -203,9 +126,7 @@ def sweep(results: Results, problem: str):
         else:
             axes.set_xlim(-0.5, len(part) - 0.5)
             axes.set_xlabel("m×n×k" if problem == "gemm" else "rows×cols, from few to many bytes")
-            axes.set_xticks(
-                xs, [pretty(shape) for shape in part], rotation=40, ha="right", rotation_mode="anchor"
-            )
+            axes.set_xticks(xs, [pretty(shape) for shape in part], rotation=40, ha="right", rotation_mode="anchor")
         axes.grid(True)
     left, right = grid[0][0], grid[0][-1]
     if problem == "gemm":
@@ -262,91 +183,7 @@ def ablation(results: Results, rung: str, problem: str, shape: str):
         [f"×{digits(last / score(run))}" if run is not runs[-1] else "" for run in runs],
         fontweight="bold",
     )
-    titles(
-        axes, f"{rung}: what each part buys, {NAMES[problem]} at {pretty(shape)}", results.where_measured()
-    )
-    return figure
-
-
-def roofline(results: Results):
-    """Rungs under the measured roofs. Intensity counts compulsory bytes only: what a perfect cache would move."""
-    copy = results.roofs.get("copy")
-    flat = {name: roof["value"] for name, roof in results.roofs.items() if roof["unit"] == "TFLOPS"}
-    runs = {problem: results.ladder(problem, DEFAULT_SHAPE[problem]) for problem in NAMES}
-    if not copy or not flat or not any(runs.values()):
-        return None
-    slope = copy["value"] / 1e3  # TB/s, that is TFLOPS per flop/byte
-    figure, axes = plt.subplots(figsize=(9, 5.6))
-    axes.set_xscale("log")
-    axes.set_yscale("log")
-    points = [
-        (flops(run) / compulsory_bytes(run), flops(run) / run["median_us"] / 1e6, run)
-        for problem in runs
-        for run in runs[problem]
-    ]
-    low = min(y for _, y, _ in points) / 2
-    left = min(0.25, min(x for x, _, _ in points) / 2)
-    right = max(2e3, max(x for x, _, _ in points) * 1.6)
-    axes.set_xlim(left, right)
-    axes.set_ylim(low, max([*flat.values(), *(y for _, y, _ in points)]) * 2)
-    log_axis(axes.xaxis)
-    log_axis(axes.yaxis)
-    axes.xaxis.set_major_locator(LogLocator(base=10))
-    axes.yaxis.set_major_locator(LogLocator(base=10))
-    axes.grid(True)
-    peak = max(flat.values())
-    axes.plot([left, peak / slope], [left * slope, peak], color=INK, linewidth=2)
-    for name, value in sorted(flat.items(), key=lambda item: item[1]):
-        axes.plot([value / slope, right], [value, value], color=INK, linewidth=2)
-        top = value == peak  # its name fits above the slope, those of lower roofs under their line
-        axes.annotate(
-            f"{name}: {digits(value)} TFLOPS",
-            (value / slope, value),
-            (-2, 4) if top else (8, -4),
-            textcoords="offset points",
-            fontsize=9,
-            ha="right" if top else "left",
-            va="bottom" if top else "top",
-        )
-    for x, y, run in points:
-        look = rung_look(run["rung"])
-        axes.plot(
-            x, y, look["marker"], color=look["color"], markeredgecolor=INK, markeredgewidth=0.7, markersize=9
-        )
-    figure.canvas.draw()
-    corner = [
-        axes.transData.transform(point) for point in ((left, left * slope), (left * 10, left * 10 * slope))
-    ]
-    angle = math.degrees(math.atan2(corner[1][1] - corner[0][1], corner[1][0] - corner[0][0]))
-    middle = math.sqrt(max(left, low / slope) * peak / slope)
-    axes.annotate(
-        f"copy: {digits(copy['value'])} GB/s",
-        (middle, middle * slope),
-        (-5, 5),
-        textcoords="offset points",
-        fontsize=9,
-        rotation=angle,
-        rotation_mode="anchor",
-        ha="center",
-        va="bottom",
-    )
-    for problem in NAMES:
-        mine = [(axes_fraction(axes, x, y), run) for x, y, run in points if run["problem"] == problem]
-        if mine:
-            ends = [(at[1], run["rung"], rung_look(run["rung"])["color"], at[0]) for at, run in mine]
-            at_edge = ends[0][3] > 0.6  # far to the right: beside the axes, clear of the roofs
-            end_labels(axes, ends, 1.02 if at_edge else ends[0][3] + 0.06, below=not at_edge)
-            axes.axvline(
-                next(x for x, _, run in points if run["problem"] == problem),
-                color=FAINT,
-                linewidth=1,
-                linestyle=(0, (1, 2)),
-                zorder=0,
-            )
-    axes.set_xlabel("flops per compulsory byte of memory traffic, logarithmic")
-    axes.set_ylabel("TFLOPS, logarithmic")
-    named = " and ".join(f"{NAMES[p]} {pretty(DEFAULT_SHAPE[p])}" for p in NAMES if runs[p])
-    titles(axes, "Roofline: the rungs under the measured roofs", f"{named}; {results.where_measured()}")
+    titles(axes, f"{rung}: what each part buys, {NAMES[problem]} at {pretty(shape)}", results.where_measured())
     return figure
 
 
@@ -355,7 +192,6 @@ def all_charts(results: Results) -> dict:
     charts = {
         "ladder_gemm": lambda: ladder(results, "gemm"),
         "ladder_norm": lambda: ladder(results, "fused_norm"),
-        "roofline": lambda: roofline(results),
         "sweep_gemm": lambda: sweep(results, "gemm"),
         "sweep_norm": lambda: sweep(results, "fused_norm"),
     }

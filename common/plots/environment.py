@@ -43,9 +43,7 @@ def make_venv(folder):
             str(REQUIREMENTS),
         ],
     ):
-        done = subprocess.run(
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True
-        )
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
         if done.returncode:
             shutil.rmtree(folder, ignore_errors=True)
             what = "venv failed" if command[0] == sys.executable else "pip found no package index or no wheel"

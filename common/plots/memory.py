@@ -39,6 +39,4 @@ def bank_words(addresses, width: int) -> dict:
 
 def wavefronts(addresses, width: int) -> int:
     """Shared-memory wavefronts of one warp-wide access: per phase, as many as the busiest bank has distinct words."""
-    return sum(
-        max(map(len, bank_words(phase, width).values()), default=0) for phase in phases(addresses, width)
-    )
+    return sum(max(map(len, bank_words(phase, width).values()), default=0) for phase in phases(addresses, width))

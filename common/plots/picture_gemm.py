@@ -5,14 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 
 import matplotlib.pyplot as plt
-from matplotlib.patches import Rectangle
 
 from memory import BANK_WORD, BANKS, WARP, phases, wavefronts
-from style import BLUE, FAINT, GREEN, INK, VERMILLION, titles
-
-
-def _box(axes, x, y, width, height, face="white", edge=INK, line=0.8, **more):
-    axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=edge, linewidth=line, **more))
+from style import BLUE, FAINT, GREEN, INK, SOFT, VERMILLION, box, titles, write
 
 
 def tiling(
@@ -35,49 +30,38 @@ def tiling(
     m, n, k = tiles[0] * unit, tiles[1] * unit, tiles[2] * step
     row, column = cta[0] * unit, cta[1] * unit
     a_x, c_x, b_y, c_y = 0.0, k + gap, 0.0, k + gap  # A left of C, B above C
-    for x, y, width, height, name in ((a_x, c_y, k, m, "A"), (c_x, b_y, n, k, "B"), (c_x, c_y, n, m, "C")):
-        _box(axes, x, y, width, height, "white")
-    _box(axes, a_x, c_y + row, k, unit, "#DCE9F5", "none")
-    _box(axes, c_x + column, b_y, unit, k, "#D6EEE6", "none")
+    for x, y, width, height in ((a_x, c_y, k, m), (c_x, b_y, n, k), (c_x, c_y, n, m)):  # A, B, C
+        box(axes, x, y, width, height, "white")
+    box(axes, a_x, c_y + row, k, unit, "#DCE9F5", "none")
+    box(axes, c_x + column, b_y, unit, k, "#D6EEE6", "none")
     for i in range(1, tiles[0]):
         axes.plot([c_x, c_x + n], [c_y + i * unit] * 2, color=FAINT, linewidth=0.8)
     for i in range(1, tiles[1]):
         axes.plot([c_x + i * unit] * 2, [c_y, c_y + m], color=FAINT, linewidth=0.8)
     for t in range(tiles[2]):
         now = t == k_tile
-        _box(axes, a_x + t * step, c_y + row, step, unit, BLUE if now else "none", line=1.2 if now else 0.5)
-        _box(
-            axes, c_x + column, b_y + t * step, unit, step, GREEN if now else "none", line=1.2 if now else 0.5
-        )
-    _box(axes, c_x + column, c_y + row, unit, unit, "#FBE3C0", line=1.6)
+        box(axes, a_x + t * step, c_y + row, step, unit, BLUE if now else "none", line=1.2 if now else 0.5)
+        box(axes, c_x + column, b_y + t * step, unit, step, GREEN if now else "none", line=1.2 if now else 0.5)
+    box(axes, c_x + column, c_y + row, unit, unit, "#FBE3C0", line=1.6)
     arrow = {"arrowstyle": "-|>", "color": INK, "linewidth": 1.2}
     axes.annotate("", (a_x + k, c_y + row - 0.35), (a_x, c_y + row - 0.35), arrowprops=arrow)
     axes.annotate("", (c_x + column - 0.35, b_y + k), (c_x + column - 0.35, b_y), arrowprops=arrow)
-    say = {"ha": "center", "va": "center"}
-    axes.text(a_x + k / 2, c_y + row - 0.75, "k-tiles march", fontsize=9, **say)
-    axes.text(c_x + column - 0.75, b_y + k / 2, "k-tiles march", fontsize=9, rotation=90, **say)
-    axes.text(a_x + k / 2, c_y + m + 0.45, "A [m, k]", fontsize=11, fontweight="bold", **say)
-    axes.text(c_x + n / 2, c_y + m + 0.45, "C [m, n]", fontsize=11, fontweight="bold", **say)
-    axes.text(c_x + n + 0.3, b_y + k / 2, "B [k, n]", fontsize=11, fontweight="bold", ha="left", va="center")
-    axes.text(
-        c_x + column + unit / 2, c_y + row + unit / 2, f"one CTA\n{block_m}×{block_n}", fontsize=9, **say
-    )
-    axes.text(
-        a_x + (k_tile + 0.5) * step,
-        c_y + row + unit + 0.4,
-        f"{block_m}×{block_k}",
-        fontsize=9,
-        color=BLUE,
-        **say,
-    )
-    axes.text(
+    say = {"ha": "center"}
+    write(axes, a_x + k / 2, c_y + row - 0.75, "k-tiles march", size=9, **say)
+    write(axes, c_x + column - 0.75, b_y + k / 2, "k-tiles march", size=9, rotation=90, **say)
+    write(axes, a_x + k / 2, c_y + m + 0.45, "A [m, k]", size=11, fontweight="bold", **say)
+    write(axes, c_x + n / 2, c_y + m + 0.45, "C [m, n]", size=11, fontweight="bold", **say)
+    write(axes, c_x + n + 0.3, b_y + k / 2, "B [k, n]", size=11, fontweight="bold", ha="left")
+    write(axes, c_x + column + unit / 2, c_y + row + unit / 2, f"one CTA\n{block_m}×{block_n}", size=9, **say)
+    write(axes, a_x + (k_tile + 0.5) * step, c_y + row + unit + 0.4, f"{block_m}×{block_k}", size=9, color=BLUE, **say)
+    write(
+        axes,
         c_x + column + unit + 0.2,
         b_y + (k_tile + 0.5) * step,
         f"{block_k}×{block_n}",
-        fontsize=9,
+        size=9,
         color=GREEN,
         ha="left",
-        va="center",
     )
 
     # The CTA tile enlarged, with the outputs of one thread: every threads_m-th row, every threads_n-th column.
@@ -95,14 +79,14 @@ def tiling(
             linewidth=0.8,
             linestyle=(0, (3, 3)),
         )
-    _box(axes, left, top, zoom, zoom, "#FBE3C0", line=1.6)
-    _box(axes, left - 0.25 - strip, top, strip, zoom, "#DCE9F5")
-    _box(axes, left, top - 0.25 - strip, zoom, strip, "#D6EEE6")
+    box(axes, left, top, zoom, zoom, "#FBE3C0", line=1.6)
+    box(axes, left - 0.25 - strip, top, strip, zoom, "#DCE9F5")
+    box(axes, left, top - 0.25 - strip, zoom, strip, "#D6EEE6")
     for i in rows:
-        _box(axes, left - 0.25 - strip, top + i * cell_y, strip, cell_y, BLUE, BLUE, line=1)
+        box(axes, left - 0.25 - strip, top + i * cell_y, strip, cell_y, BLUE, BLUE, line=1)
         axes.plot([left, left + zoom], [top + (i + 0.5) * cell_y] * 2, color=BLUE, linewidth=0.5)
     for j in columns:
-        _box(axes, left + j * cell_x, top - 0.25 - strip, cell_x, strip, GREEN, GREEN, line=1)
+        box(axes, left + j * cell_x, top - 0.25 - strip, cell_x, strip, GREEN, GREEN, line=1)
         axes.plot([left + (j + 0.5) * cell_x] * 2, [top, top + zoom], color=GREEN, linewidth=0.5)
     for i in rows:
         for j in columns:
@@ -115,39 +99,34 @@ def tiling(
                 markeredgewidth=0.5,
                 markersize=5.5,
             )
-    axes.text(
-        left + zoom / 2,
-        top - 1.15,
-        f"row of the B tile: {thread_n} of {block_n}",
-        fontsize=9,
-        color=GREEN,
-        **say,
-    )
-    axes.text(
+    write(axes, left + zoom / 2, top - 1.15, f"row of the B tile: {thread_n} of {block_n}", size=9, color=GREEN, **say)
+    write(
+        axes,
         left - 1.15,
         top + zoom / 2,
         f"column of the A tile: {thread_m} of {block_m}",
-        fontsize=9,
+        size=9,
         color=BLUE,
         rotation=90,
         bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
         **say,
     )
-    axes.text(
+    write(
+        axes,
         left + zoom / 2,
         c_y + m + 0.45,
         f"the {thread_m}×{thread_n} outputs of one of {threads_m * threads_n} threads",
-        fontsize=9,
+        size=9,
         **say,
     )
     facts = (
-        f"Per k-tile a CTA loads {block_m}·{block_k} elements of A and {block_k}·{block_n} of B from global memory, once.",
+        f"Per k-tile a CTA loads {block_m}·{block_k} elements of A and {block_k}·{block_n} of B from global memory.",
         f"From shared memory, each element of A serves {block_n} outputs, each of B {block_m}.",
         f"From registers, {thread_m} + {thread_n} values read feed {thread_m * thread_n} multiply-adds: "
-        f"{thread_m * thread_n / (thread_m + thread_n):.3g} per value, instead of {1 / 2:.3g} with one output per thread.",
+        f"{thread_m * thread_n / (thread_m + thread_n):.3g} per value. One output per thread: {1 / 2:.3g} per value.",
     )
     for i, line in enumerate(facts):
-        axes.text(a_x, c_y + m + 1.45 + 0.62 * i, line, fontsize=9.5, ha="left", va="center")
+        write(axes, a_x, c_y + m + 1.45 + 0.62 * i, line, size=9.5, ha="left")
     axes.set_xlim(-0.2, left + zoom + 0.2)
     axes.set_ylim(c_y + m + 1.45 + 0.62 * len(facts), -0.3)
     titles(
@@ -200,9 +179,7 @@ def lane_ranges(lanes: list) -> str:
     return ",".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
-def banks(
-    accesses: list | None = None, title: str = "02_smem_tiling: a warp's reads from shared memory, by bank"
-):
+def banks(accesses: list | None = None, title: str = "02_smem_tiling: a warp's reads from shared memory, by bank"):
     """Per access a map: a column is a bank, a row 128 bytes of shared memory. Distinct words in one column wait for
     each other; lanes at the same word share it."""
     accesses = reads() if accesses is None else accesses
@@ -217,26 +194,18 @@ def banks(
         lines = sorted({word // BANKS for word in by_word})
         busiest = [sum(word % BANKS == bank for word in by_word) for bank in range(BANKS)]
         cost = wavefronts(addresses, width)
-        axes.text(0, y + 0.35, what, fontsize=10.5, fontweight="bold", va="center")
+        write(axes, 0, y + 0.35, what, size=10.5, fontweight="bold")
         for bank in range(BANKS):
-            axes.text(bank + 0.5, y + 0.95, str(bank), fontsize=7, ha="center", va="center", color="#777777")
-        axes.text(-0.3, y + 0.95, "bank", fontsize=8, ha="right", va="center", color="#777777")
+            write(axes, bank + 0.5, y + 0.95, str(bank), size=7, ha="center", color=SOFT)
+        write(axes, -0.3, y + 0.95, "bank", size=8, ha="right", color=SOFT)
         top = y + 1.2
         for i, line in enumerate(lines):
-            axes.text(
-                -0.3,
-                top + i + 0.5,
-                f"byte {line * BANKS * BANK_WORD}",
-                fontsize=8,
-                ha="right",
-                va="center",
-                color="#777777",
-            )
+            write(axes, -0.3, top + i + 0.5, f"byte {line * BANKS * BANK_WORD}", size=8, ha="right", color=SOFT)
             for bank in range(BANKS):
                 lanes = by_word.get(line * BANKS + bank)
                 clash = lanes and busiest[bank] > 1 and len(phases(addresses, width)) == 1
                 face = "white" if not lanes else "#F3C2A3" if clash else "#BFDDF2"
-                _box(
+                box(
                     axes,
                     bank,
                     top + i,
@@ -250,34 +219,21 @@ def banks(
                 if lanes:
                     text = lane_ranges(lanes).split(",")
                     size = {1: 7.5, 2: 7.5, 4: 6.5}.get(max(map(len, text)), 5.9)
-                    axes.text(
+                    write(
+                        axes,
                         bank + 0.5,
                         top + i + 0.5,
                         "\n".join(text),
-                        fontsize=size,
+                        size=size,
                         ha="center",
-                        va="center",
                         zorder=4,
                         linespacing=0.95,
                         bbox={"facecolor": face, "edgecolor": "none", "pad": 0.2} if clash else None,
                     )
         middle = top + len(lines) / 2
-        axes.text(
-            BANKS + 0.5,
-            middle - 0.28,
-            f"{cost} wavefront{'s' * (cost != 1)}",
-            fontsize=12,
-            fontweight="bold",
-            va="center",
-        )
+        write(axes, BANKS + 0.5, middle - 0.28, f"{cost} wavefront{'s' * (cost != 1)}", size=12, fontweight="bold")
         words = len(by_word)
-        axes.text(
-            BANKS + 0.5,
-            middle + 0.42,
-            f"{words} word{'s' * (words != 1)} for {WARP} lanes",
-            fontsize=8.5,
-            va="center",
-        )
+        write(axes, BANKS + 0.5, middle + 0.42, f"{words} word{'s' * (words != 1)} for {WARP} lanes", size=8.5)
         y = top + len(lines) + 0.6
     axes.set_xlim(-2.8, BANKS + 5.6)
     axes.set_ylim(y - 0.4, 0)

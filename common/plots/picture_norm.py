@@ -5,10 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 
 import matplotlib.pyplot as plt
-from matplotlib.patches import Rectangle
 
 from memory import WARP, sectors
-from style import BLUE, INK, titles
+from style import BLUE, SOFT, box, titles, write
 
 
 def schemes(rows_per_cta: int, threads: int, vector: int) -> list:
@@ -49,7 +48,7 @@ def norm_rows(
     axes.axis("off")
     y = 0.0
     for rung, what, owner, per_load in schemes(rows_per_cta, threads, vector):
-        axes.text(0, y, f"{rung}: {what}", fontsize=11, fontweight="bold", va="center")
+        write(axes, 0, y, f"{rung}: {what}", size=11, fontweight="bold")
         y += 0.75
         first = {}  # lane of warp 0 of CTA 0 → its first address
         for row in range(max(rows, WARP)):
@@ -58,43 +57,29 @@ def norm_rows(
                 if (cta, step) == (0, 0) and thread < WARP:
                     first.setdefault(thread, (row * cols + col) * element)
         for row in range(rows):
-            for (cta, thread, step), cells in groupby(range(shown), lambda col: owner(row, col)):
+            for (_, thread, step), cells in groupby(range(shown), lambda col: owner(row, col)):
                 cells = list(cells)
                 face = BLUE if step == 0 else "white"
-                axes.add_patch(
-                    Rectangle(
-                        (cells[0], y + row), len(cells), 0.86, facecolor=face, edgecolor=INK, linewidth=0.7
-                    )
-                )
-                axes.text(
+                box(axes, cells[0], y + row, len(cells), 0.86, face, line=0.7)
+                write(
+                    axes,
                     cells[0] + len(cells) / 2,
                     y + row + 0.45,
                     f"t{thread}",
-                    fontsize=10 if len(cells) > 1 else 7.5 if thread < 10 else 6.5,
+                    size=10 if len(cells) > 1 else 7.5 if thread < 10 else 6.5,
                     ha="center",
-                    va="center",
-                    color="white" if step == 0 else "#555555",
+                    color="white" if step == 0 else SOFT,
                 )
             cta = owner(row, 0)[0]
-            axes.text(-0.4, y + row + 0.43, f"row {row}, CTA {cta}", fontsize=9, ha="right", va="center")
-            axes.text(shown + 0.2, y + row + 0.43, "…", fontsize=10, va="center")
+            write(axes, -0.4, y + row + 0.43, f"row {row}, CTA {cta}", size=9, ha="right")
+            write(axes, shown + 0.2, y + row + 0.43, "…", size=10)
         width = per_load * element
         touched, useful = len(sectors(first.values(), width)), len(first) * width
         loads = max(owner(0, col)[2] for col in range(cols)) + 1
         middle = y + rows / 2
-        axes.text(
-            shown + 1.5, middle - 0.9, f"{touched} sectors", fontsize=13, fontweight="bold", va="center"
-        )
-        axes.text(
-            shown + 1.5, middle - 0.1, f"for {useful} bytes, in one\nwarp's first load", fontsize=9, va="top"
-        )
-        axes.text(
-            shown + 1.5,
-            middle + 1.25,
-            f"{loads} load{'s' * (loads != 1)} of x per thread",
-            fontsize=9,
-            va="top",
-        )
+        write(axes, shown + 1.5, middle - 0.9, f"{touched} sectors", size=13, fontweight="bold")
+        write(axes, shown + 1.5, middle - 0.1, f"for {useful} bytes, in one\nwarp's first load", size=9, va="top")
+        write(axes, shown + 1.5, middle + 1.25, f"{loads} load{'s' * (loads != 1)} of x per thread", size=9, va="top")
         y += rows + 1.0
     axes.set_xlim(-4.5, shown + 8)
     axes.set_ylim(y - 0.8, -0.6)

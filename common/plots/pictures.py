@@ -5,12 +5,11 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-from matplotlib.patches import Rectangle
 
 import picture_gemm
 import picture_norm
 from memory import SECTOR, WARP, sectors
-from style import BLUE, FAINT, GREEN, INK, PALE, VERMILLION, titles
+from style import BLUE, FAINT, GREEN, INK, PALE, SOFT, VERMILLION, box, titles, write
 
 
 def canvas(width: float, height: float, title: str, subtitle: str):
@@ -21,24 +20,18 @@ def canvas(width: float, height: float, title: str, subtitle: str):
     return figure, axes
 
 
-def box(axes, x, y, width, height, face="white", edge=INK, line=0.8, **more):
-    axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=edge, linewidth=line, **more))
-
-
-def draw_access(
-    axes, top: float, heading: str, formula: str, addresses: list, width: int, colour: str
-) -> None:
+def draw_access(axes, top: float, heading: str, formula: str, addresses: list, width: int, colour: str) -> None:
     """One request of a warp: its lanes above, the sectors they touch below, a line for each lane."""
     touched = sectors(addresses, width)
     used = {byte for address in addresses for byte in range(address, address + width)}
     size = 32 / max(len(touched), 4)  # the drawn width of a sector; 32 lanes are 32 wide
     place = {sector: i * size + (32 - size * len(touched)) / 2 for i, sector in enumerate(touched)}
     lanes_y, memory_y = top + 0.9, top + 3.6
-    axes.text(0, top, heading, fontsize=11, fontweight="bold", va="center")
-    axes.text(32, top, formula, fontsize=9.5, ha="right", va="center", color="#555555")
+    write(axes, 0, top, heading, size=11, fontweight="bold")
+    write(axes, 32, top, formula, size=9.5, ha="right", color=SOFT)
     for lane, address in enumerate(addresses):
         box(axes, lane, lanes_y, 1, 0.8, PALE)
-        axes.text(lane + 0.5, lanes_y + 0.43, str(lane), fontsize=7, ha="center", va="center")
+        write(axes, lane + 0.5, lanes_y + 0.43, str(lane), size=7, ha="center")
         sector = address // SECTOR
         middle = place[sector] + 0.04 * size + 0.92 * size * (address % SECTOR + width / 2) / SECTOR
         axes.plot([lane + 0.5, middle], [lanes_y + 0.8, memory_y], color=colour, linewidth=0.9)
@@ -57,27 +50,12 @@ def draw_access(
                 0.5,
             )
     moved = len(touched) * SECTOR
-    axes.text(33, lanes_y + 0.4, "32 lanes", fontsize=9, va="center")
-    axes.text(
-        33,
-        memory_y - 0.35,
-        f"{len(touched)} sector{'s' * (len(touched) != 1)}",
-        fontsize=13,
-        fontweight="bold",
-        va="center",
-    )
-    axes.text(
-        33,
-        memory_y + 0.75,
-        f"{len(used)} of {moved} B used\n({100 * len(used) / moved:.3g} %)",
-        fontsize=9,
-        va="center",
-    )
+    write(axes, 33, lanes_y + 0.4, "32 lanes", size=9)
+    write(axes, 33, memory_y - 0.35, f"{len(touched)} sector{'s' * (len(touched) != 1)}", size=13, fontweight="bold")
+    write(axes, 33, memory_y + 0.75, f"{len(used)} of {moved} B used\n({100 * len(used) / moved:.3g} %)", size=9)
 
 
-def access(
-    rung: str, along: str, size: int = 4096, element: int = 2, row: int = 0, column: int = 0, kk: int = 0
-):
+def access(rung: str, along: str, size: int = 4096, element: int = 2, row: int = 0, column: int = 0, kk: int = 0):
     """A warp's three accesses in the naive kernel, where threadIdx.x runs along m, or along n."""
     m = [row + (lane if along == "m" else 0) for lane in range(WARP)]
     n = [column + (lane if along == "n" else 0) for lane in range(WARP)]
@@ -90,7 +68,7 @@ def access(
         10,
         6.6,
         f"{rung}: what one warp asks of memory, threadIdx.x along {along}",
-        f"bf16, row-major, {size}³. Each box below a warp is one 32-byte sector; the filled part is what the lanes use.",
+        f"bf16, row-major, {size}³. A box below the lanes is one 32-byte sector; its filled part is what they use.",
     )
     for i, ((heading, elements), colour) in enumerate(zip(index.items(), (BLUE, GREEN, VERMILLION))):
         step = element * (elements[1] - elements[0])
@@ -111,39 +89,20 @@ def vector(row_bytes: int = 512, widths: tuple = (2, 4, 8, 16), shown_lane: int 
     )
     for sector in range(0, row_bytes, SECTOR):
         box(axes, sector, -0.55, SECTOR, 0.5, "white")
-        axes.text(sector + SECTOR / 2, -0.29, str(sector // SECTOR), fontsize=7.5, ha="center", va="center")
-    axes.text(-10, -0.29, "sector", fontsize=9, ha="right", va="center")
+        write(axes, sector + SECTOR / 2, -0.29, str(sector // SECTOR), size=7.5, ha="center")
+    write(axes, -10, -0.29, "sector", size=9, ha="right")
     for i, width in enumerate(widths):
         y, per_request = 0.35 + i * 1.25, WARP * width
-        requests = [
-            [start + lane * width for lane in range(WARP)] for start in range(0, row_bytes, per_request)
-        ]
+        requests = [[start + lane * width for lane in range(WARP)] for start in range(0, row_bytes, per_request)]
         for number, addresses in enumerate(requests):
             box(axes, addresses[0], y, per_request, 0.75, ("#DCE9F5", "#FBEFD5")[number % 2])
             axes.vlines(addresses[1:], y + 0.57, y + 0.75, color=INK, linewidth=0.35)
             box(axes, addresses[shown_lane], y, width, 0.75, BLUE, "none")
-        axes.text(
-            -10, y + 0.24, f"{width}-byte loads", fontsize=10, ha="right", va="center", fontweight="bold"
-        )
-        axes.text(
-            -10,
-            y + 0.62,
-            {2: "1 × bf16"}.get(width, f"{width // 2} × bf16"),
-            fontsize=8,
-            ha="right",
-            va="center",
-            color="#555555",
-        )
+        write(axes, -10, y + 0.24, f"{width}-byte loads", size=10, ha="right", fontweight="bold")
+        write(axes, -10, y + 0.62, {2: "1 × bf16"}.get(width, f"{width // 2} × bf16"), size=8, ha="right", color=SOFT)
         count, each = len(requests), len(sectors(requests[0], width))
-        axes.text(
-            row_bytes + 10,
-            y + 0.2,
-            f"{count} instruction{'s' * (count > 1)}",
-            fontsize=10,
-            va="center",
-            fontweight="bold",
-        )
-        axes.text(row_bytes + 10, y + 0.6, f"× {each} sectors per request", fontsize=9, va="center")
+        write(axes, row_bytes + 10, y + 0.2, f"{count} instruction{'s' * (count > 1)}", size=10, fontweight="bold")
+        write(axes, row_bytes + 10, y + 0.6, f"× {each} sectors per request", size=9)
     axes.set_xlim(-95, row_bytes + 125)
     axes.set_ylim(0.35 + len(widths) * 1.25, -0.7)
     return figure
@@ -174,12 +133,12 @@ def warp_reduction(masks: tuple = (16, 8, 4, 2, 1), shown_lane: int = 0):
                     linewidth=1.7 if bold else 0.6,
                     zorder=2 if bold else 1,
                 )
-        axes.text(
+        write(
+            axes,
             WARP + 0.2,
             step * 2 + 1,
             f"value += __shfl_xor_sync(…, value, {mask})",
-            fontsize=9,
-            va="center",
+            size=9,
             family="DejaVu Sans Mono",
         )
     for step, sums in enumerate(holds):
@@ -194,25 +153,19 @@ def warp_reduction(masks: tuple = (16, 8, 4, 2, 1), shown_lane: int = 0):
                 markeredgecolor=INK if bold else "#999999",
                 zorder=3,
             )
-            axes.text(
+            write(
+                axes,
                 lane,
                 step * 2 + 0.01,
                 str(lane),
-                fontsize=6.5,
+                size=6.5,
                 ha="center",
                 va="center_baseline",
                 color="white" if bold else INK,
                 zorder=4,
             )
         covered = len(sums[shown_lane])
-        axes.text(
-            -1.1,
-            step * 2,
-            f"sum of {covered}" if covered > 1 else "own value",
-            fontsize=9,
-            ha="right",
-            va="center",
-        )
+        write(axes, -1.1, step * 2, f"sum of {covered}" if covered > 1 else "own value", size=9, ha="right")
     axes.set_xlim(-5, WARP + 12.5)
     axes.set_ylim(len(masks) * 2 + 0.6, -0.7)
     return figure

@@ -26,11 +26,16 @@ def draw(results: Results, out: Path, with_pictures: bool) -> list:
     """Writes the SVGs and returns their names."""
     import charts
     import pictures
+    import roofline
     import style
 
     style.setup()
     out.mkdir(parents=True, exist_ok=True)
-    drawings = {**charts.all_charts(results), **(pictures.PICTURES if with_pictures else {})}
+    drawings = {
+        **charts.all_charts(results),
+        "roofline": lambda: roofline.roofline(results),
+        **(pictures.PICTURES if with_pictures else {}),
+    }
     drawn = []
     for name, function in sorted(drawings.items()):
         figure = function()
@@ -45,13 +50,9 @@ def unpinned() -> str:
     import matplotlib
 
     pinned = re.search(r"^matplotlib==(\S+)", (HERE / "requirements.txt").read_text(), re.MULTILINE)[1]
-    return (
-        ""
-        if matplotlib.__version__ == pinned
-        else (
-            f"matplotlib is {matplotlib.__version__}, the committed plots are drawn with {pinned} (common/plots/requirements.txt)"
-        )
-    )
+    if matplotlib.__version__ == pinned:
+        return ""
+    return f"matplotlib is {matplotlib.__version__}, the committed plots are drawn with {pinned} (requirements.txt)"
 
 
 def stale_plots(results: Results, committed: Path) -> list:
@@ -74,20 +75,14 @@ def stale_plots(results: Results, committed: Path) -> list:
 
 
 def main(arguments=None) -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("results", nargs="*", metavar="RESULTS", help="result files, or folders of *.jsonl")
     parser.add_argument(
         "--out", type=Path, help="folder for the SVGs (docs/plots for the committed results, else plots)"
     )
     parser.add_argument("--docs", action="store_true", help="also rewrite the tables and figures in the docs")
-    parser.add_argument(
-        "--check", action="store_true", help="only compare; exit 1 and name what is out of date"
-    )
-    parser.add_argument(
-        "--device", help="which device, where the results hold several (the one with most records)"
-    )
+    parser.add_argument("--check", action="store_true", help="only compare; exit 1 and name what is out of date")
+    parser.add_argument("--device", help="which device, where the results hold several (the one with most records)")
     parser.add_argument("--root", type=Path, default=HERE.parents[1], help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     committed = options.root / "docs" / "plots"
@@ -98,23 +93,16 @@ def main(arguments=None) -> int:
         folder = options.root / "docs" / "results"
         results = Results(options.results if own else [folder] if folder.is_dir() else [], options.device)
         if len(results.devices) > 1 and not options.device:
-            print(
-                f"plots: results of {', '.join(results.devices)}; showing {results.device} (--device picks another)"
-            )
+            print(f"plots: results of {', '.join(results.devices)}; showing {results.device} (--device picks another)")
         if own and not results.runs:
             raise ResultError(f"no timed run in {', '.join(options.results)}")
         if options.check:
-            lines = [
-                f"{name}: generated text is out of date"
-                for name in refresh(options.root, results, write=False)
-            ]
+            lines = [f"{name}: generated text is out of date" for name in refresh(options.root, results, write=False)]
             lines += stale_plots(results, committed)
             for line in lines:
                 print(line, file=sys.stderr)
             if lines:
-                print(
-                    "plots: bring them up to date with: cmake --build build --target plots", file=sys.stderr
-                )
+                print("plots: bring them up to date with: cmake --build build --target plots", file=sys.stderr)
             return 1 if lines else 0
         out = options.out or (Path("plots") if own else committed)
         drawn = draw(results, out, with_pictures=not own)
@@ -132,10 +120,7 @@ def main(arguments=None) -> int:
         print(f"plots: {error}", file=sys.stderr)
         return 2
     except ImportError as error:
-        print(
-            f"plots: {error}; get it with: python3 -m pip install -r {HERE / 'requirements.txt'}",
-            file=sys.stderr,
-        )
+        print(f"plots: {error}; get it with: python3 -m pip install -r {HERE / 'requirements.txt'}", file=sys.stderr)
         return 2
 
 

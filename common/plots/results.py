@@ -32,7 +32,7 @@ def pretty(shape: str) -> str:
 
 
 def flops(record: dict) -> float:
-    """gemm: a multiply and an add per (m,n,k). fused_norm: 5 per element: x+residual, h², its sum, ·rsqrt, ·gamma."""
+    """gemm: a multiply and an add per (m,n,k). fused_norm: 5 per element, x+residual, h², sum, ·rsqrt, ·gamma."""
     if record["problem"] == "gemm":
         return 2.0 * record["m"] * record["n"] * record["k"]
     return 5.0 * record["rows"] * record["cols"]
@@ -104,9 +104,7 @@ def check_record(record) -> None:
         raise ResultError(f"\"rung\" is {record['rung']!r}, which does not start with its two-digit number")
     need("variant", str)
     if record.get("problem") not in DIMENSIONS:
-        raise ResultError(
-            f"\"problem\" is {record.get('problem')!r}, expected one of {', '.join(DIMENSIONS)}"
-        )
+        raise ResultError(f"\"problem\" is {record.get('problem')!r}, expected one of {', '.join(DIMENSIONS)}")
     for name in DIMENSIONS[record["problem"]]:
         need(name, int)
     if record.get("median_us") is None:
@@ -159,17 +157,13 @@ class Results:
         measured = [record for record in everything if not is_simulated(record)]
         devices = [record["device"] for record in measured]
         if device and device not in devices:
-            raise ResultError(
-                f"no record of device {device!r}; there are: {', '.join(sorted(set(devices))) or 'none'}"
-            )
+            raise ResultError(f"no record of device {device!r}; there are: {', '.join(sorted(set(devices))) or 'none'}")
         self.devices = sorted(set(devices), key=lambda name: (-devices.count(name), name))
         self.device = device or (self.devices[0] if self.devices else None)
         here = [record for record in measured if record["device"] == self.device]
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
         self.runs = [record for record in here if record["record"] == "run" and record.get("median_us")]
-        self.simulated = [
-            record for record in everything if is_simulated(record) and record["record"] == "run"
-        ]
+        self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
 
     @staticmethod
     def _add(records: dict, where: str, line: str) -> None:
@@ -184,14 +178,7 @@ class Results:
             key = (record["roof"], record["device"])
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            key = (
-                record["rung"],
-                record["problem"],
-                record["variant"],
-                shape_of(record),
-                record["device"],
-                timed,
-            )
+            key = (record["rung"], record["problem"], record["variant"], shape_of(record), record["device"], timed)
         records[key] = (where, record)
 
     def rungs(self, problem: str) -> list:
@@ -220,9 +207,7 @@ class Results:
 
     def shapes(self, problem: str, rung: str | None = None) -> list:
         """Shapes in the order of the bytes they move, then of their last dimension."""
-        runs = [
-            record for record in self.runs if record["problem"] == problem and rung in (None, record["rung"])
-        ]
+        runs = [record for record in self.runs if record["problem"] == problem and rung in (None, record["rung"])]
         by_size = {shape_of(record): compulsory_bytes(record) for record in runs}
         return sorted(by_size, key=lambda shape: (round(by_size[shape] / 2**20), sizes(shape)[::-1]))
 

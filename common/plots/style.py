@@ -8,18 +8,13 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib import font_manager  # noqa: E402
+from matplotlib.patches import Rectangle  # noqa: E402
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers; their yellow is darkened to show on white.
-BLUE, ORANGE, GREEN, SKY, VERMILLION, PURPLE = (
-    "#0072B2",
-    "#E69F00",
-    "#009E73",
-    "#56B4E9",
-    "#D55E00",
-    "#CC79A7",
-)
+BLUE, ORANGE, GREEN, SKY, VERMILLION, PURPLE = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#CC79A7")
 YELLOW, GREY, BLACK, BROWN = "#B8A600", "#8C8C8C", "#000000", "#7A4B00"
-INK, FAINT, PALE = "#222222", "#BBBBBB", "#F0F0F0"
+INK, SOFT, FAINT, PALE = "#222222", "#606060", "#BBBBBB", "#F0F0F0"
 
 RUNG_COLOURS = (GREY, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE, BLACK, BROWN)
 RUNG_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*", "h")
@@ -100,7 +95,7 @@ def titles(axes, title: str, subtitle: str) -> None:
         xycoords="axes fraction",
         textcoords="offset points",
         fontsize=8.5,
-        color="#555555",
+        color=SOFT,
         ha="left",
         va="bottom",
     )
@@ -123,3 +118,71 @@ def spread(positions, gap: float) -> list:
         for place, i in enumerate(members):
             moved[i] = centre + (place - (len(members) - 1) / 2) * gap
     return moved
+
+
+def log_axis(axis) -> None:
+    axis.set_major_locator(LogLocator(base=10, subs=(1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(plain_number))
+    axis.set_minor_formatter(NullFormatter())
+    axis.set_minor_locator(LogLocator(base=10, subs=range(1, 10)))
+
+
+def text_column(axes, x: float, heading: str, rows: list, **look) -> None:
+    """Figures in a column to the right of the axes, one per bar, under a heading."""
+    align = {"ha": "right", "annotation_clip": False, "fontsize": 9.5, **look}
+    axes.annotate(
+        heading,
+        (x, 1.0),
+        (0, 5),
+        xycoords="axes fraction",
+        textcoords="offset points",
+        va="bottom",
+        **{**align, "fontsize": 8.5, "color": SOFT},
+    )
+    for y, text in enumerate(rows):
+        axes.annotate(text, (x, y), xycoords=("axes fraction", "data"), va="center", **align)
+
+
+def axes_fraction(axes, x: float, y: float) -> tuple:
+    return tuple(axes.transAxes.inverted().transform(axes.transData.transform((x, y))))
+
+
+def end_labels(axes, ends: list, x: float, below: bool = False) -> None:
+    """A label at x for each (position, text, colour, from_x), with a line to where it belongs; all in fractions of
+    the axes. Labels that would overlap are moved apart; with `below`, downward from the highest one."""
+    gap = 14.5 / axes.get_window_extent().height
+    if below:
+        ends = sorted(ends, key=lambda end: -end[0])
+        places = []
+        for end in ends:
+            places.append(min(end[0], places[-1] - gap) if places else end[0])
+    else:
+        places = spread([end[0] for end in ends], gap)
+    for (position, text, colour, from_x), place in zip(ends, places):
+        axes.annotate(
+            text,
+            (from_x, position),
+            (x, place),
+            xycoords="axes fraction",
+            textcoords="axes fraction",
+            va="center",
+            ha="left",
+            fontsize=9,
+            annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": colour,
+                "linewidth": 0.9,
+                "shrinkA": 1,
+                "shrinkB": 3,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def box(axes, x, y, width, height, face="white", edge=INK, line=0.8, **more) -> None:
+    axes.add_patch(Rectangle((x, y), width, height, facecolor=face, edgecolor=edge, linewidth=line, **more))
+
+
+def write(axes, x, y, text, size=9, **more) -> None:
+    axes.text(x, y, text, **{"fontsize": size, "va": "center", **more})

@@ -42,9 +42,7 @@ from values import evaluate, figure, flat_counters, percent, problem_named
 
 TABLE = re.compile(r"^[ \t]*<!-- table: (?P<what>.*?) -->[ \t]*$")
 TABLE_END = re.compile(r"^[ \t]*<!-- /table -->[ \t]*$")
-INLINE = re.compile(
-    r"(?<!`)<!--= (?P<expression>(?:(?!-->).)*?) -->(?P<text>(?:(?!<!--).)*)<!--/-->", re.DOTALL
-)
+INLINE = re.compile(r"(?<!`)<!--= (?P<expression>(?:(?!-->).)*?) -->(?P<text>(?:(?!<!--).)*)<!--/-->", re.DOTALL)
 INLINE_START = re.compile(r"(?<!`)<!--=")
 FENCE = re.compile(r"^[ \t]*(```|~~~)")
 
@@ -84,14 +82,7 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
         )
         below = run
     name = BASELINE[problem]
-    header = [
-        "rung",
-        "what is new",
-        UNIT[problem],
-        "against the rung below",
-        f"{name} in the same run",
-        f"of {name}",
-    ]
+    header = ["rung", "what is new", UNIT[problem], "against the rung below", f"{name} in the same run", f"of {name}"]
     return markdown(header, rows, measured(results, f"{problem} {pretty(shape)}", "bf16", "medians")).replace(
         "|:--|--:|", "|:--|:--|", 1
     )
@@ -131,13 +122,9 @@ def sweep(results: Results, problem: str) -> str:
                 + [figure(max(bases)) if bases else ""]
             )
     header = (
-        [f"{'×'.join(DIMENSIONS[problem])}, {UNIT[problem]}"]
-        + [f"`{rung}`" for rung in rungs]
-        + [BASELINE[problem]]
+        [f"{'×'.join(DIMENSIONS[problem])}, {UNIT[problem]}"] + [f"`{rung}`" for rung in rungs] + [BASELINE[problem]]
     )
-    return markdown(
-        header, rows, measured(results, f"{BASELINE[problem]}: the fastest baseline of any of these runs")
-    )
+    return markdown(header, rows, measured(results, f"{BASELINE[problem]}: the fastest baseline of any of these runs"))
 
 
 def rung(results: Results, name: str, problem: str) -> str:
@@ -151,15 +138,10 @@ def rung(results: Results, name: str, problem: str) -> str:
         def recorded(field, form="{}"):
             return form.format(run[field]) if run.get(field) not in (None, "") else ""
 
-        spread = (
-            f"{figure(run['p10_us'])}–{figure(run['p90_us'])}" if "p10_us" in run and "p90_us" in run else ""
-        )
+        spread = f"{figure(run['p10_us'])}–{figure(run['p90_us'])}" if "p10_us" in run and "p90_us" in run else ""
         rows.append(
             [pretty(shape_of(run)), figure(run["median_us"]), spread, figure(score(run))]
-            + [
-                percent(ratio(run, base)) if base in (run.get("baselines") or {}) else ""
-                for base in baselines
-            ]
+            + [percent(ratio(run, base)) if base in (run.get("baselines") or {}) else "" for base in baselines]
             + [recorded("sm_clock_mhz", "{:.0f}"), recorded("power_w", "{:.0f}"), recorded("throttle")]
         )
     header = (
@@ -175,9 +157,7 @@ def counters(results: Results, name: str, problem: str, shape: str | None = None
     runs = [
         run
         for run in results.simulated
-        if (run["rung"], run["problem"]) == (name, problem)
-        and shape in (None, shape_of(run))
-        and run.get("counters")
+        if (run["rung"], run["problem"]) == (name, problem) and shape in (None, shape_of(run)) and run.get("counters")
     ]
     runs = needs(runs, f"counters {name} {problem} {shape or ''}".strip())
     shape = shape or shape_of(runs[-1])
@@ -187,8 +167,7 @@ def counters(results: Results, name: str, problem: str, shape: str | None = None
     )
     names = list(dict.fromkeys(key for run in runs for key in flat_counters(run)))
     rows = [
-        [key] + [figure(flat_counters(run)[key]) if key in flat_counters(run) else "" for run in runs]
-        for key in names
+        [key] + [figure(flat_counters(run)[key]) if key in flat_counters(run) else "" for run in runs] for key in names
     ]
     return markdown(
         ["counter"] + [f"`{run['variant']}`" for run in runs],
@@ -231,9 +210,7 @@ def rewrite(text: str, results: Results, name: str) -> str:
 
         for start in INLINE_START.finditer(passage):
             if not INLINE.match(passage, start.start()):
-                fail(
-                    first_line + passage.count("\n", 0, start.start()), "'<!--=' without its ' -->…<!--/-->'"
-                )
+                fail(first_line + passage.count("\n", 0, start.start()), "'<!--=' without its ' -->…<!--/-->'")
         return INLINE.sub(value, passage)
 
     lines, out, prose, prose_line = text.split("\n"), [], [], 1

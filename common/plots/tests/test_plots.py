@@ -1,130 +1,18 @@
-"""Tests of common/plots. Plain Python runs all but those that draw; `test_plots.py VENV` runs in that venv if it is there."""
+"""Tests of common/plots. Plain Python runs all but those that draw; `test_plots.py VENV` uses that venv if there."""
 
-import io
-import json
 import os
 import subprocess
 import sys
-import tempfile
 import unittest
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-PLOTS = HERE.parent
-sys.path.insert(0, str(PLOTS))
-sys.dont_write_bytecode = True
+from records import EVERYTHING, InFolder, gemm, roof, simulated  # first: it makes the modules below findable
 
 import memory  # noqa: E402
-import plot  # noqa: E402
 import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
+from test_drawing import Drawing  # noqa: E402, F401 (run with the others)
 from values import evaluate, figure, percent  # noqa: E402
-
-try:
-    import matplotlib
-except ImportError:
-    matplotlib = None
-
-ENVIRONMENT = {"device": "Test GPU", "driver": "1.2", "cuda": "13.0", "cublas": "13.1", "sm_clock_mhz": 1500}
-
-
-def gemm(rung, us, size=4096, variant=None, index=0, is_rung=True, base_us=200.0, **more):
-    return {
-        "record": "run",
-        "rung": rung,
-        "title": "idea",
-        "problem": "gemm",
-        "variant": variant or rung[3:],
-        "variant_index": index,
-        "is_rung": is_rung,
-        "m": size,
-        "n": size,
-        "k": size,
-        "median_us": us,
-        "p10_us": us,
-        "p90_us": us,
-        "tflops": 2 * size**3 / us / 1e6,
-        "verified": True,
-        "baselines": {
-            "cublasGemmEx": {"median_us": base_us, "ratio": base_us / us},
-            "cublasLt_best16": {"median_us": base_us * 0.8, "ratio": base_us * 0.8 / us},
-        },
-        **ENVIRONMENT,
-        **more,
-    }
-
-
-def norm(rung, us, rows=16384, cols=8192, copy_us=260.0):
-    return {
-        "record": "run",
-        "rung": rung,
-        "title": "idea",
-        "problem": "fused_norm",
-        "variant": rung[3:],
-        "variant_index": 0,
-        "is_rung": True,
-        "rows": rows,
-        "cols": cols,
-        "median_us": us,
-        "p10_us": us,
-        "p90_us": us,
-        "gbps": (8 * rows * cols + 2 * cols) / us / 1e3,
-        "verified": True,
-        "baselines": {"copy": {"median_us": copy_us, "ratio": copy_us / us}},
-        **ENVIRONMENT,
-    }
-
-
-def roof(name, value, unit):
-    return {"record": "roof", "roof": name, "value": value, "unit": unit, **ENVIRONMENT}
-
-
-def simulated(rung, counters):
-    record = gemm(rung, 1.0, size=256)
-    for name in ("median_us", "tflops", "baselines", "p10_us", "p90_us"):
-        del record[name]
-    return {**record, "device": "simulator:sm_90", "counters": counters}
-
-
-EVERYTHING = [
-    gemm("00_naive", 400000.0),
-    gemm("00_naive", 1000.0, size=512),
-    gemm("01_coalesced", 25000.0, variant="plain", index=0, is_rung=False),
-    gemm("01_coalesced", 20000.0, index=1),
-    gemm("01_coalesced", 60.0, size=512),
-    norm("00_naive", 9000.0),
-    norm("01_coalesced", 400.0),
-    norm("01_coalesced", 110.0, 8192, 4096),
-    roof("copy", 4000.0, "GB/s"),
-    roof("fp32_fma", 60.0, "TFLOPS"),
-    roof("bf16_mma_sync", 600.0, "TFLOPS"),
-    simulated("00_naive", {"global_load": {"sectors_per_request": 32.0}}),
-]
-
-
-class InFolder(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.root = Path(folder.name)
-        (self.root / "docs" / "results").mkdir(parents=True)
-
-    def write(self, records, name="docs/results/a.jsonl"):
-        path = self.root / name
-        path.write_text(
-            "".join(r if isinstance(r, str) else json.dumps(r) + "\n" for r in records), encoding="utf-8"
-        )
-        return path
-
-    def load(self, records, **options):
-        return Results([self.write(records)], **options)
-
-    def run_plot(self, *arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with redirect_stdout(out), redirect_stderr(err):
-            code = plot.main(["--root", str(self.root), *map(str, arguments)])
-        return code, out.getvalue() + err.getvalue()
 
 
 class Loading(InFolder):
@@ -265,8 +153,7 @@ class Documents(InFolder):
     def test_a_figure_is_rewritten_and_nothing_else(self):
         text = "a <!--= roof copy -->old<!--/--> b\nc <!--= roof\nfp32_fma --><!--/--> d\n"
         self.assertEqual(
-            self.rewrite(text),
-            "a <!--= roof copy -->4000<!--/--> b\nc <!--= roof\nfp32_fma -->60.0<!--/--> d\n",
+            self.rewrite(text), "a <!--= roof copy -->4000<!--/--> b\nc <!--= roof\nfp32_fma -->60.0<!--/--> d\n"
         )
         for text in (
             "nothing to do\n",
@@ -309,17 +196,13 @@ class Documents(InFolder):
         ):
             with self.assertRaises(ResultError) as caught:
                 self.rewrite(text)
-            self.assertTrue(
-                str(caught.exception).startswith(f"doc.md:{line}: "), f"{text!r}: {caught.exception}"
-            )
+            self.assertTrue(str(caught.exception).startswith(f"doc.md:{line}: "), f"{text!r}: {caught.exception}")
 
     def test_refresh_finds_stale_docs_and_writes_only_when_asked(self):
         doc = self.root / "docs" / "01.md"
         doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
         (self.root / "README.md").write_text("fine\n", encoding="utf-8")
-        self.assertEqual(
-            tables.refresh(self.root, self.results, write=False), [os.path.join("docs", "01.md")]
-        )
+        self.assertEqual(tables.refresh(self.root, self.results, write=False), [os.path.join("docs", "01.md")])
         self.assertIn(">1<", doc.read_text(encoding="utf-8"))
         tables.refresh(self.root, self.results, write=True)
         self.assertIn(">4000<", doc.read_text(encoding="utf-8"))
@@ -362,94 +245,6 @@ class Memory(unittest.TestCase):
             memory.wavefronts([2], 4)
         with self.assertRaises(ValueError):
             memory.wavefronts([0], 3)
-
-
-@unittest.skipUnless(
-    matplotlib, "matplotlib is absent; `cmake --build build --target plots` makes a venv with it"
-)
-class Drawing(InFolder):
-    def drawn(self, name):
-        """In a process of its own, so that nothing carries over."""
-        out = self.root / name
-        subprocess.run(
-            [sys.executable, "-B", str(PLOTS / "plot.py"), "--root", str(self.root), "--out", str(out)],
-            check=True,
-            stdout=subprocess.DEVNULL,
-        )
-        return {path.name: path.read_bytes() for path in out.iterdir()}
-
-    def test_two_processes_draw_the_same_bytes(self):
-        self.write(EVERYTHING)
-        first, second = self.drawn("first"), self.drawn("second")
-        self.assertEqual(first, second)
-        self.assertLessEqual(
-            {
-                "ladder_gemm.svg",
-                "ladder_norm.svg",
-                "roofline.svg",
-                "sweep_gemm.svg",
-                "sweep_norm.svg",
-                "ablation_01_coalesced_gemm.svg",
-                "access_00_naive.svg",
-                "access_01_coalesced.svg",
-                "warp_reduction.svg",
-                "tiling_02.svg",
-                "banks_02.svg",
-                "vector_03.svg",
-                "norm_rows.svg",
-            },
-            set(first),
-        )
-        for name, svg in first.items():
-            self.assertNotIn(b"<dc:date>", svg, name)
-
-    def test_without_roofs_there_is_no_roofline(self):
-        code, text = self.run_plot(
-            self.write([gemm("00_naive", 9.0)], "own.jsonl"), "--out", self.root / "own"
-        )
-        self.assertEqual(code, 0, text)
-        self.assertEqual([path.name for path in (self.root / "own").iterdir()], ["ladder_gemm.svg"])
-
-    def test_without_results_the_pictures_are_drawn(self):
-        drawn = self.drawn("out")
-        self.assertIn("banks_02.svg", drawn)
-        self.assertNotIn("ladder_gemm.svg", drawn)
-
-    def test_own_results_touch_no_doc(self):
-        self.write(EVERYTHING)
-        doc = self.root / "README.md"
-        doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
-        code, text = self.run_plot(self.write(EVERYTHING, "own.jsonl"), "--out", self.root / "own")
-        self.assertEqual(code, 0, text)
-        self.assertIn(">1<", doc.read_text(encoding="utf-8"))
-        self.assertFalse((self.root / "docs" / "plots").exists())
-        self.assertFalse((self.root / "own" / "banks_02.svg").exists())
-
-    def test_check_names_what_is_stale(self):
-        pinned = next(
-            line[12:]
-            for line in (PLOTS / "requirements.txt").read_text().split("\n")
-            if line.startswith("matplotlib==")
-        )
-        if matplotlib.__version__ != pinned:
-            self.assertEqual(self.run_plot("--check")[0], 2)
-            self.skipTest(f"bytes are compared with matplotlib {pinned} only")
-        self.write(EVERYTHING)
-        (self.root / "README.md").write_text("<!--= roof copy --><!--/-->\n", encoding="utf-8")
-        self.assertEqual(self.run_plot("--docs")[0], 0)
-        code, text = self.run_plot("--check")
-        self.assertEqual(code, 0, text)
-        self.write(EVERYTHING + [gemm("00_naive", 300000.0)])
-        (self.root / "README.md").write_text("<!--= roof copy --><!--/-->\n", encoding="utf-8")
-        (self.root / "docs" / "plots" / "banks_02.svg").unlink()
-        (self.root / "docs" / "plots" / "old.svg").write_text("<svg/>")
-        code, text = self.run_plot("--check")
-        self.assertEqual(code, 1)
-        self.assertIn("README.md: generated text is out of date", text)
-        self.assertIn("docs/plots/ladder_gemm.svg: out of date", text)
-        self.assertNotIn("tiling_02", text)
-        self.assertIn("docs/plots/banks_02.svg: missing", text)
-        self.assertIn("docs/plots/old.svg: nothing draws it any more", text)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,99 @@
+"""Reads the hardware's memory counters of every variant with Nsight Compute, as JSON Lines.
+
+usage: profile.py --bin build/bin --json FILE RUNG...
+
+Each variant runs once at a small size and one record is written: requests and sectors of global loads and stores,
+shared-memory wavefronts and the ideal number of them, and the share of issue slots and of DRAM bandwidth in use. The
+names are Nsight Compute's; docs/measuring.md says what they mean.
+"""
+
+import argparse
+import csv
+import io
+import json
+import shutil
+import subprocess
+import sys
+
+SIZES = {"gemm": {"m": 1024, "n": 1024, "k": 1024}, "fused_norm": {"rows": 2048, "cols": 8192}}
+
+COUNTERS = {
+    "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+    "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+    "shared_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum",
+    "shared_wavefronts_ideal": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_ideal.sum",
+    "dram_bytes": "dram__bytes.sum",
+    "issue_active_percent": "smsp__issue_active.avg.pct_of_peak_sustained_active",
+    "lsu_percent": "l1tex__lsuin_requests.avg.pct_of_peak_sustained_active",
+    "fma_percent": "smsp__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+    "warps_active_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
+}
+UNITS = {"Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
+
+
+def run(command):
+    """The output of a command; stops the program with one line where it fails."""
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 77:
+        sys.exit(f"profile.py: {done.stderr.strip().splitlines()[-1]}")
+    if done.returncode != 0:
+        sys.exit(f"profile.py: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+def variants(program):
+    """(problem, variant, is it the rung itself) for every line of --list."""
+    for line in run([program, "--list"]).splitlines():
+        problem, variant, *rest = line.split()
+        yield problem, variant, rest[:2] == ["(the", "rung)"]
+
+
+def counters(ncu, program, problem, variant):
+    """The counters of one launch of one variant."""
+    sizes = [word for name, value in SIZES[problem].items() for word in (f"--{name}", str(value))]
+    command = [ncu, "--csv", "--clock-control", "none", "--metrics", ",".join(COUNTERS.values())]
+    # The harness's own kernels are told apart by their name; the variant's only launch is the one that is checked.
+    command += ["--kernel-name", "regex:^(?!fill_kernel).*", "--launch-count", "1"]
+    command += [program, problem, "--variant", variant, "--verify-only", "--reference", "cpu", *sizes]
+    output = run(command)
+    table = output[output.index('"ID"') :]
+    values = {}
+    for row in csv.DictReader(io.StringIO(table)):
+        try:
+            value = float(row["Metric Value"].replace(",", ""))
+        except ValueError:
+            continue  # not available on this GPU
+        values[row["Metric Name"]] = value * UNITS.get(row["Metric Unit"], 1)
+    named = {name: values[metric] for name, metric in COUNTERS.items() if metric in values}
+    for kind in ("load", "store"):
+        if named.get(f"global_{kind}_requests"):
+            named[f"global_{kind}_sectors_per_request"] = round(
+                named[f"global_{kind}_sectors"] / named[f"global_{kind}_requests"], 3)
+    return named
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--bin", required=True, help="folder of the rungs' programs")
+    parser.add_argument("--json", required=True, help="file to write")
+    parser.add_argument("rungs", nargs="+")
+    options = parser.parse_args()
+    ncu = shutil.which("ncu")
+    if not ncu:
+        sys.exit("profile.py: ncu is missing: it comes with the CUDA Toolkit (nsight-compute)")
+    device = run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]).splitlines()[0]
+    with open(options.json, "w", encoding="utf-8") as out:
+        for rung in options.rungs:
+            program = f"{options.bin}/{rung}"
+            for problem, variant, is_rung in variants(program):
+                record = {"record": "profile", "rung": rung, "problem": problem, "variant": variant,
+                          "is_rung": is_rung, **SIZES[problem], "device": device,
+                          "counters": counters(ncu, program, problem, variant)}
+                out.write(json.dumps(record) + "\n")
+                print(rung, problem, variant, json.dumps(record["counters"]), flush=True)
+
+
+if __name__ == "__main__":
+    main()

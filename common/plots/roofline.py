@@ -1,0 +1,91 @@
+"""The roofline: where the rungs stand under the limits measured on the same device."""
+
+from __future__ import annotations
+
+import math
+
+import matplotlib.pyplot as plt
+from matplotlib.ticker import LogLocator
+
+from charts import NAMES
+from results import DEFAULT_SHAPE, Results, compulsory_bytes, flops, pretty
+from style import FAINT, INK, axes_fraction, end_labels, log_axis, rung_look, titles
+from values import figure as digits
+
+
+def roofline(results: Results):
+    """Rungs under the measured roofs. Intensity counts compulsory bytes only: what a perfect cache would move."""
+    copy = results.roofs.get("copy")
+    flat = {name: roof["value"] for name, roof in results.roofs.items() if roof["unit"] == "TFLOPS"}
+    runs = {problem: results.ladder(problem, DEFAULT_SHAPE[problem]) for problem in NAMES}
+    if not copy or not flat or not any(runs.values()):
+        return None
+    slope = copy["value"] / 1e3  # TB/s, that is TFLOPS per flop/byte
+    figure, axes = plt.subplots(figsize=(9, 5.6))
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    points = [
+        (flops(run) / compulsory_bytes(run), flops(run) / run["median_us"] / 1e6, run)
+        for problem in runs
+        for run in runs[problem]
+    ]
+    low = min(y for _, y, _ in points) / 2
+    left = min(0.25, min(x for x, _, _ in points) / 2)
+    right = max(2e3, max(x for x, _, _ in points) * 1.6)
+    axes.set_xlim(left, right)
+    axes.set_ylim(low, max([*flat.values(), *(y for _, y, _ in points)]) * 2)
+    log_axis(axes.xaxis)
+    log_axis(axes.yaxis)
+    axes.xaxis.set_major_locator(LogLocator(base=10))
+    axes.yaxis.set_major_locator(LogLocator(base=10))
+    axes.grid(True)
+    peak = max(flat.values())
+    axes.plot([left, peak / slope], [left * slope, peak], color=INK, linewidth=2)
+    for name, value in sorted(flat.items(), key=lambda item: item[1]):
+        axes.plot([value / slope, right], [value, value], color=INK, linewidth=2)
+        top = value == peak  # its name fits above the slope, those of lower roofs under their line
+        axes.annotate(
+            f"{name}: {digits(value)} TFLOPS",
+            (value / slope, value),
+            (-2, 4) if top else (8, -4),
+            textcoords="offset points",
+            fontsize=9,
+            ha="right" if top else "left",
+            va="bottom" if top else "top",
+        )
+    for x, y, run in points:
+        look = rung_look(run["rung"])
+        axes.plot(x, y, look["marker"], color=look["color"], markeredgecolor=INK, markeredgewidth=0.7, markersize=9)
+    figure.canvas.draw()
+    corner = [axes.transData.transform(point) for point in ((left, left * slope), (left * 10, left * 10 * slope))]
+    angle = math.degrees(math.atan2(corner[1][1] - corner[0][1], corner[1][0] - corner[0][0]))
+    middle = math.sqrt(max(left, low / slope) * peak / slope)
+    axes.annotate(
+        f"copy: {digits(copy['value'])} GB/s",
+        (middle, middle * slope),
+        (-5, 5),
+        textcoords="offset points",
+        fontsize=9,
+        rotation=angle,
+        rotation_mode="anchor",
+        ha="center",
+        va="bottom",
+    )
+    for problem in NAMES:
+        mine = [(axes_fraction(axes, x, y), run) for x, y, run in points if run["problem"] == problem]
+        if mine:
+            ends = [(at[1], run["rung"], rung_look(run["rung"])["color"], at[0]) for at, run in mine]
+            at_edge = ends[0][3] > 0.6  # far to the right: beside the axes, clear of the roofs
+            end_labels(axes, ends, 1.02 if at_edge else ends[0][3] + 0.06, below=not at_edge)
+            axes.axvline(
+                next(x for x, _, run in points if run["problem"] == problem),
+                color=FAINT,
+                linewidth=1,
+                linestyle=(0, (1, 2)),
+                zorder=0,
+            )
+    axes.set_xlabel("flops per compulsory byte of memory traffic, logarithmic")
+    axes.set_ylabel("TFLOPS, logarithmic")
+    named = " and ".join(f"{NAMES[p]} {pretty(DEFAULT_SHAPE[p])}" for p in NAMES if runs[p])
+    titles(axes, "Roofline: the rungs under the measured roofs", f"{named}; {results.where_measured()}")
+    return figure

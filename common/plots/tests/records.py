@@ -1,0 +1,114 @@
+"""Made-up records, and a folder to put them in. The numbers are nobody's."""
+
+import io
+import json
+import sys
+import tempfile
+import unittest
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+
+PLOTS = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(PLOTS))
+sys.dont_write_bytecode = True
+
+import plot  # noqa: E402
+from results import Results  # noqa: E402
+
+ENVIRONMENT = {"device": "Test GPU", "driver": "1.2", "cuda": "13.0", "cublas": "13.1", "sm_clock_mhz": 1500}
+
+
+def gemm(rung, us, size=4096, variant=None, index=0, is_rung=True, base_us=200.0, **more):
+    return {
+        "record": "run",
+        "rung": rung,
+        "title": "idea",
+        "problem": "gemm",
+        "variant": variant or rung[3:],
+        "variant_index": index,
+        "is_rung": is_rung,
+        "m": size,
+        "n": size,
+        "k": size,
+        "median_us": us,
+        "p10_us": us,
+        "p90_us": us,
+        "tflops": 2 * size**3 / us / 1e6,
+        "verified": True,
+        "baselines": {
+            "cublasGemmEx": {"median_us": base_us, "ratio": base_us / us},
+            "cublasLt_best16": {"median_us": base_us * 0.8, "ratio": base_us * 0.8 / us},
+        },
+        **ENVIRONMENT,
+        **more,
+    }
+
+
+def norm(rung, us, rows=16384, cols=8192, copy_us=260.0):
+    return {
+        "record": "run",
+        "rung": rung,
+        "title": "idea",
+        "problem": "fused_norm",
+        "variant": rung[3:],
+        "variant_index": 0,
+        "is_rung": True,
+        "rows": rows,
+        "cols": cols,
+        "median_us": us,
+        "p10_us": us,
+        "p90_us": us,
+        "gbps": (8 * rows * cols + 2 * cols) / us / 1e3,
+        "verified": True,
+        "baselines": {"copy": {"median_us": copy_us, "ratio": copy_us / us}},
+        **ENVIRONMENT,
+    }
+
+
+def roof(name, value, unit):
+    return {"record": "roof", "roof": name, "value": value, "unit": unit, **ENVIRONMENT}
+
+
+def simulated(rung, counters):
+    record = gemm(rung, 1.0, size=256)
+    for name in ("median_us", "tflops", "baselines", "p10_us", "p90_us"):
+        del record[name]
+    return {**record, "device": "simulator:sm_90", "counters": counters}
+
+
+EVERYTHING = [
+    gemm("00_naive", 400000.0),
+    gemm("00_naive", 1000.0, size=512),
+    gemm("01_coalesced", 25000.0, variant="plain", index=0, is_rung=False),
+    gemm("01_coalesced", 20000.0, index=1),
+    gemm("01_coalesced", 60.0, size=512),
+    norm("00_naive", 9000.0),
+    norm("01_coalesced", 400.0),
+    norm("01_coalesced", 110.0, 8192, 4096),
+    roof("copy", 4000.0, "GB/s"),
+    roof("fp32_fma", 60.0, "TFLOPS"),
+    roof("bf16_mma_sync", 600.0, "TFLOPS"),
+    simulated("00_naive", {"global_load": {"sectors_per_request": 32.0}}),
+]
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = Path(folder.name)
+        (self.root / "docs" / "results").mkdir(parents=True)
+
+    def write(self, records, name="docs/results/a.jsonl"):
+        path = self.root / name
+        path.write_text("".join(r if isinstance(r, str) else json.dumps(r) + "\n" for r in records), encoding="utf-8")
+        return path
+
+    def load(self, records, **options):
+        return Results([self.write(records)], **options)
+
+    def run_plot(self, *arguments):
+        out, err = io.StringIO(), io.StringIO()
+        with redirect_stdout(out), redirect_stderr(err):
+            code = plot.main(["--root", str(self.root), *map(str, arguments)])
+        return code, out.getvalue() + err.getvalue()
