@@ -1,4 +1,5 @@
-// One thread takes one row. It reads x and residual, writes h, adds up the squares, then reads its h back and writes y.
+// One thread takes one row. It reads x and residual, writes h, adds up the squares, then reads its h back and
+// writes y.
 #include "00_naive/rung.h"
 
 namespace ladder::rung_00 {
@@ -11,7 +12,8 @@ __global__ void __launch_bounds__(threads) fused_norm_kernel(FusedNorm p) {
   if (row >= p.rows) return;
   const std::size_t start = std::size_t(row) * p.cols;
 
-  // Lane i stands cols·2 bytes after lane i - 1: every access of a warp below touches 32 sectors for 64 bytes.
+  // Lane i stands cols·2 bytes after lane i - 1: every access of a warp below touches 32 sectors for 64
+  // bytes.
   float squares = 0;
   for (int col = 0; col < p.cols; ++col) {
     const float sum = __bfloat162float(p.x[start + col]) + __bfloat162float(p.residual[start + col]);

@@ -5,7 +5,9 @@
 
 namespace ladder::rung_00 {
 
-constexpr int ceil_div(int x, int y) { return x / y + (x % y != 0); }
+constexpr int ceil_div(int x, int y) {
+  return x / y + (x % y != 0);
+}
 
 cudaError_t gemm(const Gemm& p, cudaStream_t stream);
 cudaError_t fused_norm(const FusedNorm& p, cudaStream_t stream);

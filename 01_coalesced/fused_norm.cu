@@ -1,5 +1,6 @@
-// A group of threads shares a row, lane next to lane, and adds its partial sums up by shuffles: within a warp first,
-// then, when a whole CTA has the row, across its warps through shared memory. h is still read back, now from L2.
+// A group of threads shares a row, lane next to lane, and adds its partial sums up by shuffles: within a warp
+// first, then, when a whole CTA has the row, across its warps through shared memory. h is still read back,
+// now from L2.
 #include "01_coalesced/rung.h"
 
 namespace ladder::rung_01 {
@@ -44,7 +45,8 @@ __global__ void __launch_bounds__(threads_per_row* rows_per_cta) fused_norm_kern
   }
 
   const float scale = rsqrtf(squares / float(p.cols) + p.eps);
-  for (int col = threadIdx.x; col < p.cols; col += threads_per_row) {  // each thread reads back what it wrote itself
+  for (int col = threadIdx.x; col < p.cols;
+       col += threads_per_row) {  // each thread reads back what it wrote itself
     const float h = __bfloat162float(p.h[start + col]);
     p.y[start + col] = __float2bfloat16_rn(h * scale * __bfloat162float(p.gamma[col]));
   }
@@ -59,7 +61,11 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t fused_norm_warp(const FusedNorm& p, cudaStream_t stream) { return launch<32, 8>(p, stream); }
-cudaError_t fused_norm_cta(const FusedNorm& p, cudaStream_t stream) { return launch<512, 1>(p, stream); }
+cudaError_t fused_norm_warp(const FusedNorm& p, cudaStream_t stream) {
+  return launch<32, 8>(p, stream);
+}
+cudaError_t fused_norm_cta(const FusedNorm& p, cudaStream_t stream) {
+  return launch<512, 1>(p, stream);
+}
 
 }  // namespace ladder::rung_01

@@ -1,6 +1,6 @@
-// The row is parked in shared memory between the two passes: x and residual are read, h and y are written, and nothing
-// is read a second time. And since h need not be in global memory before y is, the first pass only reads: no store
-// stands between one load and the next, so that several are under way at once.
+// The row is parked in shared memory between the two passes: x and residual are read, h and y are written,
+// and nothing is read a second time. And since h need not be in global memory before y is, the first pass
+// only reads: no store stands between one load and the next, so that several are under way at once.
 #include "02_smem_tiling/rung.h"
 
 namespace ladder::rung_02 {
@@ -22,7 +22,8 @@ enum class Park {
   until_second_pass,  // h is written in the second pass, beside y
 };
 
-// The first `parked` columns of h wait in shared memory (dynamic, parked · 2 bytes); those beyond are read back.
+// The first `parked` columns of h wait in shared memory (dynamic, parked · 2 bytes); those beyond are read
+// back.
 template <Park park>
 __global__ void __launch_bounds__(threads) fused_norm_kernel(FusedNorm p, int parked) {
   extern __shared__ __nv_bfloat16 row_h[];
@@ -68,7 +69,8 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   if constexpr (park != Park::nothing) {
     int device = 0, most = 0;
     cudaError_t error = cudaGetDevice(&device);
-    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (error == cudaSuccess)
+      error = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
     if (error != cudaSuccess) return error;
     const int capacity = (most - warps * int(sizeof(float))) / int(sizeof(__nv_bfloat16));
     parked = p.cols < capacity ? p.cols : capacity;
@@ -83,8 +85,12 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t fused_norm_reread(const FusedNorm& p, cudaStream_t stream) { return launch<Park::nothing>(p, stream); }
-cudaError_t fused_norm_copy(const FusedNorm& p, cudaStream_t stream) { return launch<Park::copy>(p, stream); }
+cudaError_t fused_norm_reread(const FusedNorm& p, cudaStream_t stream) {
+  return launch<Park::nothing>(p, stream);
+}
+cudaError_t fused_norm_copy(const FusedNorm& p, cudaStream_t stream) {
+  return launch<Park::copy>(p, stream);
+}
 cudaError_t fused_norm_parked(const FusedNorm& p, cudaStream_t stream) {
   return launch<Park::until_second_pass>(p, stream);
 }

@@ -1,12 +1,14 @@
-// A CTA loads a tile of A and a tile of B into shared memory once and every thread reads them from there: global
-// traffic falls by the tile's width. Then shared memory is the limit, and the same idea is applied once more: a thread
-// computes a small tile of C in registers, so that each value read from shared memory is used several times.
+// A CTA loads a tile of A and a tile of B into shared memory once and every thread reads them from there:
+// global traffic falls by the tile's width. Then shared memory is the limit, and the same idea is applied
+// once more: a thread computes a small tile of C in registers, so that each value read from shared memory is
+// used several times.
 #include "02_smem_tiling/rung.h"
 
 namespace ladder::rung_02 {
 namespace {
 
-// A CTA's tile of C is block_m x block_n and it marches along k in steps of block_k; a thread's is thread_m x thread_n.
+// A CTA's tile of C is block_m x block_n and it marches along k in steps of block_k; a thread's is thread_m x
+// thread_n.
 template <int block_m_, int block_n_, int block_k_, int thread_m_, int thread_n_>
 struct Config {
   static constexpr int block_m = block_m_, block_n = block_n_, block_k = block_k_;
@@ -16,7 +18,8 @@ struct Config {
   static constexpr int threads = threads_m * threads_n;
   static_assert(block_m % thread_m == 0 && block_n % thread_n == 0, "thread tiles fill the CTA's tile");
   static_assert(threads <= 1024, "more threads than a CTA may have");
-  static_assert(block_m * block_k % threads == 0 && block_k * block_n % threads == 0, "every thread loads equally much");
+  static_assert(block_m * block_k % threads == 0 && block_k * block_n % threads == 0,
+                "every thread loads equally much");
   static_assert((block_m + block_n) * block_k * 2 <= 48 * 1024, "static shared memory ends at 48 KiB");
 };
 
@@ -32,8 +35,8 @@ __global__ void __launch_bounds__(C::threads) gemm_kernel(Gemm p, int tiles_n) {
 
   float sum[C::thread_m][C::thread_n] = {};
   for (int k0 = 0; k0 < p.k; k0 += C::block_k) {
-    // Global to shared: neighbouring threads take neighbouring elements. Outside A and B the tiles are 0, which adds
-    // nothing, so the loop below needs no bounds.
+    // Global to shared: neighbouring threads take neighbouring elements. Outside A and B the tiles are 0,
+    // which adds nothing, so the loop below needs no bounds.
     for (int i = threadIdx.x; i < C::block_m * C::block_k; i += C::threads) {
       const int row = i / C::block_k, k = i % C::block_k;
       const bool inside = row0 + row < p.m && k0 + k < p.k;
@@ -46,8 +49,9 @@ __global__ void __launch_bounds__(C::threads) gemm_kernel(Gemm p, int tiles_n) {
     }
     __syncthreads();  // the tiles are complete
 
-    // Shared to registers: thread_m + thread_n reads for thread_m · thread_n multiply-adds. A thread's rows and columns
-    // lie threads_m and threads_n apart, so that neighbouring lanes read neighbouring columns: no bank conflicts.
+    // Shared to registers: thread_m + thread_n reads for thread_m · thread_n multiply-adds. A thread's rows
+    // and columns lie threads_m and threads_n apart, so that neighbouring lanes read neighbouring columns: no
+    // bank conflicts.
     for (int k = 0; k < C::block_k; ++k) {
       float a[C::thread_m], b[C::thread_n];
       for (int i = 0; i < C::thread_m; ++i) a[i] = __bfloat162float(tile_a[thread_row + i * C::threads_m][k]);
@@ -74,8 +78,12 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t gemm_one_output(const Gemm& p, cudaStream_t stream) { return launch<Config<32, 32, 32, 1, 1>>(p, stream); }
-cudaError_t gemm_column(const Gemm& p, cudaStream_t stream) { return launch<Config<128, 32, 32, 8, 1>>(p, stream); }
+cudaError_t gemm_one_output(const Gemm& p, cudaStream_t stream) {
+  return launch<Config<32, 32, 32, 1, 1>>(p, stream);
+}
+cudaError_t gemm_column(const Gemm& p, cudaStream_t stream) {
+  return launch<Config<128, 32, 32, 8, 1>>(p, stream);
+}
 cudaError_t gemm_register_tile(const Gemm& p, cudaStream_t stream) {
   return launch<Config<128, 128, 16, 8, 8>>(p, stream);
 }

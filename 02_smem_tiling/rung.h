@@ -5,7 +5,9 @@
 
 namespace ladder::rung_02 {
 
-constexpr int ceil_div(int x, int y) { return x / y + (x % y != 0); }
+constexpr int ceil_div(int x, int y) {
+  return x / y + (x % y != 0);
+}
 
 cudaError_t gemm_one_output(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_column(const Gemm& p, cudaStream_t stream);

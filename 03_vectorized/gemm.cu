@@ -1,7 +1,7 @@
-// The tiles of 02_smem_tiling, moved 16 bytes at a time: one instruction where there were eight, from global memory, to
-// shared memory and back from it. For that the tiles are widened to fp32 and A is transposed on its way into shared
-// memory, so that the 8 values a thread needs of a column of A lie side by side. The next tiles are on their way into
-// registers while the current ones are multiplied.
+// The tiles of 02_smem_tiling, moved 16 bytes at a time: one instruction where there were eight, from global
+// memory, to shared memory and back from it. For that the tiles are widened to fp32 and A is transposed on
+// its way into shared memory, so that the 8 values a thread needs of a column of A lie side by side. The next
+// tiles are on their way into registers while the current ones are multiplied.
 #include "03_vectorized/rung.h"
 
 namespace ladder::rung_03 {
@@ -12,9 +12,10 @@ constexpr int vector = 8;  // bf16 elements in 16 bytes
 template <bool prefetch_>
 struct Config {
   static constexpr bool prefetch = prefetch_;
-  static constexpr int block_m = 128, block_n = 128, block_k = 16;  // the CTA's tile of C, and its step along k
-  static constexpr int threads = 256;                               // 16 x 16, each with 8 x 8 elements of C
-  static constexpr int quad = 4;  // fp32 in 16 bytes: a thread's 8 rows are two quads, half a tile apart
+  static constexpr int block_m = 128, block_n = 128,
+                       block_k = 16;   // the CTA's tile of C, and its step along k
+  static constexpr int threads = 256;  // 16 x 16, each with 8 x 8 elements of C
+  static constexpr int quad = 4;       // fp32 in 16 bytes: a thread's 8 rows are two quads, half a tile apart
   static constexpr int vectors_a = block_m * block_k / vector / threads;  // 16-byte loads per thread and step
   static constexpr int vectors_b = block_k * block_n / vector / threads;
   static constexpr int buffers = prefetch ? 2 : 1;
@@ -22,8 +23,8 @@ struct Config {
   static_assert(vectors_a >= 1 && vectors_b >= 1, "every thread loads at least one vector of each");
 };
 
-// Eight elements of row `row` from column `col` on; 0 outside the [rows, cols] matrix. `aligned`: cols is a multiple of
-// 8, so that the eight are inside or outside together and start on a 16-byte boundary.
+// Eight elements of row `row` from column `col` on; 0 outside the [rows, cols] matrix. `aligned`: cols is a
+// multiple of 8, so that the eight are inside or outside together and start on a 16-byte boundary.
 template <bool aligned>
 __device__ uint4 load_vector(const __nv_bfloat16* matrix, int rows, int cols, int row, int col) {
   uint4 bits = make_uint4(0, 0, 0, 0);
@@ -72,12 +73,14 @@ __global__ void __launch_bounds__(C::threads, 2) gemm_kernel(Gemm p, int tiles_n
   auto load_global = [&](int k0) {
 #pragma unroll
     for (int v = 0; v < C::vectors_a; ++v) {
-      const int i = threadIdx.x + v * C::threads, row = i / (C::block_k / vector), k = i % (C::block_k / vector) * vector;
+      const int i = threadIdx.x + v * C::threads, row = i / (C::block_k / vector),
+                k = i % (C::block_k / vector) * vector;
       next_a[v] = load_vector<aligned>(p.a, p.m, p.k, row0 + row, k0 + k);
     }
 #pragma unroll
     for (int v = 0; v < C::vectors_b; ++v) {
-      const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector), col = i % (C::block_n / vector) * vector;
+      const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector),
+                col = i % (C::block_n / vector) * vector;
       next_b[v] = load_vector<aligned>(p.b, p.k, p.n, k0 + k, col0 + col);
     }
   };
@@ -85,14 +88,16 @@ __global__ void __launch_bounds__(C::threads, 2) gemm_kernel(Gemm p, int tiles_n
     float wide[vector];
 #pragma unroll
     for (int v = 0; v < C::vectors_a; ++v) {
-      const int i = threadIdx.x + v * C::threads, row = i / (C::block_k / vector), k = i % (C::block_k / vector) * vector;
+      const int i = threadIdx.x + v * C::threads, row = i / (C::block_k / vector),
+                k = i % (C::block_k / vector) * vector;
       widen(next_a[v], wide);
 #pragma unroll
       for (int j = 0; j < vector; ++j) tile_a[buffer][k + j][row] = wide[j];
     }
 #pragma unroll
     for (int v = 0; v < C::vectors_b; ++v) {
-      const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector), col = i % (C::block_n / vector) * vector;
+      const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector),
+                col = i % (C::block_n / vector) * vector;
       widen(next_b[v], wide);
       float4* to = reinterpret_cast<float4*>(&tile_b[buffer][k][col]);
       to[0] = make_float4(wide[0], wide[1], wide[2], wide[3]);
@@ -145,8 +150,10 @@ __global__ void __launch_bounds__(C::threads, 2) gemm_kernel(Gemm p, int tiles_n
       __nv_bfloat16* to = p.c + std::size_t(row) * p.n + col;
       const float* from = &sum[i][half * 4];
       if (aligned && col < p.n) {
-        const __nv_bfloat162 low = __floats2bfloat162_rn(from[0], from[1]), high = __floats2bfloat162_rn(from[2], from[3]);
-        *reinterpret_cast<uint2*>(to) = make_uint2(reinterpret_cast<const unsigned&>(low), reinterpret_cast<const unsigned&>(high));
+        const __nv_bfloat162 low = __floats2bfloat162_rn(from[0], from[1]),
+                             high = __floats2bfloat162_rn(from[2], from[3]);
+        *reinterpret_cast<uint2*>(to) =
+            make_uint2(reinterpret_cast<const unsigned&>(low), reinterpret_cast<const unsigned&>(high));
       } else {
         for (int j = 0; j < 4; ++j)
           if (col + j < p.n) to[j] = __float2bfloat16_rn(from[j]);
@@ -165,10 +172,15 @@ cudaError_t launch(const Gemm& p, bool aligned, cudaStream_t stream) {
 
 }  // namespace
 
-// Rows of A are k elements long, rows of B and C n: all start on 16-byte boundaries when both are multiples of 8.
-static bool rows_are_aligned(const Gemm& p) { return p.n % vector == 0 && p.k % vector == 0; }
+// Rows of A are k elements long, rows of B and C n: all start on 16-byte boundaries when both are multiples
+// of 8.
+static bool rows_are_aligned(const Gemm& p) {
+  return p.n % vector == 0 && p.k % vector == 0;
+}
 
-cudaError_t gemm_scalar_global(const Gemm& p, cudaStream_t stream) { return launch<Config<true>>(p, false, stream); }
+cudaError_t gemm_scalar_global(const Gemm& p, cudaStream_t stream) {
+  return launch<Config<true>>(p, false, stream);
+}
 cudaError_t gemm_single_buffer(const Gemm& p, cudaStream_t stream) {
   return launch<Config<false>>(p, rows_are_aligned(p), stream);
 }

@@ -5,13 +5,16 @@
 
 namespace ladder::rung_03 {
 
-constexpr int ceil_div(int x, int y) { return x / y + (x % y != 0); }
+constexpr int ceil_div(int x, int y) {
+  return x / y + (x % y != 0);
+}
 
 cudaError_t gemm_scalar_global(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_single_buffer(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_vectorized(const Gemm& p, cudaStream_t stream);
-cudaError_t fused_norm_any_width(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_reread(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_interleaved(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_gamma_late(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_vectorized(const FusedNorm& p, cudaStream_t stream);
 
 }  // namespace ladder::rung_03

@@ -60,20 +60,14 @@ function(ladder_rung name)
 endfunction()
 
 # What works on all rungs together: `course` climbs them in order and prints the ladder, `sanitize` runs every variant
-# under compute-sanitizer, `profile` reads the hardware's memory counters with ncu.
+# under compute-sanitizer, `record` measures everything that the docs are made of.
 function(ladder_course)
   get_property(rungs GLOBAL PROPERTY LADDER_RUNGS)
-  string(REPLACE ";" "," comma_separated "${rungs}")
-  add_custom_target(course
-    COMMAND ${CMAKE_COMMAND} -D RUNGS=${comma_separated} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-            -D JSON=${CMAKE_BINARY_DIR}/course.jsonl -P ${PROJECT_SOURCE_DIR}/common/harness/course.cmake
-    DEPENDS ${rungs} USES_TERMINAL VERBATIM)
-  add_custom_target(sanitize
-    COMMAND ${CMAKE_COMMAND} -D RUNGS=${comma_separated} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-            -P ${PROJECT_SOURCE_DIR}/common/harness/sanitize.cmake
-    DEPENDS ${rungs} USES_TERMINAL VERBATIM)
-  add_custom_target(profile
-    COMMAND python3 ${PROJECT_SOURCE_DIR}/common/harness/profile.py --bin ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-            --json ${CMAKE_BINARY_DIR}/profile.jsonl ${rungs}
-    DEPENDS ${rungs} USES_TERMINAL VERBATIM)
+  string(REPLACE ";" "," rungs_argument "${rungs}")
+  foreach(target course sanitize record)
+    add_custom_target(${target}
+      COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+              -D OUT=${CMAKE_BINARY_DIR}/${target} -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
+      DEPENDS ${rungs} roofs USES_TERMINAL VERBATIM)
+  endforeach()
 endfunction()

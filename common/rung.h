@@ -1,8 +1,8 @@
 // The contract between a rung and everything else. Read this first.
 //
-// A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every other
-// rung. It includes this header, common/ptx/* and its own files, and nothing else. The harness knows this header and
-// no rung by name.
+// A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
+// other rung. It includes this header, common/ptx/* and its own files, and nothing else. The harness knows
+// this header and no rung by name.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -14,12 +14,14 @@
 
 namespace ladder {
 
-// The largest size of any dimension. Half of what an int holds: a loop may step past the end without overflow.
+// The largest size of any dimension. Half of what an int holds: a loop may step past the end without
+// overflow.
 constexpr int max_dimension = 1 << 30;
 
 // C[m,n] = A[m,k] · B[k,n]. Row-major, bf16, accumulated in fp32, rounded once to bf16.
-// 1 <= m, n, k <= max_dimension; the product of two of them may pass 2^31, so elements are indexed with 64 bits. Device
-// pointers are aligned to 256 bytes, so 16-byte accesses are aligned wherever the row length allows.
+// 1 <= m, n, k <= max_dimension; the product of two of them may pass 2^31, so elements are indexed with 64
+// bits. Device pointers are aligned to 256 bytes, so 16-byte accesses are aligned wherever the row length
+// allows.
 struct Gemm {
   int m, n, k;
   const __nv_bfloat16* a;
@@ -27,8 +29,9 @@ struct Gemm {
   __nv_bfloat16* c;
 };
 
-// h = bf16(x + residual); y = bf16(h · rsqrt(mean over the row of h² + eps) · gamma), in fp32 on the rounded h.
-// x, residual, h and y are [rows, cols], row-major, bf16; gamma is [cols], bf16. 1 <= rows, cols <= max_dimension.
+// h = bf16(x + residual); y = bf16(h · rsqrt(mean over the row of h² + eps) · gamma), in fp32 on the rounded
+// h. x, residual, h and y are [rows, cols], row-major, bf16; gamma is [cols], bf16. 1 <= rows, cols <=
+// max_dimension.
 struct FusedNorm {
   int rows, cols;
   const __nv_bfloat16* x;
@@ -45,11 +48,12 @@ struct Variant {
   const char* name;  // as typed after --variant
   const char* what;  // one line: what it shows
 
-  // Why this shape cannot be run, in one line; empty where it can. Looks at the sizes only, never at the pointers.
+  // Why this shape cannot be run, in one line; empty where it can. Looks at the sizes only, never at the
+  // pointers.
   std::string (*unsupported)(const Problem&);
 
-  // Enqueues the work on the stream. Allocates nothing, synchronises nothing, keeps nothing between calls. Returns
-  // the first error of the runtime. Only called with shapes that unsupported() lets pass.
+  // Enqueues the work on the stream. Allocates nothing, synchronises nothing, keeps nothing between calls.
+  // Returns the first error of the runtime. Only called with shapes that unsupported() lets pass.
   cudaError_t (*launch)(const Problem&, cudaStream_t);
 };
 
@@ -61,10 +65,12 @@ std::string any_shape(const Problem&) {
 
 struct ComputeCapability {
   int major, minor;
-  bool exact;  // true for architecture-specific code (sm_90a): it runs on this compute capability and no other
+  bool
+      exact;  // true for architecture-specific code (sm_90a): it runs on this compute capability and no other
 };
 
-// The last variant of a list is the rung itself; those before it are its ablations, in the order the chapter tells.
+// The last variant of a list is the rung itself; those before it are its ablations, in the order the chapter
+// tells.
 struct Rung {
   const char* name;   // the folder's name
   const char* title;  // the one new idea, in a few words

@@ -10,9 +10,9 @@
 namespace ladder {
 namespace {
 
-constexpr double short_launch_us = 100;     // shorter ones are batched into a graph
-constexpr double batch_us = 500;            // and a batch takes about this long
-constexpr double budget_us = 1.5e6;         // of timed work per measurement, unless `repeats` says otherwise
+constexpr double short_launch_us = 100;  // shorter ones are batched into a graph
+constexpr double batch_us = 500;         // and a batch takes about this long
+constexpr double budget_us = 1.5e6;      // of timed work per measurement, unless `repeats` says otherwise
 constexpr int max_batch = 512;
 
 struct Events {
@@ -144,13 +144,15 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
   }
   if (repeats == 0) repeats = std::clamp(int(budget_us / round_us), round_us > 1e6 ? 3 : 5, 200);
 
-  // Two rounds are in flight at any time, so that the GPU never idles between them and NVML is read under load.
+  // Two rounds are in flight at any time, so that the GPU never idles between them and NVML is read under
+  // load.
   const int n = int(runners.size());
   std::vector<std::unique_ptr<Events>> events;
   for (int i = 0; i < 2 * n; ++i) events.push_back(std::make_unique<Events>());
   auto collect = [&](int round) {
     for (int i = 0; i < n; ++i)
-      runners[i].samples.push_back(events[round % 2 * n + i]->microseconds() / runners[i].launches_per_sample);
+      runners[i].samples.push_back(events[round % 2 * n + i]->microseconds() /
+                                   runners[i].launches_per_sample);
   };
   constexpr int warm_rounds = 1;  // round 0 replays each graph for the first time: not a sample
   for (int round = 0; round < repeats + warm_rounds; ++round) {

@@ -37,17 +37,17 @@ struct Measurement {
 // The p-th quantile (0 … 1) of the samples, interpolated linearly; they need not be sorted.
 double quantile(std::vector<double> samples, double p);
 
-// Times the contenders alternately: round by round each gives one sample, the order rotating, so that all see the same
-// clock and power. A sample is one launch, or, where a launch is shorter than 100 µs, a CUDA graph of enough launches
-// that the gap between them does not count. Launches rotate over `sets` buffer sets. `repeats` rounds; 0 means as many
-// as fit about a second, at least 5 (3 where a round takes over a second).
+// Times the contenders alternately: round by round each gives one sample, the order rotating, so that all see
+// the same clock and power. A sample is one launch, or, where a launch is shorter than 100 µs, a CUDA graph
+// of enough launches that the gap between them does not count. Launches rotate over `sets` buffer sets.
+// `repeats` rounds; 0 means as many as fit about a second, at least 5 (3 where a round takes over a second).
 Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats);
 
 // Microseconds per launch from a few launches, for choosing between algorithms.
 double quick_time_us(const Contender& contender, int sets);
 
-// Buffer sets needed so that none of a problem's bytes are still in the L2 cache when their turn comes again: 1 where
-// one set is over twice the cache.
+// Buffer sets needed so that none of a problem's bytes are still in the L2 cache when their turn comes again:
+// 1 where one set is over twice the cache.
 int sets_to_rotate(std::uint64_t footprint_bytes, std::uint64_t l2_bytes);
 
 }  // namespace ladder

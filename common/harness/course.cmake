@@ -1,16 +1,17 @@
-# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D JSON=build/course.jsonl -P course.cmake
+# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D OUT=build/course -P course.cmake
 #
 # Climbs the ladder: runs every rung on each problem, in order, and lets their table rows make one table. A rung that
 # cannot run here (exit code 77) says why and is passed over; one that computes a wrong result fails the course.
 string(REPLACE "," ";" rungs "${RUNGS}")
-file(REMOVE ${JSON})
+file(REMOVE_RECURSE ${OUT})
+file(MAKE_DIRECTORY ${OUT})
 
 set(ran 0)
 set(wrong "")
 foreach(problem gemm fused_norm)
   set(rows "") # the first rung that runs prints the header, too
   foreach(rung ${rungs})
-    execute_process(COMMAND ${BIN}/${rung} ${problem} --json ${JSON} ${rows} RESULT_VARIABLE exit_code)
+    execute_process(COMMAND ${BIN}/${rung} ${problem} --json ${OUT}/ladder.jsonl ${rows} RESULT_VARIABLE exit_code)
     if(exit_code EQUAL 0)
       math(EXPR ran "${ran} + 1")
       set(rows --table-rows)
@@ -26,6 +27,6 @@ if(wrong)
 elseif(ran EQUAL 0)
   message("\nNo rung could run here. Their lines above say why; building and `cmake --workflow --preset test` need no GPU.")
 else()
-  message("\nThese results are in ${JSON}; draw them with\n"
-          "  cmake build -DLADDER_RESULTS=${JSON} && cmake --build build --target plots")
+  message("\nThese results are in ${OUT}; draw them with\n"
+          "  cmake -B build -DLADDER_RESULTS=${OUT} && cmake --build build --target plots")
 endif()

@@ -20,7 +20,9 @@ void check(cublasStatus_t status, const char* doing) {
                 std::string("cuBLAS, ") + doing + ": " + cublasGetStatusString(status));
 }
 
-cudaError_t as_cuda(cublasStatus_t status) { return status == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown; }
+cudaError_t as_cuda(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;
+}
 
 // The library's handles and its workspace, which it may not allocate itself while a graph is captured.
 struct Library {
@@ -41,15 +43,16 @@ struct Library {
   Library(const Library&) = delete;
 };
 
-// cuBLAS counts in columns: a row-major C = A·B is the column-major Cᵀ = Bᵀ·Aᵀ, so the operands swap places, m and n
-// swap, and the leading dimensions are the row lengths: n for B, k for A, n for C.
+// cuBLAS counts in columns: a row-major C = A·B is the column-major Cᵀ = Bᵀ·Aᵀ, so the operands swap places,
+// m and n swap, and the leading dimensions are the row lengths: n for B, k for A, n for C.
 cublasStatus_t gemm_ex(Library& library, const Gemm& p, void* c, cudaDataType c_type, cudaStream_t stream) {
   const float one = 1, zero = 0;
   cublasStatus_t status = cublasSetStream(library.blas, stream);
-  if (status == CUBLAS_STATUS_SUCCESS) status = cublasSetWorkspace(library.blas, library.workspace, workspace_bytes);
+  if (status == CUBLAS_STATUS_SUCCESS)
+    status = cublasSetWorkspace(library.blas, library.workspace, workspace_bytes);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  return cublasGemmEx(library.blas, CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, p.b, CUDA_R_16BF, p.n, p.a, CUDA_R_16BF, p.k,
-                      &zero, c, c_type, p.n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
+  return cublasGemmEx(library.blas, CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, p.b, CUDA_R_16BF, p.n, p.a,
+                      CUDA_R_16BF, p.k, &zero, c, c_type, p.n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
 
 struct LtProblem {
@@ -65,12 +68,12 @@ struct LtProblem {
     check(cublasLtMatrixLayoutCreate(&c, CUDA_R_16BF, p.n, p.m, p.n), "describing C");
     cublasLtMatmulPreference_t preference = nullptr;
     check(cublasLtMatmulPreferenceCreate(&preference), "asking for algorithms");
-    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
-                                         sizeof workspace_bytes);
+    cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
+                                         &workspace_bytes, sizeof workspace_bytes);
     algorithms.resize(wanted);
     int found = 0;
-    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(library.lt, operation, a, b, c, c, preference, wanted,
-                                                                 algorithms.data(), &found);
+    const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+        library.lt, operation, a, b, c, c, preference, wanted, algorithms.data(), &found);
     cublasLtMatmulPreferenceDestroy(preference);
     algorithms.resize(status == CUBLAS_STATUS_SUCCESS ? found : 0);
   }
@@ -81,7 +84,8 @@ struct LtProblem {
   }
   LtProblem(const LtProblem&) = delete;
 
-  cublasStatus_t run(Library& library, const Gemm& p, const cublasLtMatmulAlgo_t& algorithm, cudaStream_t stream) const {
+  cublasStatus_t run(Library& library, const Gemm& p, const cublasLtMatmulAlgo_t& algorithm,
+                     cudaStream_t stream) const {
     const float one = 1, zero = 0;
     return cublasLtMatmul(library.lt, operation, &one, p.b, a, p.a, b, &zero, p.c, c, p.c, c, &algorithm,
                           library.workspace, workspace_bytes, stream);

@@ -12,9 +12,10 @@ namespace ladder {
 // out[m,n] = A·B in fp32, row-major, on the device. Synchronises.
 void cublas_reference(const Gemm& p, float* out);
 
-// The library's own times for the same problem: cublasGemmEx, and the fastest of 16 algorithms that cublasLt's
-// heuristic proposes (each tried here on set 0). Both write bf16 from row-major operands and enqueue on the stream they
-// are given; both may be captured into a graph. `sets` are the problems that timings rotate over.
+// The library's own times for the same problem: cublasGemmEx, and the fastest of 16 algorithms that
+// cublasLt's heuristic proposes (each tried here on set 0). Both write bf16 from row-major operands and
+// enqueue on the stream they are given; both may be captured into a graph. `sets` are the problems that
+// timings rotate over.
 std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets);
 
 std::string cublas_version();  // "13.1.0"

@@ -9,8 +9,8 @@
 
 namespace ladder {
 
-// `count` bf16 elements on the device. The zones before and after them are NaN for an input, so that a read past an
-// end spoils the result, and a pattern for an output, so that a write past an end is found.
+// `count` bf16 elements on the device. The zones before and after them are NaN for an input, so that a read
+// past an end spoils the result, and a pattern for an output, so that a write past an end is found.
 class GuardedBuffer {
  public:
   enum class Kind { input, output };
@@ -46,7 +46,8 @@ class GuardedBuffer {
 struct Distribution {
   enum class Kind {
     normal,   // mean + deviation · N(0,1), rounded to bf16
-    integer,  // uniform over the whole numbers -limit … limit: sums of products are exact in fp32 while they fit 24 bits
+    integer,  // uniform over the whole numbers -limit … limit: sums of products are exact in fp32 while they
+              // fit 24 bits
   };
   Kind kind;
   float mean = 0, deviation = 1;

@@ -16,8 +16,8 @@ struct Failure : std::runtime_error {
   Exit exit;
 };
 
-// The exit code an error of the CUDA runtime stands for: no device, no code for this device and no memory left mean
-// that the program cannot run here; anything else is a fault of the kernel.
+// The exit code an error of the CUDA runtime stands for: no device, no code for this device and no memory
+// left mean that the program cannot run here; anything else is a fault of the kernel.
 inline Exit exit_for(cudaError_t error) {
   switch (error) {
     case cudaErrorNoDevice:

@@ -35,7 +35,8 @@ __global__ void fill_kernel(__nv_bfloat16* out, std::uint64_t count, Distributio
 void fill(const GuardedBuffer& buffer, const Distribution& distribution, std::uint64_t seed) {
   constexpr int threads = 256;
   const std::uint64_t blocks = (buffer.count() + threads - 1) / threads;
-  fill_kernel<<<static_cast<unsigned>(blocks < 4096 ? blocks : 4096), threads>>>(buffer.data(), buffer.count(), distribution, seed);
+  fill_kernel<<<static_cast<unsigned>(blocks < 4096 ? blocks : 4096), threads>>>(
+      buffer.data(), buffer.count(), distribution, seed);
   check(cudaGetLastError(), "filling an input");
 }
 

@@ -12,7 +12,9 @@
 namespace ladder {
 namespace {
 
-std::string dotted(int version) { return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10); }
+std::string dotted(int version) {
+  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
 
 // "580.159.04" from the kernel module; the CUDA version it supports where that is hidden.
 std::string driver_version() {
@@ -36,9 +38,11 @@ Machine this_machine() {
   int device = 0, runtime = 0;
   cudaDeviceProp properties{};
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaFree(nullptr);  // makes the context: a device that is not usable says so now
+  if (error == cudaSuccess)
+    error = cudaFree(nullptr);  // makes the context: a device that is not usable says so now
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
-  if (error != cudaSuccess) throw Failure(Exit::cannot_run, std::string("no usable CUDA GPU: ") + cudaGetErrorString(error));
+  if (error != cudaSuccess)
+    throw Failure(Exit::cannot_run, std::string("no usable CUDA GPU: ") + cudaGetErrorString(error));
   check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
 
   Machine m;
@@ -57,8 +61,8 @@ void require(const Machine& machine, const ComputeCapability& needs) {
   const int have = machine.major * 10 + machine.minor, need = needs.major * 10 + needs.minor;
   if (needs.exact ? have == need : have >= need) return;
   throw Failure(Exit::cannot_run, "needs a GPU of compute capability " + std::to_string(needs.major) + "." +
-                                      std::to_string(needs.minor) + (needs.exact ? " exactly" : " or newer") + "; " +
-                                      machine.device + " has " + std::to_string(machine.major) + "." +
+                                      std::to_string(needs.minor) + (needs.exact ? " exactly" : " or newer") +
+                                      "; " + machine.device + " has " + std::to_string(machine.major) + "." +
                                       std::to_string(machine.minor));
 }
 
@@ -70,8 +74,8 @@ std::uint64_t free_device_bytes() {
 
 void require_memory(std::uint64_t needed, std::uint64_t available) {
   if (needed > available)
-    throw Failure(Exit::cannot_run,
-                  "GPU memory exhausted: needs " + gibibytes(needed) + ", " + gibibytes(available) + " are free");
+    throw Failure(Exit::cannot_run, "GPU memory exhausted: needs " + gibibytes(needed) + ", " +
+                                        gibibytes(available) + " are free");
 }
 
 }  // namespace ladder

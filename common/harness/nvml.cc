@@ -8,11 +8,11 @@
 namespace ladder {
 namespace {
 
-// The few declarations of nvml.h that are used, so that neither the header nor the library is needed to build.
-// (NVML API reference, device queries; every function returns 0 on success.)
-constexpr unsigned clock_sm = 1;                 // NVML_CLOCK_SM
-constexpr unsigned field_power_instant = 186;    // NVML_FI_DEV_POWER_INSTANT, mW
-struct FieldValue {                              // nvmlFieldValue_t
+// The few declarations of nvml.h that are used, so that neither the header nor the library is needed to
+// build. (NVML API reference, device queries; every function returns 0 on success.)
+constexpr unsigned clock_sm = 1;               // NVML_CLOCK_SM
+constexpr unsigned field_power_instant = 186;  // NVML_FI_DEV_POWER_INSTANT, mW
+struct FieldValue {                            // nvmlFieldValue_t
   unsigned field, scope;
   long long timestamp, latency;
   unsigned value_type, status;
@@ -37,7 +37,8 @@ Nvml::Nvml() {
   int device = 0;
   char bus[32] = {};
   if (!init || !by_bus || init() != 0) return;
-  if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetPCIBusId(bus, sizeof bus, device) != cudaSuccess) return;
+  if (cudaGetDevice(&device) != cudaSuccess || cudaDeviceGetPCIBusId(bus, sizeof bus, device) != cudaSuccess)
+    return;
   if (by_bus(bus, &device_) != 0) device_ = nullptr;
 }
 
@@ -50,7 +51,8 @@ void Nvml::sample() {
   if (!device_) return;
   unsigned clock = 0, milliwatts = 0;
   unsigned long long reasons = 0;
-  if (auto* get = symbol<int(void*, unsigned, unsigned*)>(library_, "nvmlDeviceGetClockInfo"); get && get(device_, clock_sm, &clock) == 0)
+  if (auto* get = symbol<int(void*, unsigned, unsigned*)>(library_, "nvmlDeviceGetClockInfo");
+      get && get(device_, clock_sm, &clock) == 0)
     clocks_.push_back(clock);
   FieldValue power{};
   power.field = field_power_instant;
@@ -61,7 +63,9 @@ void Nvml::sample() {
     get(device_, &milliwatts);
   }
   power_w_ = std::max(power_w_, milliwatts / 1000.0);
-  if (auto* get = symbol<int(void*, unsigned long long*)>(library_, "nvmlDeviceGetCurrentClocksThrottleReasons"); get && get(device_, &reasons) == 0)
+  if (auto* get =
+          symbol<int(void*, unsigned long long*)>(library_, "nvmlDeviceGetCurrentClocksThrottleReasons");
+      get && get(device_, &reasons) == 0)
     reasons_ |= reasons;
 }
 
@@ -75,8 +79,8 @@ CardState Nvml::state() const {
 
 std::string throttle_text(std::uint64_t reasons) {
   constexpr std::pair<std::uint64_t, const char*> names[] = {
-      {0x2, "application_clocks"}, {0x4, "power_cap"},       {0x8, "hw_slowdown"},      {0x10, "sync_boost"},
-      {0x20, "sw_thermal"},        {0x40, "hw_thermal"},     {0x80, "hw_power_brake"},  {0x100, "display_clocks"}};
+      {0x2, "application_clocks"}, {0x4, "power_cap"},   {0x8, "hw_slowdown"},     {0x10, "sync_boost"},
+      {0x20, "sw_thermal"},        {0x40, "hw_thermal"}, {0x80, "hw_power_brake"}, {0x100, "display_clocks"}};
   std::string text;
   for (const auto& [bit, name] : names)
     if (reasons & bit) {

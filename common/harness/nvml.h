@@ -8,7 +8,8 @@
 
 namespace ladder {
 
-// Looks at the current CUDA device. Without libnvidia-ml.so.1 every call does nothing and the state is unknown.
+// Looks at the current CUDA device. Without libnvidia-ml.so.1 every call does nothing and the state is
+// unknown.
 class Nvml {
  public:
   Nvml();
@@ -26,7 +27,8 @@ class Nvml {
   std::uint64_t reasons_ = 0;
 };
 
-// The names of the clock-event (throttle) reason bits in `reasons`, joined by '+', or "none". Idle is not a reason.
+// The names of the clock-event (throttle) reason bits in `reasons`, joined by '+', or "none". Idle is not a
+// reason.
 std::string throttle_text(std::uint64_t reasons);
 
 }  // namespace ladder

@@ -11,7 +11,9 @@
 namespace ladder {
 namespace {
 
-[[noreturn]] void bad_usage(const std::string& line) { throw Failure(Exit::bad_usage, line + " (see --help)"); }
+[[noreturn]] void bad_usage(const std::string& line) {
+  throw Failure(Exit::bad_usage, line + " (see --help)");
+}
 
 // A whole number in [low, high], written in decimal digits and nothing else.
 template <class Integer>
@@ -22,7 +24,8 @@ Integer parse_number(const std::string& option, const std::string& text, Integer
   if (error == std::errc::invalid_argument || stopped != end)
     bad_usage(option + " takes a whole number, not '" + text + "'");
   if (error == std::errc::result_out_of_range || value < low || value > high)
-    bad_usage(option + " must be between " + std::to_string(low) + " and " + std::to_string(high) + ", not " + text);
+    bad_usage(option + " must be between " + std::to_string(low) + " and " + std::to_string(high) + ", not " +
+              text);
   return value;
 }
 
@@ -46,10 +49,14 @@ struct Sizes {
 };
 
 void choose_problems(const Rung& rung, const std::string& problem, const Sizes& sizes, Options& o) {
-  if (sizes.any_gemm() && sizes.any_norm()) bad_usage("--m, --n, --k belong to gemm, --rows, --cols to fused_norm: not both");
-  if (sizes.size && (sizes.any_gemm() || sizes.any_norm())) bad_usage("--size sets every dimension: not beside --m, --n, --k, --rows or --cols");
-  if (problem == "gemm" && sizes.any_norm()) bad_usage("gemm takes --m, --n, --k or --size, not --rows or --cols");
-  if (problem == "fused_norm" && sizes.any_gemm()) bad_usage("fused_norm takes --rows, --cols or --size, not --m, --n or --k");
+  if (sizes.any_gemm() && sizes.any_norm())
+    bad_usage("--m, --n, --k belong to gemm, --rows, --cols to fused_norm: not both");
+  if (sizes.size && (sizes.any_gemm() || sizes.any_norm()))
+    bad_usage("--size sets every dimension: not beside --m, --n, --k, --rows or --cols");
+  if (problem == "gemm" && sizes.any_norm())
+    bad_usage("gemm takes --m, --n, --k or --size, not --rows or --cols");
+  if (problem == "fused_norm" && sizes.any_gemm())
+    bad_usage("fused_norm takes --rows, --cols or --size, not --m, --n or --k");
   o.gemm = problem.empty() ? !sizes.any_norm() : problem == "gemm";
   o.fused_norm = problem.empty() ? !sizes.any_gemm() : problem == "fused_norm";
 
@@ -160,10 +167,11 @@ std::string help_text(const Rung& rung) {
       << "\n"
       << "usage: " << rung.name << " [gemm|fused_norm] [options]\n"
       << "\n"
-      << "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm) or a plain copy\n"
+      << "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm) or a "
+         "plain copy\n"
       << "(fused_norm), and prints a table. Without arguments: both problems at the course's sizes, "
-      << shape_text(ProblemInfo<Gemm>::default_shape()) << "\nand " << shape_text(ProblemInfo<FusedNorm>::default_shape())
-      << ".\n"
+      << shape_text(ProblemInfo<Gemm>::default_shape()) << "\nand "
+      << shape_text(ProblemInfo<FusedNorm>::default_shape()) << ".\n"
       << R"(
 what to run
   gemm                 C[m,n] = A[m,k] B[k,n], bf16, fp32 accumulation

@@ -36,8 +36,8 @@ struct Options {
   bool rows = false;  // table rows without the header, for the course's ladder
 };
 
-// Reads the arguments after the program's name. Throws Failure(Exit::bad_usage) with one line that names the argument
-// at fault and what it should have been.
+// Reads the arguments after the program's name. Throws Failure(Exit::bad_usage) with one line that names the
+// argument at fault and what it should have been.
 Options parse_options(const std::vector<std::string>& arguments, const Rung& rung);
 
 std::string help_text(const Rung& rung);

@@ -9,8 +9,8 @@
 
 namespace ladder {
 
-// Calls body(slice, begin, end) for consecutive slices of [0, count), one per core, and waits. Slices hold at least
-// `grain` elements. Returns how many slices there were; what a slice throws is thrown again here.
+// Calls body(slice, begin, end) for consecutive slices of [0, count), one per core, and waits. Slices hold at
+// least `grain` elements. Returns how many slices there were; what a slice throws is thrown again here.
 template <class Body>
 std::size_t parallel_slices(std::uint64_t count, std::uint64_t grain, const Body& body) {
   const std::uint64_t cores = std::max(1u, std::thread::hardware_concurrency());
@@ -34,6 +34,8 @@ std::size_t parallel_slices(std::uint64_t count, std::uint64_t grain, const Body
 }
 
 // How many slices parallel_slices may use at most.
-inline std::size_t max_slices() { return std::max(1u, std::thread::hardware_concurrency()); }
+inline std::size_t max_slices() {
+  return std::max(1u, std::thread::hardware_concurrency());
+}
 
 }  // namespace ladder

@@ -3,9 +3,9 @@
 namespace ladder {
 
 std::vector<Gemm> ProblemInfo<Gemm>::verify_shapes() {
-  return {gemm_shape(1, 1, 1),         gemm_shape(7, 13, 5),    gemm_shape(33, 65, 129),
+  return {gemm_shape(1, 1, 1),         gemm_shape(7, 13, 5),     gemm_shape(33, 65, 129),
           gemm_shape(127, 255, 511),   gemm_shape(264, 136, 72), gemm_shape(130, 8, 40),
-          gemm_shape(1, 4096, 333),    gemm_shape(2049, 1, 77), gemm_shape(1024, 1000, 1016),
+          gemm_shape(1, 4096, 333),    gemm_shape(2049, 1, 77),  gemm_shape(1024, 1000, 1016),
           gemm_shape(4096, 4096, 4096)};
 }
 
@@ -15,10 +15,10 @@ std::vector<Gemm> ProblemInfo<Gemm>::sweep_shapes() {
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::verify_shapes() {
-  return {norm_shape(1, 1),      norm_shape(3, 7),      norm_shape(111, 541),   norm_shape(37, 256),
-          norm_shape(19, 512),   norm_shape(5, 1000),   norm_shape(13, 2040),   norm_shape(9, 4096),
-          norm_shape(7, 8192),   norm_shape(5, 16384),  norm_shape(3, 32760),   norm_shape(3, 65536),
-          norm_shape(8, 65537),  norm_shape(2, 131072), norm_shape(8192, 4096), norm_shape(16384, 8192),
+  return {norm_shape(1, 1),       norm_shape(3, 7),      norm_shape(111, 541),   norm_shape(37, 256),
+          norm_shape(19, 512),    norm_shape(5, 1000),   norm_shape(13, 2040),   norm_shape(9, 4096),
+          norm_shape(7, 8192),    norm_shape(5, 16384),  norm_shape(3, 32760),   norm_shape(3, 65536),
+          norm_shape(8, 65537),   norm_shape(2, 131072), norm_shape(8192, 4096), norm_shape(16384, 8192),
           norm_shape(2048, 65536)};
 }
 
@@ -28,25 +28,39 @@ std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {
           norm_shape(4096, 16384), norm_shape(4096, 32768), norm_shape(2048, 65536)};
 }
 
-bool quick_on_cpu(const Gemm& p) { return double(p.m) * p.n * p.k < 0x1p25; }
-bool quick_on_cpu(const FusedNorm& p) { return double(p.rows) * p.cols < 0x1p20; }
+bool quick_on_cpu(const Gemm& p) {
+  return double(p.m) * p.n * p.k < 0x1p25;
+}
+bool quick_on_cpu(const FusedNorm& p) {
+  return double(p.rows) * p.cols < 0x1p20;
+}
 
 std::string shape_text(const Gemm& p) {
   return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
 }
 
-std::string shape_text(const FusedNorm& p) { return std::to_string(p.rows) + "x" + std::to_string(p.cols); }
+std::string shape_text(const FusedNorm& p) {
+  return std::to_string(p.rows) + "x" + std::to_string(p.cols);
+}
 
-static std::uint64_t product(int x, int y) { return std::uint64_t(x) * std::uint64_t(y); }
+static std::uint64_t product(int x, int y) {
+  return std::uint64_t(x) * std::uint64_t(y);
+}
 
 std::uint64_t footprint_bytes(const Gemm& p) {
   return 2 * (product(p.m, p.k) + product(p.k, p.n) + product(p.m, p.n));
 }
 
-std::uint64_t footprint_bytes(const FusedNorm& p) { return 4 * 2 * product(p.rows, p.cols) + 2 * std::uint64_t(p.cols); }
+std::uint64_t footprint_bytes(const FusedNorm& p) {
+  return 4 * 2 * product(p.rows, p.cols) + 2 * std::uint64_t(p.cols);
+}
 
-double score(const Gemm& p, double microseconds) { return 2.0 * p.m * p.n * p.k / microseconds * 1e-6; }
+double score(const Gemm& p, double microseconds) {
+  return 2.0 * p.m * p.n * p.k / microseconds * 1e-6;
+}
 
-double score(const FusedNorm& p, double microseconds) { return double(footprint_bytes(p)) / microseconds * 1e-3; }
+double score(const FusedNorm& p, double microseconds) {
+  return double(footprint_bytes(p)) / microseconds * 1e-3;
+}
 
 }  // namespace ladder

@@ -1,5 +1,5 @@
-// The course's problems as sizes: their names, their shapes, and what each must compute and move. A shape is the
-// problem's own struct (Gemm, FusedNorm) with null pointers.
+// The course's problems as sizes: their names, their shapes, and what each must compute and move. A shape is
+// the problem's own struct (Gemm, FusedNorm) with null pointers.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,9 @@
 
 namespace ladder {
 
-inline Gemm gemm_shape(int m, int n, int k) { return {m, n, k, nullptr, nullptr, nullptr}; }
+inline Gemm gemm_shape(int m, int n, int k) {
+  return {m, n, k, nullptr, nullptr, nullptr};
+}
 inline FusedNorm norm_shape(int rows, int cols) {
   return {rows, cols, nullptr, nullptr, nullptr, nullptr, nullptr, 1e-5f};
 }
@@ -52,8 +54,8 @@ std::string shape_text(const FusedNorm& p);  // "16384x8192" (rows x cols)
 std::uint64_t footprint_bytes(const Gemm& p);
 std::uint64_t footprint_bytes(const FusedNorm& p);
 
-// The score at a given time per launch: TFLOPS = 2·m·n·k / time for the gemm, GB/s over the bytes that must move,
-// 4·rows·cols·2 + 2·cols, for the norm.
+// The score at a given time per launch: TFLOPS = 2·m·n·k / time for the gemm, GB/s over the bytes that must
+// move, 4·rows·cols·2 + 2·cols, for the norm.
 double score(const Gemm& p, double microseconds);
 double score(const FusedNorm& p, double microseconds);
 

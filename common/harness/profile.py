@@ -22,8 +22,8 @@ COUNTERS = {
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_wavefronts": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum",
-    "shared_wavefronts_ideal": "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_ideal.sum",
+    "shared_wavefronts": "memory_l1_wavefronts_shared",
+    "shared_wavefronts_ideal": "memory_l1_wavefronts_shared_ideal",
     "dram_bytes": "dram__bytes.sum",
     "issue_active_percent": "smsp__issue_active.avg.pct_of_peak_sustained_active",
     "lsu_percent": "l1tex__lsuin_requests.avg.pct_of_peak_sustained_active",
@@ -62,7 +62,7 @@ def counters(ncu, program, problem, variant):
     values = {}
     for row in csv.DictReader(io.StringIO(table)):
         try:
-            value = float(row["Metric Value"].replace(",", ""))
+            value = float(row["Metric Value"].split(" ")[0].replace(",", ""))
         except ValueError:
             continue  # not available on this GPU
         values[row["Metric Name"]] = value * UNITS.get(row["Metric Unit"], 1)

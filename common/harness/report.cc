@@ -43,10 +43,18 @@ JsonObject& JsonObject::raw(const char* name, const std::string& value) {
   body_ += (body_.empty() ? "" : ", ") + json_string(name) + ": " + value;
   return *this;
 }
-JsonObject& JsonObject::field(const char* name, const std::string& value) { return raw(name, json_string(value)); }
-JsonObject& JsonObject::field(const char* name, std::int64_t value) { return raw(name, std::to_string(value)); }
-JsonObject& JsonObject::field(const char* name, bool value) { return raw(name, value ? "true" : "false"); }
-JsonObject& JsonObject::field(const char* name, const JsonObject& value) { return raw(name, value.text()); }
+JsonObject& JsonObject::field(const char* name, const std::string& value) {
+  return raw(name, json_string(value));
+}
+JsonObject& JsonObject::field(const char* name, std::int64_t value) {
+  return raw(name, std::to_string(value));
+}
+JsonObject& JsonObject::field(const char* name, bool value) {
+  return raw(name, value ? "true" : "false");
+}
+JsonObject& JsonObject::field(const char* name, const JsonObject& value) {
+  return raw(name, value.text());
+}
 JsonObject& JsonObject::field(const char* name, double value) {
   return raw(name, std::isfinite(value) ? format("%.6g", value) : "null");
 }
@@ -60,7 +68,9 @@ void add_machine(JsonObject& object, const Machine& machine) {
 }
 
 void add_card_state(JsonObject& object, const CardState& card) {
-  object.field("sm_clock_mhz", card.sm_clock_mhz).field("power_w", card.power_w).field("throttle", card.throttle);
+  object.field("sm_clock_mhz", card.sm_clock_mhz)
+      .field("power_w", card.power_w)
+      .field("throttle", card.throttle);
 }
 
 JsonLines::JsonLines(const std::string& path) : path_(path) {
@@ -91,8 +101,8 @@ std::string table_row(const Result& r) {
     for (std::size_t i = 2; i < timings.size(); ++i)
       if (timings[i].median_us < timings[best].median_us) best = i;
     const char* unit = r.unit.c_str();
-    row += format("%11s %6.4g %-6s %5.4g %-6s %6.3fx  ", time_text(timings[0].median_us).c_str(), r.scores[0], unit,
-                  r.scores[best], unit, timings[best].median_us / timings[0].median_us);
+    row += format("%11s %6.4g %-6s %5.4g %-6s %7.3gx  ", time_text(timings[0].median_us).c_str(), r.scores[0],
+                  unit, r.scores[best], unit, timings[best].median_us / timings[0].median_us);
   } else {
     row += format("%11s %13s %12s %8s  ", "-", "-", "-", "-");
   }

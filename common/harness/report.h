@@ -38,8 +38,8 @@ std::string json_string(const std::string& text);  // quoted and escaped
 void add_machine(JsonObject& object, const Machine& machine);
 void add_card_state(JsonObject& object, const CardState& card);
 
-// A file that gets one object per line, appended. Throws Failure(Exit::bad_usage) when it cannot be opened and
-// Failure(Exit::cannot_run) when a line cannot be written.
+// A file that gets one object per line, appended. Throws Failure(Exit::bad_usage) when it cannot be opened
+// and Failure(Exit::cannot_run) when a line cannot be written.
 class JsonLines {
  public:
   explicit JsonLines(const std::string& path);  // an empty path: nothing is written
@@ -55,7 +55,7 @@ struct Result {
   std::string rung, title, problem, variant, shape, unit;
   std::string refused;  // why the variant does not take this shape; the rest is then empty
   Verdict verdict;
-  std::string fault;  // one line: what is wrong; empty when verified
+  std::string fault;                       // one line: what is wrong; empty when verified
   std::optional<Measurement> measurement;  // timings[0] is the variant, the rest are the baselines
   std::vector<double> scores;              // of the timings, in the problem's unit
 };

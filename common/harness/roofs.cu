@@ -1,6 +1,6 @@
-// The ceilings of this GPU, measured: how fast it copies, multiplies in fp32, and multiplies in bf16 on tensor cores.
-// The roofline plot and the chapters use these figures, not a datasheet's: they are taken under the card's real power
-// limit, on random data.
+// The ceilings of this GPU, measured: how fast it copies, multiplies in fp32, and multiplies in bf16 on
+// tensor cores. The roofline plot and the chapters use these figures, not a datasheet's: they are taken under
+// the card's real power limit, on random data.
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -18,7 +18,8 @@ namespace {
 constexpr int threads = 256;
 constexpr int ctas_per_sm = 8;
 constexpr int steps = 4096;  // of each kernel's loop
-constexpr int chains = 16;   // independent accumulators per thread: covers the latency of an FMA four times over
+constexpr int chains =
+    16;  // independent accumulators per thread: covers the latency of an FMA four times over
 
 // chains · steps FMAs per thread on values that neither grow nor vanish.
 __global__ void __launch_bounds__(threads) fma_kernel(const __nv_bfloat16* random, float* out) {
@@ -36,8 +37,8 @@ __global__ void __launch_bounds__(threads) fma_kernel(const __nv_bfloat16* rando
   out[i] = total;
 }
 
-// mma.sync.m16n8k16 bf16 → fp32 (PTX ISA, "Matrix multiply-accumulate operation using mma instruction"): 4096 FMAs per
-// warp. Eight products per step share the fragment of A, as they do in a GEMM.
+// mma.sync.m16n8k16 bf16 → fp32 (PTX ISA, "Matrix multiply-accumulate operation using mma instruction"): 4096
+// FMAs per warp. Eight products per step share the fragment of A, as they do in a GEMM.
 constexpr int mma_steps = 1024;
 constexpr int mma_products = 8;
 __global__ void __launch_bounds__(threads) mma_kernel(const __nv_bfloat16* random, float* out) {
@@ -56,7 +57,8 @@ __global__ void __launch_bounds__(threads) mma_kernel(const __nv_bfloat16* rando
 #pragma unroll
     for (int p = 0; p < mma_products; ++p)
       asm volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
+          "{%0,%1,%2,%3};"
           : "+f"(sum[p][0]), "+f"(sum[p][1]), "+f"(sum[p][2]), "+f"(sum[p][3])
           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[p][0]), "r"(b[p][1]));
   float total = 0;
@@ -90,26 +92,52 @@ void run(const std::string& json_path) {
   const int ctas = sms * ctas_per_sm;
   float* out = reinterpret_cast<float*>(to.data());
   const Roof roofs[] = {
-      {"copy", "device-to-device copy, bytes read plus written", "GB/s", 4.0 * double(elements),
-       {"copy", [&](int, cudaStream_t s) { return cudaMemcpyAsync(to.data(), from.data(), elements * 2, cudaMemcpyDeviceToDevice, s); }}},
-      {"fp32_fma", "fp32 fused multiply-add on CUDA cores", "TFLOPS", 2.0 * chains * steps * threads * ctas,
-       {"fp32_fma", [&](int, cudaStream_t s) { fma_kernel<<<ctas, threads, 0, s>>>(from.data(), out); return cudaGetLastError(); }}},
-      {"bf16_mma_sync", "bf16 tensor cores through mma.sync", "TFLOPS",
+      {"copy",
+       "device-to-device copy, bytes read plus written",
+       "GB/s",
+       4.0 * double(elements),
+       {"copy",
+        [&](int, cudaStream_t s) {
+          return cudaMemcpyAsync(to.data(), from.data(), elements * 2, cudaMemcpyDeviceToDevice, s);
+        }}},
+      {"fp32_fma",
+       "fp32 fused multiply-add on CUDA cores",
+       "TFLOPS",
+       2.0 * chains * steps * threads * ctas,
+       {"fp32_fma",
+        [&](int, cudaStream_t s) {
+          fma_kernel<<<ctas, threads, 0, s>>>(from.data(), out);
+          return cudaGetLastError();
+        }}},
+      {"bf16_mma_sync",
+       "bf16 tensor cores through mma.sync",
+       "TFLOPS",
        2.0 * 16 * 8 * 16 * mma_products * mma_steps * (threads / 32) * ctas,
-       {"bf16_mma_sync", [&](int, cudaStream_t s) { mma_kernel<<<ctas, threads, 0, s>>>(from.data(), out); return cudaGetLastError(); }}},
+       {"bf16_mma_sync",
+        [&](int, cudaStream_t s) {
+          mma_kernel<<<ctas, threads, 0, s>>>(from.data(), out);
+          return cudaGetLastError();
+        }}},
   };
 
-  std::printf("%s, driver %s, CUDA %s\n\n%-15s %16s %10s %8s  %-12s %s\n", machine.device.c_str(), machine.driver.c_str(),
-              machine.cuda.c_str(), "roof", "measured", "SM clock", "power", "throttle", "what");
+  std::printf("%s, driver %s, CUDA %s\n\n%-15s %16s %10s %8s  %-12s %s\n", machine.device.c_str(),
+              machine.driver.c_str(), machine.cuda.c_str(), "roof", "measured", "SM clock", "power",
+              "throttle", "what");
   for (const Roof& roof : roofs) {
     const Measurement m = measure({roof.contender}, 1, 0);
     const double per_second = roof.work / m.timings[0].median_us * 1e6;
     const double value = per_second / (std::strcmp(roof.unit, "GB/s") == 0 ? 1e9 : 1e12);
-    std::printf("%-15s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name, value, roof.unit, m.card.sm_clock_mhz,
-                m.card.power_w, m.card.throttle.c_str(), roof.what);
+    std::printf("%-15s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name, value, roof.unit,
+                m.card.sm_clock_mhz, m.card.power_w, m.card.throttle.c_str(), roof.what);
     JsonObject o;
-    o.field("record", "roof").field("roof", roof.name).field("what", roof.what).field("value", value).field("unit", roof.unit);
-    o.field("median_us", m.timings[0].median_us).field("p10_us", m.timings[0].p10_us).field("p90_us", m.timings[0].p90_us);
+    o.field("record", "roof")
+        .field("roof", roof.name)
+        .field("what", roof.what)
+        .field("value", value)
+        .field("unit", roof.unit);
+    o.field("median_us", m.timings[0].median_us)
+        .field("p10_us", m.timings[0].p10_us)
+        .field("p90_us", m.timings[0].p90_us);
     o.field("repeats", m.timings[0].samples);
     add_machine(o, machine);
     add_card_state(o, m.card);
@@ -128,11 +156,14 @@ int main(int argc, char** argv) {
     std::string json;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i] == "--help") {
-        std::puts("usage: roofs [--json FILE]\nMeasures this GPU's copy bandwidth, fp32 FMA rate and bf16 tensor-core rate.");
+        std::puts(
+            "usage: roofs [--json FILE]\nMeasures this GPU's copy bandwidth, fp32 FMA rate and bf16 "
+            "tensor-core rate.");
         return int(Exit::passed);
       }
       if (arguments[i] != "--json" || i + 1 == arguments.size())
-        throw Failure(Exit::bad_usage, "unknown option or missing value: '" + arguments[i] + "' (see --help)");
+        throw Failure(Exit::bad_usage,
+                      "unknown option or missing value: '" + arguments[i] + "' (see --help)");
       json = arguments[++i];
     }
     run(json);

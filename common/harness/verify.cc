@@ -17,7 +17,9 @@ void Verdict::add(const Verdict& other) {
   }
 }
 
-__nv_bfloat16 round_to_bf16(double value) { return __float2bfloat16_rn(static_cast<float>(value)); }
+__nv_bfloat16 round_to_bf16(double value) {
+  return __float2bfloat16_rn(static_cast<float>(value));
+}
 
 void check_element(const char* name, __nv_bfloat16 got_bf16, std::uint64_t index, std::uint64_t cols,
                    Expected expected, Verdict& verdict) {
@@ -35,8 +37,8 @@ void check_element(const char* name, __nv_bfloat16 got_bf16, std::uint64_t index
   if (!(low <= got && got <= high)) {  // written so that NaN, got or expected, is wrong
     char line[200];
     std::snprintf(line, sizeof line, "%s[%llu,%llu] is %.9g, expected %.9g (at most %.3g off)", name,
-                  static_cast<unsigned long long>(index / cols), static_cast<unsigned long long>(index % cols), got,
-                  expected.exact, bound);
+                  static_cast<unsigned long long>(index / cols),
+                  static_cast<unsigned long long>(index % cols), got, expected.exact, bound);
     one.wrong = 1;
     one.first_wrong = line;
   }
@@ -47,10 +49,13 @@ double accumulation_slack(double k, double norm_a, double norm_b) {
   return k * 0x1p-23 * norm_a * norm_b;
 }
 
-double norm_slack(double y, double cols) { return (0.5 * cols + 8) * 0x1p-23 * std::abs(y) + 0x1p-133; }
+double norm_slack(double y, double cols) {
+  return (0.5 * cols + 8) * 0x1p-23 * std::abs(y) + 0x1p-133;
+}
 
 std::uint64_t count_overwritten(std::span<const unsigned char> guard, unsigned char pattern) {
-  return std::uint64_t(std::count_if(guard.begin(), guard.end(), [&](unsigned char byte) { return byte != pattern; }));
+  return std::uint64_t(
+      std::count_if(guard.begin(), guard.end(), [&](unsigned char byte) { return byte != pattern; }));
 }
 
 }  // namespace ladder

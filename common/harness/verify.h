@@ -1,4 +1,5 @@
-// Is the output right? Host code only: it sees bytes that were copied back, and is tested with planted faults.
+// Is the output right? Host code only: it sees bytes that were copied back, and is tested with planted
+// faults.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -12,8 +13,8 @@
 
 namespace ladder {
 
-// The worst that was seen. `error` and `bound` belong to the element nearest to its bound (or furthest past it), in the
-// output's own units.
+// The worst that was seen. `error` and `bound` belong to the element nearest to its bound (or furthest past
+// it), in the output's own units.
 struct Verdict {
   std::uint64_t checked = 0;
   std::uint64_t wrong = 0;
@@ -25,31 +26,33 @@ struct Verdict {
   void add(const Verdict& other);  // `other` covers elements after those seen so far
 };
 
-// What an element may be: the bf16 roundings of all numbers within `slack` of `exact`. The kernel's fp32 result is only
-// required to lie within `slack`, and rounding is monotone, so nothing tighter can be asked and nothing looser passes:
-// with slack 0 there is one right answer.
+// What an element may be: the bf16 roundings of all numbers within `slack` of `exact`. The kernel's fp32
+// result is only required to lie within `slack`, and rounding is monotone, so nothing tighter can be asked
+// and nothing looser passes: with slack 0 there is one right answer.
 struct Expected {
   double exact;
   double slack;
 };
 
-// Checks `got`, elements [first, first + size) of an output with `cols` columns called `name`. `expected(index)` gives
-// what element `index` may be. Runs on all cores; `expected` is called from several threads.
+// Checks `got`, elements [first, first + size) of an output with `cols` columns called `name`.
+// `expected(index)` gives what element `index` may be. Runs on all cores; `expected` is called from several
+// threads.
 template <class ExpectedAt>
-Verdict check_elements(const char* name, std::span<const __nv_bfloat16> got, std::uint64_t first, std::uint64_t cols,
-                       const ExpectedAt& expected);
+Verdict check_elements(const char* name, std::span<const __nv_bfloat16> got, std::uint64_t first,
+                       std::uint64_t cols, const ExpectedAt& expected);
 
 // One element of the above.
-void check_element(const char* name, __nv_bfloat16 got, std::uint64_t index, std::uint64_t cols, Expected expected,
-                   Verdict& verdict);
+void check_element(const char* name, __nv_bfloat16 got, std::uint64_t index, std::uint64_t cols,
+                   Expected expected, Verdict& verdict);
 
-// The largest error that adding up k products of bf16 in fp32 can make, in any order, on a unit that may truncate
-// instead of rounding: k · 2^-23 · Σ|a·b|, and Σ|a·b| <= |a|₂·|b|₂. Products of two bf16 are exact in fp32.
-// (Higham, Accuracy and Stability of Numerical Algorithms, §3.1, with the unit roundoff doubled.)
+// The largest error that adding up k products of bf16 in fp32 can make, in any order, on a unit that may
+// truncate instead of rounding: k · 2^-23 · Σ|a·b|, and Σ|a·b| <= |a|₂·|b|₂. Products of two bf16 are exact
+// in fp32. (Higham, Accuracy and Stability of Numerical Algorithms, §3.1, with the unit roundoff doubled.)
 double accumulation_slack(double k, double norm_a, double norm_b);
 
-// The same for y of the fused norm, at |y| and row length cols: the squares' sum is off by at most cols · 2^-23
-// relative, its square root by half of that; division, rsqrt (2 ulp), and two products add eight roundings.
+// The same for y of the fused norm, at |y| and row length cols: the squares' sum is off by at most cols ·
+// 2^-23 relative, its square root by half of that; division, rsqrt (2 ulp), and two products add eight
+// roundings.
 double norm_slack(double y, double cols);
 
 // bf16 as the hardware rounds: to nearest, ties to even, overflow to infinity.
@@ -59,8 +62,8 @@ __nv_bfloat16 round_to_bf16(double value);
 std::uint64_t count_overwritten(std::span<const unsigned char> guard, unsigned char pattern);
 
 template <class ExpectedAt>
-Verdict check_elements(const char* name, std::span<const __nv_bfloat16> got, std::uint64_t first, std::uint64_t cols,
-                       const ExpectedAt& expected) {
+Verdict check_elements(const char* name, std::span<const __nv_bfloat16> got, std::uint64_t first,
+                       std::uint64_t cols, const ExpectedAt& expected) {
   std::vector<Verdict> verdicts(max_slices());
   parallel_slices(got.size(), 1 << 14, [&](std::size_t slice, std::uint64_t begin, std::uint64_t end) {
     Verdict verdict;

@@ -10,10 +10,13 @@
 namespace ladder {
 namespace {
 
-constexpr std::uint64_t chunk_elements = std::uint64_t(1) << 25;  // copied to the host at a time: 64 MiB of bf16
-constexpr int sampled_elements = 64;                              // checked against fp64 on the CPU
+constexpr std::uint64_t chunk_elements = std::uint64_t(1)
+                                         << 25;  // copied to the host at a time: 64 MiB of bf16
+constexpr int sampled_elements = 64;             // checked against fp64 on the CPU
 
-std::uint64_t area(int x, int y) { return std::uint64_t(x) * std::uint64_t(y); }
+std::uint64_t area(int x, int y) {
+  return std::uint64_t(x) * std::uint64_t(y);
+}
 
 std::vector<__nv_bfloat16> on_host(const GuardedBuffer& buffer) {
   std::vector<__nv_bfloat16> host(buffer.count());
@@ -22,7 +25,8 @@ std::vector<__nv_bfloat16> on_host(const GuardedBuffer& buffer) {
 }
 
 // Row-major A·B in fp64, rounded to fp32 at the end.
-std::vector<float> cpu_gemm(const Gemm& p, const std::vector<__nv_bfloat16>& a, const std::vector<__nv_bfloat16>& b) {
+std::vector<float> cpu_gemm(const Gemm& p, const std::vector<__nv_bfloat16>& a,
+                            const std::vector<__nv_bfloat16>& b) {
   std::vector<float> wide_b(b.size()), out(area(p.m, p.n));
   std::transform(b.begin(), b.end(), wide_b.begin(), [](__nv_bfloat16 v) { return __bfloat162float(v); });
   parallel_slices(p.m, 1, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
@@ -65,7 +69,8 @@ Gemm GemmWorkload::problem(int set) const {
 void GemmWorkload::prepare(int pass) {
   Distribution d{Distribution::Kind::normal};
   exact_ = false;
-  if (pass == 0) {  // the largest whole numbers, up to 3, whose sums stay exact; normal again where k is too long for any
+  if (pass == 0) {  // the largest whole numbers, up to 3, whose sums stay exact; normal again where k is too
+                    // long for any
     const int limit = int(std::min(3.0, std::sqrt(0x1p24 / shape_.k)));
     if (limit >= 1) {
       d = {Distribution::Kind::integer, 0, 0, limit};
@@ -104,20 +109,25 @@ void GemmWorkload::prepare(int pass) {
   } else {
     float* device = nullptr;
     const std::uint64_t elements = area(shape_.m, shape_.n);
-    check(cudaMalloc(reinterpret_cast<void**>(&device), elements * sizeof(float)), "GPU memory for the reference");
+    check(cudaMalloc(reinterpret_cast<void**>(&device), elements * sizeof(float)),
+          "GPU memory for the reference");
     cublas_reference(problem(0), device);
     reference_.resize(elements);
-    const cudaError_t copied = cudaMemcpy(reference_.data(), device, elements * sizeof(float), cudaMemcpyDeviceToHost);
+    const cudaError_t copied =
+        cudaMemcpy(reference_.data(), device, elements * sizeof(float), cudaMemcpyDeviceToHost);
     cudaFree(device);
     check(copied, "copying the reference to the host");
   }
 }
 
-void GemmWorkload::poison() const { sets_[0].c.poison(); }
+void GemmWorkload::poison() const {
+  sets_[0].c.poison();
+}
 
 Expected GemmWorkload::expected(std::uint64_t index, double reference) const {
   if (exact_) return {reference, 0};
-  return {reference, accumulation_slack(shape_.k, row_norm_a_[index / shape_.n], col_norm_b_[index % shape_.n])};
+  return {reference,
+          accumulation_slack(shape_.k, row_norm_a_[index / shape_.n], col_norm_b_[index % shape_.n])};
 }
 
 Verdict GemmWorkload::verify(std::string& outside) const {
@@ -162,9 +172,10 @@ NormWorkload::NormWorkload(const FusedNorm& shape, int sets, std::uint64_t seed,
   const std::uint64_t elements = area(shape.rows, shape.cols);
   using Kind = GuardedBuffer::Kind;
   for (int i = 0; i < sets; ++i) {
-    sets_.push_back({GuardedBuffer("x", Kind::input, elements), GuardedBuffer("residual", Kind::input, elements),
-                     GuardedBuffer("gamma", Kind::input, shape.cols), GuardedBuffer("h", Kind::output, elements),
-                     GuardedBuffer("y", Kind::output, elements)});
+    sets_.push_back({GuardedBuffer("x", Kind::input, elements),
+                     GuardedBuffer("residual", Kind::input, elements),
+                     GuardedBuffer("gamma", Kind::input, shape.cols),
+                     GuardedBuffer("h", Kind::output, elements), GuardedBuffer("y", Kind::output, elements)});
     fill(sets_[i].x, {Distribution::Kind::normal}, seed + 3 * i);
     fill(sets_[i].residual, {Distribution::Kind::normal}, seed + 3 * i + 1);
     fill(sets_[i].gamma, {Distribution::Kind::normal, 1, 0.25f}, seed + 3 * i + 2);
@@ -223,7 +234,9 @@ Verdict NormWorkload::verify(std::string& outside) const {
     }
     return verdict;
   };
-  Verdict verdict = check_output("h", set.h, [&](std::uint64_t i) { return Expected{__bfloat162float(h_at(i)), 0}; });
+  Verdict verdict = check_output("h", set.h, [&](std::uint64_t i) {
+    return Expected{__bfloat162float(h_at(i)), 0};
+  });
   verdict.add(check_output("y", set.y, [&](std::uint64_t i) {
     const double y = __bfloat162float(h_at(i)) * scale[i / cols] * __bfloat162float(host_gamma_[i % cols]);
     return Expected{y, norm_slack(y, double(cols))};

@@ -12,8 +12,8 @@
 
 namespace ladder {
 
-// Several sets of buffers of one shape. Checks use the first set; timings rotate over all of them, so that a problem
-// that would fit into the L2 cache is not timed out of it.
+// Several sets of buffers of one shape. Checks use the first set; timings rotate over all of them, so that a
+// problem that would fit into the L2 cache is not timed out of it.
 class GemmWorkload {
  public:
   GemmWorkload(const Gemm& shape, int sets, std::uint64_t seed, Reference reference);
@@ -21,11 +21,12 @@ class GemmWorkload {
   Gemm problem(int set) const;
   const std::string& input() const { return input_; }  // how the timed inputs were drawn
 
-  // The data that a check goes through, in this order: whole numbers, for which one result alone is right, then normal.
+  // The data that a check goes through, in this order: whole numbers, for which one result alone is right,
+  // then normal.
   static constexpr int passes = 2;
-  void prepare(int pass);                              // draws the inputs of set 0, computes what they must give
-  void poison() const;                                 // before a launch
-  Verdict verify(std::string& outside) const;          // after it; `outside`: a write outside the outputs, or empty
+  void prepare(int pass);                      // draws the inputs of set 0, computes what they must give
+  void poison() const;                         // before a launch
+  Verdict verify(std::string& outside) const;  // after it; `outside`: a write outside the outputs, or empty
 
  private:
   struct Set {

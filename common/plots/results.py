@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-KINDS = ("run", "roof")
+KINDS = ("run", "roof", "profile")
 DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols")}
 SCORE = {"gemm": "tflops", "fused_norm": "gbps"}
 UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s"}
@@ -107,6 +107,8 @@ def check_record(record) -> None:
         raise ResultError(f"\"problem\" is {record.get('problem')!r}, expected one of {', '.join(DIMENSIONS)}")
     for name in DIMENSIONS[record["problem"]]:
         need(name, int)
+    if record["record"] == "profile" and not isinstance(record.get("counters"), dict):
+        raise ResultError('a profile has no "counters"')
     if record.get("median_us") is None:
         return
     need("median_us", number)
@@ -163,6 +165,7 @@ class Results:
         here = [record for record in measured if record["device"] == self.device]
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
         self.runs = [record for record in here if record["record"] == "run" and record.get("median_us")]
+        self.profiles = [record for record in here if record["record"] == "profile"]
         self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
 
     @staticmethod
@@ -176,6 +179,8 @@ class Results:
             raise ResultError(f"{where}: {error}") from None
         if record["record"] == "roof":
             key = (record["roof"], record["device"])
+        elif record["record"] == "profile":
+            key = ("profile", record["rung"], record["problem"], record["variant"], shape_of(record), record["device"])
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), record["device"], timed)

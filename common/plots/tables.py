@@ -10,6 +10,7 @@ A table, rewritten between its two markers, each alone on its line:
     sweep PROBLEM                     shapes down, rungs across
     rung RUNG PROBLEM                 everything recorded of one rung, a line per shape
     counters RUNG PROBLEM [SHAPE]     the simulator's counters, variants across
+    profile RUNG PROBLEM              the hardware's counters by Nsight Compute, variants across
     roofs                             the measured limits of the device
 
 A figure in prose, rewritten between its two markers (values.py has the list of expressions):
@@ -165,15 +166,23 @@ def counters(results: Results, name: str, problem: str, shape: str | None = None
         (run for run in runs if shape_of(run) == shape),
         key=lambda run: (bool(run.get("is_rung")), run.get("variant_index", 0)),
     )
+    return counter_table(runs, f"*Counted by the simulator; {name} {problem} {pretty(shape)}.*")
+
+
+def profile(results: Results, name: str, problem: str) -> str:
+    problem = problem_named(problem)
+    runs = [run for run in results.profiles if (run["rung"], run["problem"]) == (name, problem)]
+    runs = needs(runs, f"profile {name} {problem}")
+    where = f"{name} {problem} {pretty(shape_of(runs[0]))}"
+    return counter_table(runs, f"*Counted by Nsight Compute on {results.device}; {where}.*")
+
+
+def counter_table(runs: list, note: str) -> str:
     names = list(dict.fromkeys(key for run in runs for key in flat_counters(run)))
     rows = [
         [key] + [figure(flat_counters(run)[key]) if key in flat_counters(run) else "" for run in runs] for key in names
     ]
-    return markdown(
-        ["counter"] + [f"`{run['variant']}`" for run in runs],
-        rows,
-        f"*Counted by the simulator; {name} {problem} {pretty(shape)}.*",
-    )
+    return markdown(["counter"] + [f"`{run['variant']}`" for run in runs], rows, note)
 
 
 def roofs(results: Results) -> str:
@@ -181,7 +190,7 @@ def roofs(results: Results) -> str:
     return markdown(["roof", "measured"], needs(rows, "roofs"), measured(results))
 
 
-TABLES = {function.__name__: function for function in (ladder, ablation, sweep, rung, counters, roofs)}
+TABLES = {function.__name__: function for function in (ladder, ablation, sweep, rung, counters, profile, roofs)}
 
 
 def table(results: Results, what: str) -> str:

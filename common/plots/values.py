@@ -10,6 +10,7 @@
     of_roof  RUNG[:VARIANT] PROBLEM SHAPE NAME                the share of that roof reached
     field    RUNG[:VARIANT] PROBLEM SHAPE NAME                any field of the record, such as sm_clock_mhz
     counter  RUNG[:VARIANT] PROBLEM SHAPE NAME                a counter of the simulator
+    ncu      RUNG[:VARIANT] PROBLEM NAME                      a counter of the hardware, read by Nsight Compute
     device                                                    what the figures were measured on
 
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT. The unit is not part of
@@ -167,6 +168,18 @@ def _counter(e):
     return known[name]
 
 
+def _ncu(e):
+    rung, _, variant = e.take("rung").partition(":")
+    problem, name = problem_named(e.take("problem")), e.take("counter")
+    for profile in e.results.profiles:
+        chosen = profile["variant"] == variant if variant else profile.get("is_rung")
+        if (profile["rung"], profile["problem"]) == (rung, problem) and chosen:
+            if name not in profile["counters"]:
+                raise ResultError(f"no counter '{name}'; there are: {', '.join(profile['counters'])}")
+            return profile["counters"][name]
+    raise ResultError(f"no profile of {rung} {problem} {variant}".strip())
+
+
 def _device(e):
     if not e.results.device:
         raise ResultError("no record names a device")
@@ -184,6 +197,7 @@ FORMS = {
     "of_roof": _of_roof,
     "field": _field,
     "counter": _counter,
+    "ncu": _ncu,
     "device": _device,
 }
 

@@ -1,0 +1,27 @@
+# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D OUT=build/record -P record.cmake
+#
+# Everything the plots and the docs are made of, measured on this machine: the roofs, every variant of every rung at the
+# course's sizes, a sweep over sizes, and the hardware's counters. Files in docs/results were made by this and nothing
+# else.
+string(REPLACE "," ";" rungs "${RUNGS}")
+file(REMOVE_RECURSE ${OUT})
+file(MAKE_DIRECTORY ${OUT})
+set(failed "")
+function(step)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE exit_code)
+  if(NOT exit_code EQUAL 0)
+    list(JOIN ARGV " " command)
+    message("exit code ${exit_code}: ${command}")
+    set(failed "${failed};${command}" PARENT_SCOPE)
+  endif()
+endfunction()
+
+step(${BIN}/roofs --json ${OUT}/roofs.jsonl)
+foreach(rung ${rungs})
+  step(${BIN}/${rung} --ablate --json ${OUT}/ladder.jsonl)
+  step(${BIN}/${rung} --sweep --json ${OUT}/sweep.jsonl)
+endforeach()
+step(python3 ${CMAKE_CURRENT_LIST_DIR}/profile.py --bin ${BIN} --json ${OUT}/profile.jsonl ${rungs})
+if(failed)
+  message(FATAL_ERROR "the record is incomplete")
+endif()
