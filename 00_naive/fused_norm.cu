@@ -1,6 +1,6 @@
 // One thread takes one row. It reads x and residual, writes h, adds up the squares, then reads its h back and
 // writes y.
-#include "00_naive/rung.h"
+#include "00_naive/variants.h"
 
 namespace ladder::rung_00 {
 namespace {

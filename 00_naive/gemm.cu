@@ -1,7 +1,7 @@
 // One thread computes one element of C and walks along k by itself. threadIdx.x runs along m, as in the
 // textbook's C[i][j] with i first - and that is the whole trouble: the 32 lanes of a warp stand in 32
 // different rows.
-#include "00_naive/rung.h"
+#include "00_naive/variants.h"
 
 namespace ladder::rung_00 {
 namespace {

@@ -1,4 +1,4 @@
-#include "00_naive/rung.h"
+#include "00_naive/variants.h"
 
 namespace ladder {
 

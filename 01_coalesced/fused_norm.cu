@@ -1,7 +1,7 @@
 // A group of threads shares a row, lane next to lane, and adds its partial sums up by shuffles: within a warp
 // first, then, when a whole CTA has the row, across its warps through shared memory. h is still read back,
 // now from L2.
-#include "01_coalesced/rung.h"
+#include "01_coalesced/variants.h"
 
 namespace ladder::rung_01 {
 namespace {

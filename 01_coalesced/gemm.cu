@@ -1,6 +1,6 @@
 // Still one thread per element of C, but threadIdx.x now runs along n: the lanes of a warp stand side by side
 // in a row of B and of C. Nothing else changed since 00_naive.
-#include "01_coalesced/rung.h"
+#include "01_coalesced/variants.h"
 
 namespace ladder::rung_01 {
 namespace {

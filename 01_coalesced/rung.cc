@@ -1,4 +1,4 @@
-#include "01_coalesced/rung.h"
+#include "01_coalesced/variants.h"
 
 namespace ladder {
 

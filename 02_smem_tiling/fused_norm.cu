@@ -1,7 +1,7 @@
 // The row is parked in shared memory between the two passes: x and residual are read, h and y are written,
 // and nothing is read a second time. And since h need not be in global memory before y is, the first pass
 // only reads: no store stands between one load and the next, so that several are under way at once.
-#include "02_smem_tiling/rung.h"
+#include "02_smem_tiling/variants.h"
 
 namespace ladder::rung_02 {
 namespace {

@@ -2,7 +2,7 @@
 // global traffic falls by the tile's width. Then shared memory is the limit, and the same idea is applied
 // once more: a thread computes a small tile of C in registers, so that each value read from shared memory is
 // used several times.
-#include "02_smem_tiling/rung.h"
+#include "02_smem_tiling/variants.h"
 
 namespace ladder::rung_02 {
 namespace {

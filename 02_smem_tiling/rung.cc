@@ -1,4 +1,4 @@
-#include "02_smem_tiling/rung.h"
+#include "02_smem_tiling/variants.h"
 
 namespace ladder {
 

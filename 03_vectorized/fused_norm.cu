@@ -1,7 +1,7 @@
 // 16 bytes per load and store. A thread keeps its part of the row in registers from the first read to the
 // last write: all reads are on their way before the first write, gamma included, and nothing is read twice.
 // Narrow rows share a CTA.
-#include "03_vectorized/rung.h"
+#include "03_vectorized/variants.h"
 
 namespace ladder::rung_03 {
 namespace {

@@ -2,7 +2,7 @@
 // memory, to shared memory and back from it. For that the tiles are widened to fp32 and A is transposed on
 // its way into shared memory, so that the 8 values a thread needs of a column of A lie side by side. The next
 // tiles are on their way into registers while the current ones are multiplied.
-#include "03_vectorized/rung.h"
+#include "03_vectorized/variants.h"
 
 namespace ladder::rung_03 {
 namespace {

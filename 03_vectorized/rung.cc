@@ -1,4 +1,4 @@
-#include "03_vectorized/rung.h"
+#include "03_vectorized/variants.h"
 
 namespace ladder {
 

@@ -72,10 +72,9 @@ std::uint64_t free_device_bytes() {
   return available;
 }
 
-void require_memory(std::uint64_t needed, std::uint64_t available) {
-  if (needed > available)
-    throw Failure(Exit::cannot_run, "GPU memory exhausted: needs " + gibibytes(needed) + ", " +
-                                        gibibytes(available) + " are free");
+std::string memory_shortage(std::uint64_t needed, std::uint64_t available) {
+  if (needed <= available) return {};
+  return "GPU memory exhausted: needs " + gibibytes(needed) + ", " + gibibytes(available) + " are free";
 }
 
 }  // namespace ladder

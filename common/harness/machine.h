@@ -23,7 +23,7 @@ void require(const Machine& machine, const ComputeCapability& needs);
 // Bytes of device memory still free. Throws like this_machine().
 std::uint64_t free_device_bytes();
 
-// Throws Failure(Exit::cannot_run) naming both figures when `needed` bytes are more than `available`.
-void require_memory(std::uint64_t needed, std::uint64_t available);
+// One line naming both figures when `needed` bytes are more than `available`; else empty.
+std::string memory_shortage(std::uint64_t needed, std::uint64_t available);
 
 }  // namespace ladder

@@ -134,6 +134,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       sizes.size = dimension();
     } else if (option == "--variant") {
       o.variant = value();
+      if (o.variant.empty()) bad_usage("--variant needs a name (see --list)");
     } else if (option == "--ablate") {
       flag(o.ablate);
     } else if (option == "--sweep") {
@@ -154,7 +155,8 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
     } else if (option == "--table-rows") {
       flag(o.rows);
     } else {
-      bad_usage((option.starts_with("-") ? "unknown option '" : "unknown problem '") + option + "'");
+      bad_usage(option.starts_with("-") ? "unknown option '" + option + "'"
+                                        : "unknown problem '" + option + "'; there is: gemm, fused_norm");
     }
   }
   choose_problems(rung, problem, sizes, o);

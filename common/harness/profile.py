@@ -77,14 +77,14 @@ def counters(ncu, program, problem, variant):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, help="folder of the rungs' programs")
-    parser.add_argument("--json", required=True, help="file to write")
+    parser.add_argument("--json", required=True, help="file to append to")
     parser.add_argument("rungs", nargs="+")
     options = parser.parse_args()
     ncu = shutil.which("ncu")
     if not ncu:
         sys.exit("profile.py: ncu is missing: it comes with the CUDA Toolkit (nsight-compute)")
     device = run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]).splitlines()[0]
-    with open(options.json, "w", encoding="utf-8") as out:
+    with open(options.json, "a", encoding="utf-8") as out:
         for rung in options.rungs:
             program = f"{options.bin}/{rung}"
             for problem, variant, is_rung in variants(program):

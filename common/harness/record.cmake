@@ -1,8 +1,8 @@
 # cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D OUT=build/record -P record.cmake
 #
 # Everything the plots and the docs are made of, measured on this machine: the roofs, every variant of every rung at the
-# course's sizes, a sweep over sizes, and the hardware's counters. Files in docs/results were made by this and nothing
-# else.
+# course's sizes, a sweep over sizes, and the hardware's counters, in build/record/results.jsonl. The files in
+# docs/results were made by this and nothing else.
 string(REPLACE "," ";" rungs "${RUNGS}")
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
@@ -16,12 +16,15 @@ function(step)
   endif()
 endfunction()
 
-step(${BIN}/roofs --json ${OUT}/roofs.jsonl)
+# One file; where a measurement stands in it twice, the plots take the last: that of --ablate, in which a rung and its
+# variants were timed together.
+set(json ${OUT}/results.jsonl)
+step(${BIN}/roofs --json ${json})
 foreach(rung ${rungs})
-  step(${BIN}/${rung} --ablate --json ${OUT}/ladder.jsonl)
-  step(${BIN}/${rung} --sweep --json ${OUT}/sweep.jsonl)
+  step(${BIN}/${rung} --sweep --json ${json})
+  step(${BIN}/${rung} --ablate --json ${json})
 endforeach()
-step(python3 ${CMAKE_CURRENT_LIST_DIR}/profile.py --bin ${BIN} --json ${OUT}/profile.jsonl ${rungs})
+step(python3 ${CMAKE_CURRENT_LIST_DIR}/profile.py --bin ${BIN} --json ${json} ${rungs})
 if(failed)
   message(FATAL_ERROR "the record is incomplete")
 endif()

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -74,12 +75,17 @@ class Runner {
   bool run(const std::vector<Problem>& shapes) {
     if (!options_.rows) std::fputs(table_header(Info::name).c_str(), stdout);
     bool right = true;
-    for (const Problem& shape : shapes) right = run_shape(shape, shapes.size() == 1) && right;
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      step_ = shapes.size() == 1 ? "" : "[" + std::to_string(i + 1) + "/" + std::to_string(shapes.size()) + "] ";
+      right = run_shape(shapes[i], shapes.size() == 1) && right;
+    }
     return right;
   }
 
  private:
   using Info = ProblemInfo<Problem>;
+
+  void show(const std::string& what) const { progress_.show(step_ + what); }
 
   std::vector<const Variant<Problem>*> chosen() const {
     std::vector<const Variant<Problem>*> list;
@@ -91,6 +97,10 @@ class Runner {
   }
 
   bool run_shape(const Problem& shape, bool only_shape) {
+    const std::string no_memory = memory_shortage(
+        footprint_bytes(shape) + extra_bytes(shape, !options_.verify_only) + device_memory_slack, free_device_bytes());
+    if (!no_memory.empty() && only_shape) throw Failure(Exit::cannot_run, shape_text(shape) + ": " + no_memory);
+
     std::vector<Result> results;
     std::vector<const Variant<Problem>*> variants;
     for (const auto* v : chosen()) {
@@ -104,17 +114,20 @@ class Runner {
       r.refused = v->unsupported(shape);
       if (!r.refused.empty() && only_shape && !options_.ablate)
         throw Failure(Exit::bad_usage, std::string(v->name) + " does not take " + r.shape + ": " + r.refused);
+      if (r.refused.empty()) r.refused = no_memory;
       results.push_back(r);
       variants.push_back(v);
     }
+    if (std::all_of(results.begin(), results.end(), [](const Result& r) { return !r.refused.empty(); })) {
+      for (const Result& r : results) std::fputs(table_row(r).c_str(), stdout);
+      return true;
+    }
 
-    require_memory(footprint_bytes(shape) + extra_bytes(shape, !options_.verify_only) + device_memory_slack,
-                   free_device_bytes());
     const int sets = options_.verify_only ? 1 : sets_to_rotate(footprint_bytes(shape), machine_.l2_bytes);
 
     Workload<Problem> workload(shape, sets, options_.seed, options_.reference);
     for (int pass = 0; pass < workload.passes; ++pass) {
-      progress_.show(shape_text(shape) + ": computing the reference");
+      show(shape_text(shape) + ": computing the reference");
       workload.prepare(pass);
       for (std::size_t i = 0; i < results.size(); ++i)
         if (results[i].refused.empty() && results[i].fault.empty())
@@ -125,7 +138,7 @@ class Runner {
     for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
     std::vector<Contender> rivals;
     if (!options_.verify_only) {
-      progress_.show(shape_text(shape) + ": preparing the baselines");
+      show(shape_text(shape) + ": preparing the baselines");
       rivals = baselines(problems);
     }
 
@@ -148,7 +161,7 @@ class Runner {
   }
 
   void verify(const Variant<Problem>& v, Workload<Problem>& workload, Result& r) {
-    progress_.show(std::string(v.name) + " " + r.shape + ": checking");
+    show(std::string(v.name) + " " + r.shape + ": checking");
     workload.poison();
     const std::string doing = std::string(Info::name) + " " + v.name + " at " + r.shape;
     check(v.launch(workload.problem(0), nullptr), doing);
@@ -163,7 +176,7 @@ class Runner {
 
   void time(const Variant<Problem>& v, const std::vector<Problem>& problems,
             const std::vector<Contender>& rivals, Result& r) {
-    progress_.show(std::string(v.name) + " " + r.shape + ": timing");
+    show(std::string(v.name) + " " + r.shape + ": timing");
     std::vector<Contender> contenders{
         {v.name, [&](int set, cudaStream_t stream) { return v.launch(problems[set], stream); }}};
     contenders.insert(contenders.end(), rivals.begin(), rivals.end());
@@ -215,6 +228,7 @@ class Runner {
   const Machine& machine_;
   JsonLines& json_;
   Progress progress_;
+  std::string step_;  // "[2/6] " in a list of shapes
 };
 
 template <class Problem>

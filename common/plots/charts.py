@@ -125,7 +125,7 @@ def sweep(results: Results, problem: str):
             axes.minorticks_off()
         else:
             axes.set_xlim(-0.5, len(part) - 0.5)
-            axes.set_xlabel("m×n×k" if problem == "gemm" else "rows×cols, from few to many bytes")
+            axes.set_xlabel("m×n×k" if problem == "gemm" else "rows×cols, from narrow to wide rows")
             axes.set_xticks(xs, [pretty(shape) for shape in part], rotation=40, ha="right", rotation_mode="anchor")
         axes.grid(True)
     left, right = grid[0][0], grid[0][-1]

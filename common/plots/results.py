@@ -211,9 +211,11 @@ class Results:
         return [record for record in runs if record]
 
     def shapes(self, problem: str, rung: str | None = None) -> list:
-        """Shapes in the order of the bytes they move, then of their last dimension."""
+        """Shapes as a sweep goes: gemm from few to many bytes, fused_norm from narrow to wide rows."""
         runs = [record for record in self.runs if record["problem"] == problem and rung in (None, record["rung"])]
         by_size = {shape_of(record): compulsory_bytes(record) for record in runs}
+        if problem == "fused_norm":
+            return sorted(by_size, key=lambda shape: sizes(shape)[::-1])
         return sorted(by_size, key=lambda shape: (round(by_size[shape] / 2**20), sizes(shape)[::-1]))
 
     def ablations(self) -> list:

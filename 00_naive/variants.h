@@ -1,4 +1,4 @@
-// The launches of this rung's variants; the kernels are in gemm.cu and fused_norm.cu.
+// What rung.cc lists: the launches of this rung's variants. The kernels are in gemm.cu and fused_norm.cu.
 #pragma once
 
 #include "common/rung.h"

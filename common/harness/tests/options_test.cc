@@ -1,0 +1,333 @@
+// The command line: every option, every way to get one wrong, and the texts that explain them.
+#include "common/harness/options.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "common/harness/failure.h"
+
+namespace ladder {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+template <class Problem>
+cudaError_t launch_nothing(const Problem&, cudaStream_t) {
+  return cudaSuccess;
+}
+
+template <class Problem>
+Variant<Problem> variant(const char* name, const char* what) {
+  return {name, what, any_shape, launch_nothing};
+}
+
+const Rung& fake() {
+  static const Rung rung{
+      .name = "42_fake",
+      .title = "does nothing, quickly",
+      .needs = {8, 0, false},
+      .gemm = {variant<Gemm>("plain", "without the trick"), variant<Gemm>("padded", "with half of it"),
+               variant<Gemm>("fast", "all of it")},
+      .fused_norm = {variant<FusedNorm>("two_pass", "reads twice"),
+                     variant<FusedNorm>("fast", "reads once")}};
+  return rung;
+}
+
+Options parse(const Arguments& arguments) {
+  return parse_options(arguments, fake());
+}
+
+// The line with which the arguments are refused; empty, and a failed test, where they are not.
+std::string refusal(const Arguments& arguments) {
+  try {
+    parse(arguments);
+  } catch (const Failure& failure) {
+    EXPECT_EQ(failure.exit, Exit::bad_usage) << failure.what();
+    return failure.what();
+  }
+  ADD_FAILURE() << "accepted: " << testing::PrintToString(arguments);
+  return {};
+}
+
+// Refused with one line that holds every one of `parts`.
+void expect_refused(const Arguments& arguments, const std::vector<std::string>& parts) {
+  const std::string line = refusal(arguments);
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 0) << line;
+  EXPECT_TRUE(line.ends_with("(see --help)")) << line;
+  for (const std::string& part : parts)
+    EXPECT_NE(line.find(part), std::string::npos) << "'" << part << "' in: " << line;
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> all;
+  for (std::string line; std::getline(in, line);) all.push_back(line);
+  return all;
+}
+
+// --- What is accepted
+// ------------------------------------------------------------------------------------------------
+
+TEST(Options, Defaults) {
+  const Options o = parse({});
+  EXPECT_FALSE(o.help || o.list || o.ablate || o.sweep || o.verify_only || o.rows);
+  EXPECT_TRUE(o.gemm && o.fused_norm);
+  EXPECT_FALSE(o.gemm_shape || o.norm_shape);
+  EXPECT_EQ(o.variant, "");
+  EXPECT_EQ(o.reference, Reference::cublas);
+  EXPECT_EQ(o.repeats, 0);
+  EXPECT_EQ(o.seed, 1u);
+  EXPECT_EQ(o.json, "");
+}
+
+TEST(Options, Flags) {
+  EXPECT_TRUE(parse({"--help"}).help);
+  EXPECT_TRUE(parse({"-h"}).help);
+  EXPECT_TRUE(parse({"--list"}).list);
+  EXPECT_TRUE(parse({"--ablate"}).ablate);
+  EXPECT_TRUE(parse({"--sweep"}).sweep);
+  EXPECT_TRUE(parse({"--verify-only"}).verify_only);
+  EXPECT_TRUE(parse({"--table-rows"}).rows);
+}
+
+TEST(Options, Values) {
+  EXPECT_EQ(parse({"--repeats", "7"}).repeats, 7);
+  EXPECT_EQ(parse({"--seed", "0"}).seed, 0u);
+  EXPECT_EQ(parse({"--seed", "18446744073709551615"}).seed, std::numeric_limits<std::uint64_t>::max());
+  EXPECT_EQ(parse({"--json", "a b.jsonl"}).json, "a b.jsonl");
+  EXPECT_EQ(parse({"--reference", "cpu"}).reference, Reference::cpu);
+  EXPECT_EQ(parse({"--reference", "cublas"}).reference, Reference::cublas);
+}
+
+TEST(Options, ValuesAttachedWithAnEqualsSign) {
+  EXPECT_EQ(parse({"--repeats=7"}).repeats, 7);
+  EXPECT_EQ(parse({"--json=results/a=b.jsonl"}).json, "results/a=b.jsonl");
+  EXPECT_EQ(parse({"--variant=fast"}).variant, "fast");
+  EXPECT_EQ(parse({"--reference=cpu"}).reference, Reference::cpu);
+  const Options o = parse({"gemm", "--m=1", "--n=2", "--k=3"});
+  ASSERT_TRUE(o.gemm_shape);
+  EXPECT_EQ(o.gemm_shape->k, 3);
+}
+
+TEST(Options, Problems) {
+  EXPECT_TRUE(parse({"gemm"}).gemm);
+  EXPECT_FALSE(parse({"gemm"}).fused_norm);
+  EXPECT_TRUE(parse({"fused_norm"}).fused_norm);
+  EXPECT_FALSE(parse({"fused_norm"}).gemm);
+  EXPECT_FALSE(parse({"--verify-only", "gemm"}).fused_norm) << "the problem may stand anywhere";
+}
+
+TEST(Options, GemmSizesCompletedByTheCourses) {
+  const Options o = parse({"gemm", "--m", "100", "--k", "1073741824"});
+  ASSERT_TRUE(o.gemm_shape);
+  EXPECT_EQ(o.gemm_shape->m, 100);
+  EXPECT_EQ(o.gemm_shape->n, 4096);
+  EXPECT_EQ(o.gemm_shape->k, max_dimension);
+  EXPECT_EQ(o.gemm_shape->a, nullptr);
+}
+
+TEST(Options, NormSizesCompletedByTheCourses) {
+  const Options o = parse({"fused_norm", "--rows", "3"});
+  ASSERT_TRUE(o.norm_shape);
+  EXPECT_EQ(o.norm_shape->rows, 3);
+  EXPECT_EQ(o.norm_shape->cols, 8192);
+  EXPECT_FLOAT_EQ(o.norm_shape->eps, 1e-5f);
+  EXPECT_EQ(parse({"fused_norm", "--cols", "1"}).norm_shape->rows, 16384);
+}
+
+TEST(Options, SizesChooseTheProblem) {
+  EXPECT_FALSE(parse({"--m", "8"}).fused_norm);
+  EXPECT_FALSE(parse({"--cols", "8"}).gemm);
+}
+
+TEST(Options, SizeSetsEveryDimension) {
+  const Options o = parse({"--size", "256"});
+  ASSERT_TRUE(o.gemm_shape && o.norm_shape);
+  EXPECT_EQ(o.gemm_shape->m + o.gemm_shape->n + o.gemm_shape->k, 3 * 256);
+  EXPECT_EQ(o.norm_shape->rows + o.norm_shape->cols, 2 * 256);
+  EXPECT_FALSE(parse({"gemm", "--size", "256"}).norm_shape);
+}
+
+TEST(Options, AVariantChoosesTheProblemsThatHaveIt) {
+  EXPECT_TRUE(parse({"--variant", "fast"}).gemm && parse({"--variant", "fast"}).fused_norm);
+  EXPECT_FALSE(parse({"--variant", "padded"}).fused_norm);
+  EXPECT_FALSE(parse({"--variant", "two_pass"}).gemm);
+}
+
+// --- What is refused, and with which words
+// ---------------------------------------------------------------------------
+
+TEST(BadUsage, UnknownOption) {
+  expect_refused({"--fast"}, {"unknown option '--fast'"});
+  expect_refused({"-m", "8"}, {"unknown option '-m'"});
+  expect_refused({"--sizes=8"}, {"unknown option '--sizes'"});
+  expect_refused({"--"}, {"unknown option '--'"});
+}
+
+TEST(BadUsage, UnknownProblemNamesBoth) {
+  expect_refused({"conv"}, {"unknown problem 'conv'", "gemm", "fused_norm"});
+  expect_refused({""}, {"unknown problem ''"});
+  expect_refused({"GEMM"}, {"unknown problem 'GEMM'"});
+}
+
+TEST(BadUsage, TwoProblems) {
+  expect_refused({"gemm", "fused_norm"}, {"one problem", "gemm", "fused_norm"});
+  expect_refused({"gemm", "gemm"}, {"one problem"});
+}
+
+TEST(BadUsage, UnknownVariantListsWhatThereIs) {
+  expect_refused({"--variant", "nope"}, {"no variant 'nope'", "plain", "padded", "two_pass", "fast"});
+  expect_refused({"gemm", "--variant", "two_pass"}, {"no variant 'two_pass'", "plain, padded, fast"});
+  expect_refused({"fused_norm", "--variant", "plain"}, {"no variant 'plain'", "two_pass, fast"});
+  expect_refused({"--m", "8", "--variant", "two_pass"}, {"no variant 'two_pass'", "plain, padded, fast"});
+  EXPECT_EQ(refusal({"gemm", "--variant", "nope"}).find("two_pass"), std::string::npos);
+}
+
+TEST(BadUsage, EmptyVariant) {
+  expect_refused({"--variant", ""}, {"--variant", "--list"});
+  expect_refused({"--variant="}, {"--variant", "--list"});
+}
+
+TEST(BadUsage, SizesThatAreNoWholeNumbers) {
+  for (const std::string option : {"--m", "--n", "--k", "--rows", "--cols", "--size"})
+    for (const std::string text :
+         {"", "x", "1e3", "12abc", "2^40", "8.0", "0x10", " 8", "8 ", "+8", "-", "--k"})
+      expect_refused({option, text}, {option + " takes a whole number, not '" + text + "'"});
+}
+
+TEST(BadUsage, SizesOutOfRange) {
+  for (const std::string option : {"--m", "--n", "--k", "--rows", "--cols", "--size"})
+    for (const std::string text :
+         {"0", "-1", "-4096", "1073741825", "2147483648", "1099511627776", "99999999999999999999999999"})
+      expect_refused({option, text}, {option + " must be between 1 and 1073741824, not " + text});
+}
+
+TEST(BadUsage, OtherNumbers) {
+  expect_refused({"--repeats", "0"}, {"--repeats must be between 1 and 1000000, not 0"});
+  expect_refused({"--repeats", "1000001"}, {"--repeats", "1000001"});
+  expect_refused({"--repeats=many"}, {"--repeats takes a whole number, not 'many'"});
+  expect_refused({"--seed", "-1"}, {"--seed", "-1"});
+  expect_refused({"--seed", "18446744073709551616"}, {"--seed must be between 0 and 18446744073709551615"});
+}
+
+TEST(BadUsage, MissingValue) {
+  for (const std::string option : {"--m", "--n", "--k", "--rows", "--cols", "--size", "--variant",
+                                   "--repeats", "--seed", "--reference", "--json"})
+    expect_refused({"gemm", option}, {option + " needs a value"});
+}
+
+TEST(BadUsage, AValueForAFlag) {
+  for (const std::string flag : {"--help", "--list", "--ablate", "--sweep", "--verify-only", "--table-rows"})
+    expect_refused({flag + "=yes"}, {flag + " takes no value"});
+}
+
+TEST(BadUsage, EmptyFileName) {
+  expect_refused({"--json", ""}, {"--json"});
+  expect_refused({"--json="}, {"--json"});
+}
+
+TEST(BadUsage, UnknownReference) {
+  expect_refused({"--reference", "mkl"}, {"--reference is cublas or cpu, not 'mkl'"});
+  expect_refused({"--reference="}, {"--reference is cublas or cpu, not ''"});
+}
+
+TEST(BadUsage, SizesOfTheOtherProblem) {
+  expect_refused({"gemm", "--rows", "8"}, {"gemm takes --m, --n, --k or --size", "--rows"});
+  expect_refused({"--cols", "8", "gemm"}, {"gemm takes", "--cols"});
+  expect_refused({"fused_norm", "--k", "8"}, {"fused_norm takes --rows, --cols or --size", "--k"});
+  expect_refused({"--m", "8", "--rows", "8"}, {"not both"});
+}
+
+TEST(BadUsage, SizeBesideSizes) {
+  expect_refused({"--size", "8", "--m", "8"}, {"--size", "--m"});
+  expect_refused({"--size", "8", "--cols", "8"}, {"--size", "--cols"});
+}
+
+TEST(BadUsage, SweepBesideSizes) {
+  expect_refused({"--sweep", "--size", "8"}, {"--sweep"});
+  expect_refused({"--sweep", "--m", "8"}, {"--sweep"});
+  expect_refused({"--rows", "8", "--sweep"}, {"--sweep"});
+}
+
+TEST(BadUsage, AblateBesideVariant) {
+  expect_refused({"--ablate", "--variant", "fast"}, {"--ablate", "--variant"});
+  expect_refused({"--variant", "fast", "--ablate"}, {"--ablate", "--variant"});
+}
+
+// --- The texts
+// -------------------------------------------------------------------------------------------------------
+
+TEST(HelpText, NamesTheRungAndEveryOption) {
+  const std::string help = help_text(fake());
+  for (const char* part : {"42_fake",      "does nothing, quickly",
+                           "gemm",         "fused_norm",
+                           "--m ",         "--n ",
+                           "--k ",         "--rows ",
+                           "--cols ",      "--size ",
+                           "--variant ",   "--ablate",
+                           "--sweep",      "--verify-only",
+                           "--repeats ",   "--seed ",
+                           "--reference ", "--json ",
+                           "--table-rows", "--list",
+                           "--help",       "4096x4096x4096",
+                           "16384x8192"})
+    EXPECT_NE(help.find(part), std::string::npos) << part;
+}
+
+TEST(HelpText, ExplainsEveryExitCode) {
+  const std::string help = help_text(fake());
+  for (const char* part : {"0 passed", "1 wrong result", "2 bad usage", "77 cannot run here"})
+    EXPECT_NE(help.find(part), std::string::npos) << part;
+}
+
+// Every option that the help names is one that the parser knows.
+TEST(HelpText, NamesNoOptionThatThereIsNot) {
+  std::istringstream words(help_text(fake()));
+  int options = 0;
+  for (std::string word; words >> word;) {
+    if (!word.starts_with("--")) continue;
+    while (!std::isalpha(static_cast<unsigned char>(word.back()))) word.pop_back();
+    ++options;
+    try {
+      parse({word});
+    } catch (const Failure& failure) {
+      EXPECT_EQ(std::string(failure.what()).find("unknown"), std::string::npos) << failure.what();
+    }
+  }
+  EXPECT_GE(options, 17);
+}
+
+TEST(HelpText, FitsATerminal) {
+  for (const std::string& line : lines(help_text(fake()))) EXPECT_LE(line.size(), 120u) << line;
+}
+
+TEST(ListText, OneLinePerVariantInTheChaptersOrder) {
+  const auto list = lines(list_text(fake()));
+  ASSERT_EQ(list.size(), 5u);
+  const char* expected[][3] = {{"gemm", " plain ", "without the trick"},
+                               {"gemm", " padded ", "with half of it"},
+                               {"gemm", " fast ", "all of it"},
+                               {"fused_norm", " two_pass ", "reads twice"},
+                               {"fused_norm", " fast ", "reads once"}};
+  for (int i = 0; i < 5; ++i) {
+    EXPECT_TRUE(list[i].starts_with(expected[i][0])) << list[i];
+    for (const char* part : expected[i])
+      EXPECT_NE(list[i].find(part), std::string::npos) << part << " in: " << list[i];
+  }
+}
+
+TEST(ListText, MarksTheRungItself) {
+  const auto list = lines(list_text(fake()));
+  ASSERT_EQ(list.size(), 5u);
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(list[i].find("(the rung)") != std::string::npos, i == 2 || i == 4) << list[i];
+}
+
+}  // namespace
+}  // namespace ladder
