@@ -41,8 +41,13 @@ Machine this_machine() {
   if (error == cudaSuccess)
     error = cudaFree(nullptr);  // makes the context: a device that is not usable says so now
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
-  if (error != cudaSuccess)
-    throw Failure(Exit::cannot_run, std::string("no usable CUDA GPU: ") + cudaGetErrorString(error));
+  if (error != cudaSuccess) {
+    int supported = 0;
+    const bool no_driver = error == cudaErrorInsufficientDriver &&
+                           cudaDriverGetVersion(&supported) == cudaSuccess && supported == 0;
+    throw Failure(Exit::cannot_run, std::string("no usable CUDA GPU: ") +
+                                        (no_driver ? "no NVIDIA driver is loaded" : cudaGetErrorString(error)));
+  }
   check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
 
   Machine m;

@@ -23,8 +23,7 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// --- Statistics
-// ------------------------------------------------------------------------------------------------------
+// --- Statistics ----------------------------------------------------------------------------------
 
 TEST(Quantile, OfOneSampleIsThatSample) {
   for (const double p : {0.0, 0.1, 0.5, 1.0}) EXPECT_EQ(quantile({7}, p), 7);
@@ -46,8 +45,7 @@ TEST(Quantile, OneSlowSampleDoesNotMoveTheMedian) {
   EXPECT_EQ(quantile({1, 1, 1, 1, 1e6}, 0.5), 1);
 }
 
-// --- Buffer sets
-// -----------------------------------------------------------------------------------------------------
+// --- Buffer sets ---------------------------------------------------------------------------------
 
 TEST(SetsToRotate, OneWhereASetIsOverTwiceTheCache) {
   EXPECT_EQ(sets_to_rotate(100 * mebibyte + 1, 50 * mebibyte), 1);
@@ -69,8 +67,7 @@ TEST(SetsToRotate, NeverWithoutEnd) {
   EXPECT_EQ(sets_to_rotate(mebibyte, 0), 1) << "a device that does not say how large its cache is";
 }
 
-// --- The card's state
-// ------------------------------------------------------------------------------------------------
+// --- The card's state ----------------------------------------------------------------------------
 
 TEST(ThrottleText, NoneAndIdle) {
   EXPECT_EQ(throttle_text(0), "none");
@@ -90,8 +87,7 @@ TEST(ThrottleText, SeveralAreJoined) {
   EXPECT_EQ(throttle_text(0x1 | 0x4 | 0x20), "power_cap+sw_thermal");
 }
 
-// --- The machine
-// -----------------------------------------------------------------------------------------------------
+// --- The machine ---------------------------------------------------------------------------------
 
 TEST(MemoryShortage, NothingToSayWhereItFits) {
   EXPECT_EQ(memory_shortage(0, 0), "");
@@ -155,8 +151,7 @@ TEST(ThisMachine, WithoutAGpuCannotRun) {
   }
 }
 
-// --- Exit codes
-// ------------------------------------------------------------------------------------------------------
+// --- Exit codes ----------------------------------------------------------------------------------
 
 TEST(ExitFor, NoDeviceNoCodeAndNoMemoryCannotRun) {
   for (const cudaError_t error :
@@ -194,8 +189,7 @@ TEST(Check, ThrowsWhatWasUnderWayAndWhatWentWrong) {
   }
 }
 
-// --- The problems
-// ----------------------------------------------------------------------------------------------------
+// --- The problems --------------------------------------------------------------------------------
 
 TEST(Problems, ShapeTexts) {
   EXPECT_EQ(shape_text(gemm_shape(1, 22, 333)), "1x22x333");
@@ -238,8 +232,7 @@ std::set<std::string> texts(const std::vector<Problem>& shapes) {
   return all;
 }
 
-// Awkward shapes are what --verify-only is for: single rows, columns and terms, odd sizes, and the course's
-// own.
+// What --verify-only is for: single rows, columns and terms, odd sizes, and the course's own.
 TEST(Problems, VerifyShapesHoldTheAwkwardOnes) {
   const auto gemm = texts(ProblemInfo<Gemm>::verify_shapes());
   const auto norm = texts(ProblemInfo<FusedNorm>::verify_shapes());

@@ -1,6 +1,5 @@
 // cli_test PROGRAM: runs a program of the course as a reader would, and reads its exit code and what it
 // prints. Suite Rung is for a rung, suite Roofs for `roofs`; the caller picks one with --gtest_filter.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -88,8 +87,7 @@ void expect_no_gpu(const Arguments& arguments) {
   expect_one_line(ended, "no usable CUDA GPU: ");
 }
 
-// --- A rung
-// ----------------------------------------------------------------------------------------------------------
+// --- A rung --------------------------------------------------------------------------------------
 
 TEST(Rung, HelpPasses) {
   for (const char* option : {"--help", "-h"}) {
@@ -147,8 +145,7 @@ TEST(Rung, WithoutAGpuCannotRun) {
   expect_no_gpu({"fused_norm", "--size", "64", "--ablate", "--table-rows"});
 }
 
-// --- roofs
-// -----------------------------------------------------------------------------------------------------------
+// --- roofs ---------------------------------------------------------------------------------------
 
 TEST(Roofs, HelpPasses) {
   const Ended ended = run_program({"--help"});

@@ -71,8 +71,7 @@ std::vector<std::string> lines(const std::string& text) {
   return all;
 }
 
-// --- What is accepted
-// ------------------------------------------------------------------------------------------------
+// --- What is accepted ----------------------------------------------------------------------------
 
 TEST(Options, Defaults) {
   const Options o = parse({});
@@ -160,8 +159,7 @@ TEST(Options, AVariantChoosesTheProblemsThatHaveIt) {
   EXPECT_FALSE(parse({"--variant", "two_pass"}).gemm);
 }
 
-// --- What is refused, and with which words
-// ---------------------------------------------------------------------------
+// --- What is refused, and with which words -------------------------------------------------------
 
 TEST(BadUsage, UnknownOption) {
   expect_refused({"--fast"}, {"unknown option '--fast'"});
@@ -260,8 +258,7 @@ TEST(BadUsage, AblateBesideVariant) {
   expect_refused({"--variant", "fast", "--ablate"}, {"--ablate", "--variant"});
 }
 
-// --- The texts
-// -------------------------------------------------------------------------------------------------------
+// --- The texts -----------------------------------------------------------------------------------
 
 TEST(HelpText, NamesTheRungAndEveryOption) {
   const std::string help = help_text(fake());

@@ -17,8 +17,7 @@
 namespace ladder {
 namespace {
 
-// --- JSON
-// ------------------------------------------------------------------------------------------------------------
+// --- JSON ----------------------------------------------------------------------------------------
 
 TEST(JsonString, EscapesWhatJsonForbids) {
   EXPECT_EQ(json_string(""), R"("")");
@@ -135,8 +134,7 @@ TEST_F(JsonFile, OnAFullDiskIsSaid) {
   EXPECT_EQ(end_of_writing("/dev/full"), Exit::cannot_run);
 }
 
-// --- The table
-// -------------------------------------------------------------------------------------------------------
+// --- The table -----------------------------------------------------------------------------------
 
 Timing timing(const char* name, double median_us) {
   return {name, median_us, median_us, median_us, 9, 1};

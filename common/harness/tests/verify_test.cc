@@ -75,8 +75,7 @@ std::vector<float> whole_numbers(std::size_t count, unsigned seed) {
   return values;
 }
 
-// --- Ways to add up fp32 numbers
-// -------------------------------------------------------------------------------------
+// --- Ways to add up fp32 numbers -----------------------------------------------------------------
 
 using Sum = std::function<float(const std::vector<float>&)>;
 
@@ -141,8 +140,7 @@ const NamedSum honest_sums[] = {{"sequential", sequential},
                                 {"split in eight", split_in_eight},
                                 {"truncated", truncated}};
 
-// --- A small gemm and a small norm, with what the harness expects of them
-// --------------------------------------------
+// --- A small gemm and a small norm, with what the harness expects of them ------------------------
 
 enum class Data { whole, normal };
 
@@ -254,8 +252,7 @@ struct SmallNorm {
   Verdict check(const NormKernel& kernel) const { return check_all(computed(kernel), expected(), cols); }
 };
 
-// --- Faults that any output may have, planted in four kinds of output
-// ------------------------------------------------
+// --- Faults that any output may have, planted in four kinds of output ----------------------------
 
 struct Output {
   std::string name;
@@ -383,8 +380,7 @@ TEST_P(PlantedFault, OneUlpBeyondTheBound) {
   }
 }
 
-// --- Elements
-// --------------------------------------------------------------------------------------------------------
+// --- Elements ------------------------------------------------------------------------------------
 
 TEST(Verifier, EmptyOutputDoesNotPass) {
   const Verdict v = check_all({}, {}, 1);
@@ -444,8 +440,7 @@ TEST(Verifier, ReportsAnyErrorWhereNoneIsAllowed) {
   EXPECT_DOUBLE_EQ(v.bound, 0);
 }
 
-// --- Verdict::add and the slices of a check
-// --------------------------------------------------------------------------
+// --- Verdict::add and the slices of a check ------------------------------------------------------
 
 Verdict right_ones() {
   return {10, 0, "", 0, 0};
@@ -520,8 +515,7 @@ TEST(ParallelSlices, ThrowWhatASliceThrew) {
   EXPECT_THROW(parallel_slices(1000, 1, body), std::runtime_error);
 }
 
-// --- Guard zones
-// -----------------------------------------------------------------------------------------------------
+// --- Guard zones ---------------------------------------------------------------------------------
 
 class GuardZones : public testing::Test {
  protected:
@@ -561,8 +555,7 @@ TEST_F(GuardZones, AWriteAtTheFarEdgesIsFound) {
   EXPECT_EQ(after(), 2u);
 }
 
-// --- Rounding
-// --------------------------------------------------------------------------------------------------------
+// --- Rounding ------------------------------------------------------------------------------------
 
 TEST(RoundToBf16, TiesGoToEven) {
   EXPECT_EQ(bits(round_to_bf16(1)), 0x3F80);
@@ -606,8 +599,7 @@ TEST(RoundToBf16, GoesThroughFp32) {
   EXPECT_EQ(bits(round_to_bf16(1 + 0x1p-8 + 0x1p-40)), 0x3F80);
 }
 
-// --- The gemm's bound
-// ------------------------------------------------------------------------------------------------
+// --- The gemm's bound ----------------------------------------------------------------------------
 
 TEST(GemmBound, LetsEveryOrderOfFp32AccumulationPass) {
   for (const std::size_t k : {1, 7, 129, 4096})
@@ -621,11 +613,16 @@ TEST(GemmBound, LetsEveryOrderOfFp32AccumulationPass) {
       }
 }
 
-// Terms of one size and sign make the rounding errors add up instead of cancelling.
+// Terms of one size and sign make the errors of a truncating unit add up instead of cancelling. The sum is
+// made to lie just above a tie, so that they show in bf16: the result is not the nearest one and may still
+// not be called wrong.
 TEST(GemmBound, LetsBiasedSumsPass) {
-  SmallGemm p(2, 2, 4096, Data::normal, 1);
-  std::fill(p.a.begin(), p.a.end(), 1.1015625f);
-  std::fill(p.b.begin(), p.b.end(), 0.99609375f);
+  SmallGemm p(1, 1, 4097, Data::normal, 1);
+  std::fill(p.a.begin(), p.a.end(), 1 + 0x1p-7f);
+  std::fill(p.b.begin(), p.b.end(), 1 - 0x1p-8f);
+  p.a.back() = p.b.back() = 0.5f;  // 4096 · (1 + 2^-8 - 2^-15) + 0.25 = 4112.125, and 4112 is a tie
+  EXPECT_EQ(wide(p.computed(truncated)[0]), 4096);
+  EXPECT_EQ(wide(p.computed(pairwise)[0]), 4128);
   for (const auto& [name, sum] : honest_sums) EXPECT_TRUE(p.check(p.computed(sum)).passed()) << name;
 }
 
@@ -695,8 +692,7 @@ TEST(GemmBound, GrowsWithKAndWithTheNorms) {
   EXPECT_DOUBLE_EQ(accumulation_slack(4096, 0, 5), 0);
 }
 
-// --- The norm's bound
-// ------------------------------------------------------------------------------------------------
+// --- The norm's bound ----------------------------------------------------------------------------
 
 constexpr std::size_t norm_cols[] = {1, 7, 541, 8192, 65537};
 
