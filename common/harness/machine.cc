@@ -26,9 +26,9 @@ std::string driver_version() {
   return "for CUDA " + dotted(supported);
 }
 
-std::string gibibytes(std::uint64_t bytes) {
+std::string gibibytes(double bytes) {
   char text[32];
-  std::snprintf(text, sizeof text, "%.1f GiB", double(bytes) / double(1 << 30));
+  std::snprintf(text, sizeof text, "%.1f GiB", bytes / (1 << 30));
   return text;
 }
 
@@ -45,8 +45,9 @@ Machine this_machine() {
     int supported = 0;
     const bool no_driver = error == cudaErrorInsufficientDriver &&
                            cudaDriverGetVersion(&supported) == cudaSuccess && supported == 0;
-    throw Failure(Exit::cannot_run, std::string("no usable CUDA GPU: ") +
-                                        (no_driver ? "no NVIDIA driver is loaded" : cudaGetErrorString(error)));
+    throw Failure(Exit::cannot_run,
+                  std::string("no usable CUDA GPU: ") +
+                      (no_driver ? "no NVIDIA driver is loaded" : cudaGetErrorString(error)));
   }
   check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
 
@@ -77,9 +78,10 @@ std::uint64_t free_device_bytes() {
   return available;
 }
 
-std::string memory_shortage(std::uint64_t needed, std::uint64_t available) {
-  if (needed <= available) return {};
-  return "GPU memory exhausted: needs " + gibibytes(needed) + ", " + gibibytes(available) + " are free";
+std::string memory_shortage(double needed, std::uint64_t available) {
+  if (needed <= double(available)) return {};
+  return "GPU memory exhausted: needs " + gibibytes(needed) + ", " + gibibytes(double(available)) +
+         " are free";
 }
 
 }  // namespace ladder

@@ -24,6 +24,6 @@ void require(const Machine& machine, const ComputeCapability& needs);
 std::uint64_t free_device_bytes();
 
 // One line naming both figures when `needed` bytes are more than `available`; else empty.
-std::string memory_shortage(std::uint64_t needed, std::uint64_t available);
+std::string memory_shortage(double needed, std::uint64_t available);
 
 }  // namespace ladder

@@ -87,6 +87,8 @@ std::string throttle_text(std::uint64_t reasons) {
       if (!text.empty()) text += '+';
       text += name;
     }
+  constexpr std::uint64_t idle = 0x1, named = 0x1FE;
+  if (reasons & ~(idle | named)) text += text.empty() ? "other" : "+other";
   return text.empty() ? "none" : text;
 }
 

@@ -37,8 +37,11 @@ bool has_variant(const Rung& rung, const std::string& name) {
 
 template <class Problem>
 void append_names(const Rung& rung, std::string& text) {
-  for (const auto& v : ProblemInfo<Problem>::variants(rung))
-    text += std::string(text.empty() ? "" : ", ") + v.name;
+  for (const auto& v : ProblemInfo<Problem>::variants(rung)) {
+    const std::string name = v.name;
+    if ((", " + text + ", ").find(", " + name + ", ") == std::string::npos)
+      text += (text.empty() ? "" : ", ") + name;
+  }
 }
 
 // The sizes as typed, before it is known which problem they belong to.

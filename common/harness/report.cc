@@ -22,6 +22,13 @@ std::string time_text(double us) {
   return format("%.4g s", us / 1e6);
 }
 
+// Four significant digits, at most six characters wide.
+std::string short_figure(double value) {
+  if (value >= 1000) return format("%.0f", value);
+  if (value >= 0.001) return format("%.*f", value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : 4, value);
+  return format("%.0e", value);
+}
+
 }  // namespace
 
 std::string json_string(const std::string& text) {
@@ -87,7 +94,7 @@ void JsonLines::write(const JsonObject& object) {
 
 std::string table_header(const char* problem) {
   const bool gemm = std::string(problem) == "gemm";
-  return format("%-20s %-17s %-22s %11s %13s %12s %8s  %s\n", problem, "shape", "variant", "time", "score",
+  return format("%-20s %-17s %-22s %11s %13s %13s %8s  %s\n", problem, "shape", "variant", "time", "score",
                 gemm ? "cuBLAS" : "copy", "ratio", "check");
 }
 
@@ -101,10 +108,11 @@ std::string table_row(const Result& r) {
     for (std::size_t i = 2; i < timings.size(); ++i)
       if (timings[i].median_us < timings[best].median_us) best = i;
     const char* unit = r.unit.c_str();
-    row += format("%11s %6.4g %-6s %5.4g %-6s %7.3gx  ", time_text(timings[0].median_us).c_str(), r.scores[0],
-                  unit, r.scores[best], unit, timings[best].median_us / timings[0].median_us);
+    row += format("%11s %6s %-6s %6s %-6s %7sx  ", time_text(timings[0].median_us).c_str(),
+                  short_figure(r.scores[0]).c_str(), unit, short_figure(r.scores[best]).c_str(), unit,
+                  short_figure(timings[best].median_us / timings[0].median_us).c_str());
   } else {
-    row += format("%11s %13s %12s %8s  ", "-", "-", "-", "-");
+    row += format("%11s %13s %13s %8s  ", "-", "-", "-", "-");
   }
   return row + (r.fault.empty() ? "ok" : "WRONG: " + r.fault) + "\n";
 }

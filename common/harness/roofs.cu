@@ -155,7 +155,7 @@ int main(int argc, char** argv) {
   try {
     std::string json;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i] == "--help") {
+      if (arguments[i] == "--help" || arguments[i] == "-h") {
         std::puts(
             "usage: roofs [--json FILE]\nMeasures this GPU's copy bandwidth, fp32 FMA rate and bf16 "
             "tensor-core rate.");
@@ -171,5 +171,8 @@ int main(int argc, char** argv) {
   } catch (const Failure& failure) {
     std::fprintf(stderr, "roofs: %s\n", failure.what());
     return int(failure.exit);
+  } catch (const std::exception& unexpected) {
+    std::fprintf(stderr, "roofs: %s\n", unexpected.what());
+    return int(Exit::wrong_result);
   }
 }

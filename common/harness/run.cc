@@ -15,28 +15,16 @@
 namespace ladder {
 namespace {
 
-constexpr int device_memory_slack = 256 << 20;  // cuBLAS's workspace, guard zones, the context's own needs
-
-// Device memory taken beside one set of the problem's own buffers: the reference C in fp32; the norm's rival,
-// the copy.
-std::uint64_t extra_bytes(const Gemm& p, bool) {
-  return 4 * std::uint64_t(p.m) * std::uint64_t(p.n);
+// Device memory that a run takes: the buffer sets and, beside them, the reference C in fp32 or the norm's
+// rival, the copy; and what cuBLAS's workspace, the guard zones and the context need. In floating point,
+// since the largest shapes pass 2^64.
+constexpr double device_memory_slack = 256 << 20;
+double bytes_needed(const Gemm& p, int sets, bool) {
+  return double(footprint_bytes(p)) * sets + 4.0 * p.m * p.n + device_memory_slack;
 }
-std::uint64_t extra_bytes(const FusedNorm& p, bool timed) {
-  return timed ? footprint_bytes(p) : 0;
+double bytes_needed(const FusedNorm& p, int sets, bool timed) {
+  return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) + device_memory_slack;
 }
-
-// One line on the terminal that says what is under way; nothing where stderr is not a terminal.
-class Progress {
- public:
-  void show(const std::string& what) const {
-    if (terminal_) std::fprintf(stderr, "\r\033[K%s", what.c_str());
-  }
-  void clear() const { show(""); }
-
- private:
-  bool terminal_ = isatty(STDERR_FILENO);
-};
 
 std::vector<Contender> baselines(const std::vector<Gemm>& sets) {
   return cublas_baselines(sets);
@@ -65,107 +53,117 @@ std::vector<Contender> baselines(const std::vector<FusedNorm>& sets) {
            }}};
 }
 
+// One line on the terminal that says what is under way; nothing where stderr is not a terminal.
+class Progress {
+ public:
+  void show(const std::string& what) const {
+    if (terminal_) std::fprintf(stderr, "\r\033[K%s", what.c_str());
+  }
+  void clear() const { show(""); }
+
+ private:
+  bool terminal_ = isatty(STDERR_FILENO);
+};
+
+// How many results were right and wrong, one for each variant at each shape.
+struct Tally {
+  int right = 0, wrong = 0;
+};
+
+// Runs the chosen variants of one problem.
 template <class Problem>
 class Runner {
  public:
-  Runner(const Rung& rung, const Options& options, const Machine& machine, JsonLines& json)
-      : rung_(rung), options_(options), machine_(machine), json_(json) {}
+  Runner(const Rung& rung, const Options& options, const Machine& machine, JsonLines& json, Tally& tally)
+      : rung_(rung), options_(options), machine_(machine), json_(json), tally_(tally) {}
 
-  // Whether everything that ran was right.
-  bool run(const std::vector<Problem>& shapes) {
+  void run(const std::vector<Problem>& shapes) {
     if (!options_.rows) std::fputs(table_header(Info::name).c_str(), stdout);
-    bool right = true;
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      step_ = shapes.size() == 1 ? "" : "[" + std::to_string(i + 1) + "/" + std::to_string(shapes.size()) + "] ";
-      right = run_shape(shapes[i], shapes.size() == 1) && right;
+      if (shapes.size() > 1) step_ = "[" + std::to_string(i + 1) + "/" + std::to_string(shapes.size()) + "] ";
+      run_shape(shapes[i], shapes.size() == 1);
     }
-    return right;
   }
 
  private:
   using Info = ProblemInfo<Problem>;
+  struct Candidate {
+    const Variant<Problem>* variant;
+    Result result;
+  };
 
-  void show(const std::string& what) const { progress_.show(step_ + what); }
+  void run_shape(const Problem& shape, bool only_shape) {
+    const bool timed = !options_.verify_only;
+    const int sets = timed ? sets_to_rotate(footprint_bytes(shape), machine_.l2_bytes) : 1;
+    const std::string no_memory = memory_shortage(bytes_needed(shape, sets, timed), free_device_bytes());
+    if (!no_memory.empty() && only_shape)
+      throw Failure(Exit::cannot_run, shape_text(shape) + ": " + no_memory);
 
-  std::vector<const Variant<Problem>*> chosen() const {
-    std::vector<const Variant<Problem>*> list;
-    for (const auto& v : Info::variants(rung_))
-      if (options_.ablate ||
-          (options_.variant.empty() ? &v == &Info::variants(rung_).back() : v.name == options_.variant))
-        list.push_back(&v);
+    std::vector<Candidate> candidates = chosen(shape);
+    for (Candidate& c : candidates) {
+      if (!c.result.refused.empty() && only_shape && !options_.ablate)
+        throw Failure(Exit::bad_usage, std::string(c.variant->name) + " does not take " + shape_text(shape) +
+                                           ": " + c.result.refused);
+      if (c.result.refused.empty()) c.result.refused = no_memory;
+    }
+    if (std::any_of(candidates.begin(), candidates.end(), runs)) {
+      Workload<Problem> workload(shape, sets, options_.seed, options_.reference);
+      for (int pass = 0; pass < workload.passes; ++pass) {
+        show(shape, "computing the reference");
+        workload.prepare(pass);
+        for (Candidate& c : candidates)
+          if (runs(c)) verify(c, shape, workload);
+      }
+      if (timed) time(candidates, shape, sets, workload);
+      for (const Candidate& c : candidates)
+        if (c.result.refused.empty()) write_json(c.result, shape, sets, workload.input());
+    }
+
+    progress_.clear();
+    for (const Candidate& c : candidates) {
+      std::fputs(table_row(c.result).c_str(), stdout);
+      std::fflush(stdout);
+      if (!c.result.refused.empty()) continue;
+      ++(c.result.fault.empty() ? tally_.right : tally_.wrong);
+      if (!c.result.fault.empty())
+        std::fprintf(stderr, "%s: %s %s %s: %s\n", rung_.name, Info::name, c.variant->name,
+                     shape_text(shape).c_str(), c.result.fault.c_str());
+    }
+  }
+
+  std::vector<Candidate> chosen(const Problem& shape) const {
+    std::vector<Candidate> list;
+    const auto& variants = Info::variants(rung_);
+    for (const auto& v : variants) {
+      const bool named = options_.variant.empty() ? &v == &variants.back() : v.name == options_.variant;
+      if (!named && !options_.ablate) continue;
+      Candidate c{&v, {}};
+      c.result.rung = rung_.name;
+      c.result.title = rung_.title;
+      c.result.problem = Info::name;
+      c.result.variant = v.name;
+      c.result.shape = shape_text(shape);
+      c.result.unit = Info::unit;
+      c.result.refused = v.unsupported(shape);
+      list.push_back(c);
+    }
     return list;
   }
 
-  bool run_shape(const Problem& shape, bool only_shape) {
-    const std::string no_memory = memory_shortage(
-        footprint_bytes(shape) + extra_bytes(shape, !options_.verify_only) + device_memory_slack, free_device_bytes());
-    if (!no_memory.empty() && only_shape) throw Failure(Exit::cannot_run, shape_text(shape) + ": " + no_memory);
+  // Neither refused nor found wrong.
+  static bool runs(const Candidate& c) { return c.result.refused.empty() && c.result.fault.empty(); }
 
-    std::vector<Result> results;
-    std::vector<const Variant<Problem>*> variants;
-    for (const auto* v : chosen()) {
-      Result r;
-      r.rung = rung_.name;
-      r.title = rung_.title;
-      r.problem = Info::name;
-      r.variant = v->name;
-      r.shape = shape_text(shape);
-      r.unit = Info::unit;
-      r.refused = v->unsupported(shape);
-      if (!r.refused.empty() && only_shape && !options_.ablate)
-        throw Failure(Exit::bad_usage, std::string(v->name) + " does not take " + r.shape + ": " + r.refused);
-      if (r.refused.empty()) r.refused = no_memory;
-      results.push_back(r);
-      variants.push_back(v);
-    }
-    if (std::all_of(results.begin(), results.end(), [](const Result& r) { return !r.refused.empty(); })) {
-      for (const Result& r : results) std::fputs(table_row(r).c_str(), stdout);
-      return true;
-    }
-
-    const int sets = options_.verify_only ? 1 : sets_to_rotate(footprint_bytes(shape), machine_.l2_bytes);
-
-    Workload<Problem> workload(shape, sets, options_.seed, options_.reference);
-    for (int pass = 0; pass < workload.passes; ++pass) {
-      show(shape_text(shape) + ": computing the reference");
-      workload.prepare(pass);
-      for (std::size_t i = 0; i < results.size(); ++i)
-        if (results[i].refused.empty() && results[i].fault.empty())
-          verify(*variants[i], workload, results[i]);
-    }
-
-    std::vector<Problem> problems;
-    for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
-    std::vector<Contender> rivals;
-    if (!options_.verify_only) {
-      show(shape_text(shape) + ": preparing the baselines");
-      rivals = baselines(problems);
-    }
-
-    bool right = true;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      Result& r = results[i];
-      if (!options_.verify_only && r.refused.empty() && r.fault.empty())
-        time(*variants[i], problems, rivals, r);
-      progress_.clear();
-      std::fputs(table_row(r).c_str(), stdout);
-      std::fflush(stdout);
-      if (r.refused.empty()) write_json(r, shape, workload, sets);
-      if (!r.fault.empty()) {
-        std::fprintf(stderr, "%s: %s %s %s: %s\n", rung_.name, Info::name, r.variant.c_str(), r.shape.c_str(),
-                     r.fault.c_str());
-        right = false;
-      }
-    }
-    return right;
+  void show(const Problem& shape, const std::string& what) const {
+    progress_.show(step_ + Info::name + " " + shape_text(shape) + ": " + what);
   }
 
-  void verify(const Variant<Problem>& v, Workload<Problem>& workload, Result& r) {
-    show(std::string(v.name) + " " + r.shape + ": checking");
+  void verify(Candidate& c, const Problem& shape, Workload<Problem>& workload) const {
+    show(shape, std::string("checking ") + c.variant->name);
     workload.poison();
-    const std::string doing = std::string(Info::name) + " " + v.name + " at " + r.shape;
-    check(v.launch(workload.problem(0), nullptr), doing);
+    const std::string doing = std::string(Info::name) + " " + c.variant->name + " at " + shape_text(shape);
+    check(c.variant->launch(workload.problem(0), nullptr), doing);
     check(cudaDeviceSynchronize(), doing);
+    Result& r = c.result;
     std::string outside;
     r.verdict = workload.verify(outside);
     if (!r.verdict.passed())
@@ -174,28 +172,36 @@ class Runner {
     if (!outside.empty()) r.fault += (r.fault.empty() ? "" : "; ") + outside;
   }
 
-  void time(const Variant<Problem>& v, const std::vector<Problem>& problems,
-            const std::vector<Contender>& rivals, Result& r) {
-    show(std::string(v.name) + " " + r.shape + ": timing");
-    std::vector<Contender> contenders{
-        {v.name, [&](int set, cudaStream_t stream) { return v.launch(problems[set], stream); }}};
-    contenders.insert(contenders.end(), rivals.begin(), rivals.end());
-    r.measurement = measure(contenders, int(problems.size()), options_.repeats);
-    for (const Timing& t : r.measurement->timings) r.scores.push_back(score(problems[0], t.median_us));
+  void time(std::vector<Candidate>& candidates, const Problem& shape, int sets,
+            const Workload<Problem>& workload) const {
+    std::vector<Problem> problems;
+    for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
+    show(shape, "preparing the baselines");
+    const std::vector<Contender> rivals = baselines(problems);
+    for (Candidate& c : candidates) {
+      if (!runs(c)) continue;
+      show(shape, std::string("timing ") + c.variant->name);
+      std::vector<Contender> contenders{{c.variant->name, [&](int set, cudaStream_t stream) {
+                                           return c.variant->launch(problems[set], stream);
+                                         }}};
+      contenders.insert(contenders.end(), rivals.begin(), rivals.end());
+      c.result.measurement = measure(contenders, sets, options_.repeats);
+      for (const Timing& t : c.result.measurement->timings)
+        c.result.scores.push_back(score(shape, t.median_us));
+    }
   }
 
   static void add_shape(JsonObject& o, const Gemm& p) { o.field("m", p.m).field("n", p.n).field("k", p.k); }
   static void add_shape(JsonObject& o, const FusedNorm& p) { o.field("rows", p.rows).field("cols", p.cols); }
 
-  void write_json(const Result& r, const Problem& shape, const Workload<Problem>& workload, int sets) {
+  void write_json(const Result& r, const Problem& shape, int sets, const std::string& input) const {
     const auto& all = Info::variants(rung_);
     int index = 0;
     while (all[index].name != r.variant) ++index;
     JsonObject o;
     o.field("record", "run").field("rung", r.rung).field("title", r.title).field("problem", r.problem);
-    o.field("variant", r.variant)
-        .field("variant_index", index)
-        .field("is_rung", index + 1 == int(all.size()));
+    o.field("variant", r.variant).field("variant_index", index);
+    o.field("is_rung", index + 1 == int(all.size()));
     add_shape(o, shape);
     if (r.measurement) {
       const auto& t = r.measurement->timings;
@@ -211,12 +217,11 @@ class Runner {
       }
       o.field("baselines", against);
     }
-    o.field("verified", r.fault.empty())
-        .field("max_error", r.verdict.error)
-        .field("error_bound", r.verdict.bound);
+    o.field("verified", r.fault.empty());
+    o.field("max_error", r.verdict.error).field("error_bound", r.verdict.bound);
     add_machine(o, machine_);
     if (r.measurement) add_card_state(o, r.measurement->card);
-    o.field("input", workload.input());
+    o.field("input", input);
     o.field("l2", sets > 1 ? "cold: rotates over " + std::to_string(sets) + " buffer sets"
                            : "one buffer set, over twice the L2");
     o.field("seed", options_.seed);
@@ -227,6 +232,7 @@ class Runner {
   const Options& options_;
   const Machine& machine_;
   JsonLines& json_;
+  Tally& tally_;
   Progress progress_;
   std::string step_;  // "[2/6] " in a list of shapes
 };
@@ -236,13 +242,10 @@ std::vector<Problem> shapes_for(const Options& o, const std::optional<Problem>& 
   using Info = ProblemInfo<Problem>;
   if (given) return {*given};
   if (o.sweep) return Info::sweep_shapes();
-  if (o.verify_only) {
-    auto shapes = Info::verify_shapes();
-    if (o.reference == Reference::cpu)
-      std::erase_if(shapes, [](const Problem& p) { return !quick_on_cpu(p); });
-    return shapes;
-  }
-  return {Info::default_shape()};
+  if (!o.verify_only) return {Info::default_shape()};
+  auto shapes = Info::verify_shapes();
+  if (o.reference == Reference::cpu) std::erase_if(shapes, [](const Problem& p) { return !quick_on_cpu(p); });
+  return shapes;
 }
 
 }  // namespace
@@ -254,14 +257,20 @@ Exit run(const Rung& rung, const Options& options) {
   if (!options.rows)
     std::printf("%s: %s\n%s, driver %s, CUDA %s, cuBLAS %s\n\n", rung.name, rung.title,
                 machine.device.c_str(), machine.driver.c_str(), machine.cuda.c_str(), machine.cublas.c_str());
-  bool right = true;
-  if (options.gemm)
-    right = Runner<Gemm>(rung, options, machine, json).run(shapes_for(options, options.gemm_shape));
-  if (options.gemm && options.fused_norm && !options.rows) std::puts("");
-  if (options.fused_norm)
-    right =
-        Runner<FusedNorm>(rung, options, machine, json).run(shapes_for(options, options.norm_shape)) && right;
-  return right ? Exit::passed : Exit::wrong_result;
+  Tally tally;
+  try {
+    if (options.gemm)
+      Runner<Gemm>(rung, options, machine, json, tally).run(shapes_for(options, options.gemm_shape));
+    if (options.gemm && options.fused_norm && !options.rows) std::puts("");
+    if (options.fused_norm)
+      Runner<FusedNorm>(rung, options, machine, json, tally).run(shapes_for(options, options.norm_shape));
+  } catch (const Failure& failure) {
+    if (tally.wrong == 0) throw;
+    throw Failure(Exit::wrong_result, failure.what());  // an early end does not hide what was wrong before it
+  }
+  if (tally.wrong > 0) return Exit::wrong_result;
+  if (tally.right == 0) throw Failure(Exit::cannot_run, "nothing was checked: every shape was refused");
+  return Exit::passed;
 }
 
 }  // namespace ladder

@@ -10,6 +10,7 @@ void Verdict::add(const Verdict& other) {
   if (wrong == 0) first_wrong = other.first_wrong;
   checked += other.checked;
   wrong += other.wrong;
+  if (std::isnan(other.error)) return;  // counted as wrong; there is no error to compare
   // error / bound compared crosswise, since a bound may be 0
   if (other.error * bound > error * other.bound || (bound == 0 && error == 0)) {
     error = other.error;

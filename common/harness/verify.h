@@ -55,7 +55,9 @@ double accumulation_slack(double k, double norm_a, double norm_b);
 // roundings.
 double norm_slack(double y, double cols);
 
-// bf16 as the hardware rounds: to nearest, ties to even, overflow to infinity.
+// bf16 as a kernel rounds its fp32 result: to fp32 first, then to nearest, ties to even, overflow to
+// infinity. For a value that fp32 cannot hold these are two roundings; they are monotone, which is all that
+// Expected needs.
 __nv_bfloat16 round_to_bf16(double value);
 
 // The bytes of a guard zone that differ from `pattern`; 0 means nothing was written outside the output.

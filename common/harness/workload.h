@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "common/harness/device_buffer.h"
 #include "common/harness/options.h"
 #include "common/harness/problems.h"
+#include "common/harness/reference.h"
 #include "common/harness/verify.h"
 
 namespace ladder {
@@ -19,10 +21,10 @@ class GemmWorkload {
   GemmWorkload(const Gemm& shape, int sets, std::uint64_t seed, Reference reference);
 
   Gemm problem(int set) const;
-  const std::string& input() const { return input_; }  // how the timed inputs were drawn
+  const std::string& input() const { return input_; }  // how the timed inputs are drawn
 
-  // The data that a check goes through, in this order: whole numbers, for which one result alone is right,
-  // then normal.
+  // A check goes through several inputs, the last of which are the timed ones. Here: whole numbers, for which
+  // one result alone is right, then normal.
   static constexpr int passes = 2;
   void prepare(int pass);                      // draws the inputs of set 0, computes what they must give
   void poison() const;                         // before a launch
@@ -32,18 +34,14 @@ class GemmWorkload {
   struct Set {
     GuardedBuffer a, b, c;
   };
-  Expected expected(std::uint64_t index, double reference) const;
 
   Gemm shape_;
   std::uint64_t seed_;
   Reference reference_kind_;
   std::string input_;
   std::vector<Set> sets_;
-
-  std::vector<__nv_bfloat16> host_a_, host_b_;
-  std::vector<double> row_norm_a_, col_norm_b_;  // |a_i|₂ and |b_j|₂
-  bool exact_ = false;                           // every partial sum is a whole number below 2^24
-  std::vector<float> reference_;                 // cuBLAS, fp32, [m, n]; empty with Reference::cpu
+  std::optional<GemmReference> reference_;
+  std::vector<float> reference_c_;  // every element, by cuBLAS in fp32 or by the CPU
 };
 
 class NormWorkload {
@@ -53,7 +51,8 @@ class NormWorkload {
   FusedNorm problem(int set) const;
   const std::string& input() const { return input_; }
 
-  static constexpr int passes = 1;
+  // First rows so small that eps decides the scale, then the timed inputs.
+  static constexpr int passes = 2;
   void prepare(int pass);
   void poison() const;
   Verdict verify(std::string& outside) const;
@@ -62,12 +61,13 @@ class NormWorkload {
   struct Set {
     GuardedBuffer x, residual, gamma, h, y;
   };
+  void draw(const Set& set, float deviation, std::uint64_t seed) const;
 
   FusedNorm shape_;
   std::uint64_t seed_;
   std::string input_;
   std::vector<Set> sets_;
-  std::vector<__nv_bfloat16> host_x_, host_residual_, host_gamma_;
+  std::optional<NormReference> reference_;
 };
 
 template <class Problem>

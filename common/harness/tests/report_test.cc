@@ -172,7 +172,14 @@ std::vector<std::string> words(const std::string& row) {
 TEST(TableRow, OfATimedResultStandsBesideTheFastestBaseline) {
   EXPECT_EQ(words(table_row(timed(2500, 54.98))),
             (std::vector<std::string>{"03_vectorized", "4096x4096x4096", "vectorized", "2.5", "ms", "54.98",
-                                      "TFLOPS", "219.9", "TFLOPS", "0.25x", "ok"}));
+                                      "TFLOPS", "219.9", "TFLOPS", "0.2500x", "ok"}));
+}
+
+TEST(TableRow, StaysInItsColumnsFromTheSmallestScoreToTheLargest) {
+  const auto column = table_header("gemm").find("check");
+  for (const double score :
+       {1.2e-12, 6.7e-7, 0.00123, 0.0123, 0.99996, 1.5, 22.2, 333.3, 999.96, 4444.4, 24999.0})
+    EXPECT_EQ(table_row(timed(2500, score)).find("ok"), column) << table_row(timed(2500, score));
 }
 
 TEST(TableRow, TimesInTheirOwnUnit) {

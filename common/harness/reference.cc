@@ -1,0 +1,99 @@
+#include "common/harness/reference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "common/harness/parallel.h"
+
+namespace ladder {
+namespace {
+
+double wide(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+
+}  // namespace
+
+GemmReference::GemmReference(const Gemm& shape, HostMatrix a, HostMatrix b, bool whole_numbers)
+    : shape_(shape),
+      a_(std::move(a)),
+      b_(std::move(b)),
+      whole_numbers_(whole_numbers),
+      row_norms_(shape.m),
+      col_norms_(shape.n) {
+  const std::uint64_t n = shape_.n, k = shape_.k;
+  parallel_slices(shape_.m, 64, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      double squares = 0;
+      for (std::uint64_t l = i * k; l < (i + 1) * k; ++l) squares += wide(a_[l]) * wide(a_[l]);
+      row_norms_[i] = std::sqrt(squares);
+    }
+  });
+  parallel_slices(n, 64, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t l = 0; l < k; ++l)
+      for (std::uint64_t j = begin; j < end; ++j) col_norms_[j] += wide(b_[l * n + j]) * wide(b_[l * n + j]);
+    for (std::uint64_t j = begin; j < end; ++j) col_norms_[j] = std::sqrt(col_norms_[j]);
+  });
+}
+
+double GemmReference::exact(std::uint64_t index) const {
+  const std::uint64_t n = shape_.n, k = shape_.k, row = index / n, col = index % n;
+  double sum = 0;
+  for (std::uint64_t l = 0; l < k; ++l) sum += wide(a_[row * k + l]) * wide(b_[l * n + col]);
+  return sum;
+}
+
+std::vector<float> GemmReference::all() const {
+  const std::uint64_t n = shape_.n, k = shape_.k;
+  std::vector<float> wide_b(b_.size()), c(shape_.m * n);
+  std::transform(b_.begin(), b_.end(), wide_b.begin(), [](__nv_bfloat16 v) { return __bfloat162float(v); });
+  parallel_slices(shape_.m, 1, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    std::vector<double> row(n);
+    for (std::uint64_t i = begin; i < end; ++i) {
+      std::fill(row.begin(), row.end(), 0.0);
+      for (std::uint64_t l = 0; l < k; ++l) {
+        const double a = wide(a_[i * k + l]);
+        for (std::uint64_t j = 0; j < n; ++j) row[j] += a * wide_b[l * n + j];
+      }
+      std::copy(row.begin(), row.end(), &c[i * n]);
+    }
+  });
+  return c;
+}
+
+Expected GemmReference::expected(std::uint64_t index, double value, int accumulations) const {
+  if (whole_numbers_) return {value, 0};
+  const double one = accumulation_slack(shape_.k, row_norms_[index / shape_.n], col_norms_[index % shape_.n]);
+  return {value, accumulations * one};
+}
+
+NormReference::NormReference(const FusedNorm& shape, HostMatrix x, HostMatrix residual, HostMatrix gamma)
+    : shape_(shape),
+      x_(std::move(x)),
+      residual_(std::move(residual)),
+      gamma_(std::move(gamma)),
+      scales_(shape.rows) {
+  const std::uint64_t cols = shape_.cols;
+  parallel_slices(shape_.rows, 1, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t row = begin; row < end; ++row) {
+      double squares = 0;
+      for (std::uint64_t i = row * cols; i < (row + 1) * cols; ++i) squares += rounded_h(i) * rounded_h(i);
+      scales_[row] = 1 / std::sqrt(squares / double(cols) + double(shape_.eps));
+    }
+  });
+}
+
+double NormReference::rounded_h(std::uint64_t index) const {
+  return wide(__float2bfloat16_rn(__bfloat162float(x_[index]) + __bfloat162float(residual_[index])));
+}
+
+Expected NormReference::h(std::uint64_t index) const {
+  return {rounded_h(index), 0};
+}
+
+Expected NormReference::y(std::uint64_t index) const {
+  const double y = rounded_h(index) * scales_[index / shape_.cols] * wide(gamma_[index % shape_.cols]);
+  return {y, norm_slack(y, shape_.cols)};
+}
+
+}  // namespace ladder
