@@ -8,7 +8,7 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <vector>
 

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace ladder {
 namespace {

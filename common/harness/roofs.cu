@@ -1,6 +1,7 @@
 // The ceilings of this GPU, measured: how fast it copies, multiplies in fp32, and multiplies in bf16 on
 // tensor cores. The roofline plot and the chapters use these figures, not a datasheet's: they are taken under
 // the card's real power limit, on random data.
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
