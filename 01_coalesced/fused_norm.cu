@@ -1,6 +1,6 @@
 // A group of threads shares a row, lane next to lane, and adds its partial sums up by shuffles: within a warp
-// first, then, when a whole CTA has the row, across its warps through shared memory. h is still read back,
-// now from L2.
+// first, then, when a whole CTA has the row, across its warps through shared memory. h is still read back:
+// from L2, unless too many rows are under way at once for it to hold.
 #include "01_coalesced/variants.h"
 
 namespace ladder::rung_01 {

@@ -132,8 +132,8 @@ __global__ void __launch_bounds__(C::threads, 2) gemm_kernel(Gemm p, int tiles_n
       __syncthreads();
     } else {
       multiply(buffer);
-      load_global(k0);
       __syncthreads();  // everyone has read the tiles
+      load_global(k0);  // behind the barrier, or the compiler would prefetch after all
       store_shared(buffer);
       __syncthreads();
     }

@@ -158,7 +158,7 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
   constexpr int warm_rounds = 1;  // round 0 replays each graph for the first time: not a sample
   for (int round = 0; round < repeats + warm_rounds; ++round) {
     for (int turn = 0; turn < n; ++turn) {
-      const int i = (turn + round) % n;
+      const int i = ((round % 2 ? n - 1 - turn : turn) + round) % n;  // so that neighbours change, too
       runners[i].sample(*events[round % 2 * n + i], s.stream);
     }
     nvml.sample();

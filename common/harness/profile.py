@@ -25,8 +25,11 @@ COUNTERS = {
     "shared_wavefronts": "memory_l1_wavefronts_shared",
     "shared_wavefronts_ideal": "memory_l1_wavefronts_shared_ideal",
     "dram_bytes": "dram__bytes.sum",
+    "dram_bytes_read": "dram__bytes_read.sum",
+    "dram_bytes_written": "dram__bytes_write.sum",
     "issue_active_percent": "smsp__issue_active.avg.pct_of_peak_sustained_active",
     "lsu_percent": "l1tex__lsuin_requests.avg.pct_of_peak_sustained_active",
+    "l1_data_percent": "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active",
     "fma_percent": "smsp__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
     "warps_active_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
 }

@@ -16,8 +16,8 @@ function(step)
   endif()
 endfunction()
 
-# One file; where a measurement stands in it twice, the plots take the last: that of --ablate, in which a rung and its
-# variants were timed together.
+# One file; where a measurement stands in it twice, the plots take the last: that of --ablate, a rung and its variants
+# one after the other.
 set(json ${OUT}/results.jsonl)
 step(${BIN}/roofs --json ${json})
 foreach(rung ${rungs})

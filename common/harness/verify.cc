@@ -27,9 +27,9 @@ void check_element(const char* name, __nv_bfloat16 got_bf16, std::uint64_t index
   const double got = __bfloat162float(got_bf16);
   const double low = __bfloat162float(round_to_bf16(expected.exact - expected.slack));
   const double high = __bfloat162float(round_to_bf16(expected.exact + expected.slack));
-  // As seen from `exact`, on the side that the element errs to.
   const double error = std::abs(got - expected.exact);
-  const double bound = got < expected.exact ? expected.exact - low : high - expected.exact;
+  // The side that reaches further: where bf16 is coarse, low and high may lie on the same side of exact.
+  const double bound = std::max(expected.exact - low, high - expected.exact);
 
   Verdict one;
   one.checked = 1;
