@@ -65,7 +65,7 @@ __device__ uint4 scale_vector(uint4 h, uint4 gamma, float scale) {
 }
 
 enum class Order {
-  interleaved,  // h is written as soon as it is known, while other loads of the row are still to come
+  interleaved,  // h is written vector by vector, as soon as it is known, with loads of the row still to come
   gamma_late,   // x and residual are read before anything is written, gamma when it is needed
   reads_first,  // gamma, too: it arrives during the reduction, and costs vectors · 4 registers
 };
@@ -81,26 +81,32 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
     return (v * int(blockDim.x) + int(threadIdx.x)) * vector;
   };  // of this thread's v-th vector
 
-  uint4 x[vectors], residual[vectors], gamma[vectors];
-#pragma unroll
-  for (int v = 0; v < vectors; ++v) {
-    x[v] = residual[v] = make_uint4(0, 0, 0, 0);
-    if (column(v) >= p.cols) continue;
-    x[v] = load(p.x + start + column(v));
-    residual[v] = load(p.residual + start + column(v));
-  }
-  if constexpr (order == Order::reads_first) {
-#pragma unroll
-    for (int v = 0; v < vectors; ++v)
-      if (column(v) < p.cols) gamma[v] = load(p.gamma + column(v));
-  }
-
+  uint4 h[vectors], gamma[vectors];
   float squares = 0;
-  uint4(&h)[vectors] = x;  // in place
+  if constexpr (order == Order::interleaved) {
 #pragma unroll
-  for (int v = 0; v < vectors; ++v) {
-    h[v] = add_vector(x[v], residual[v], squares);
-    if (order == Order::interleaved && column(v) < p.cols) store(p.h + start + column(v), h[v]);
+    for (int v = 0; v < vectors; ++v) {
+      if (column(v) >= p.cols) break;
+      h[v] = add_vector(load(p.x + start + column(v)), load(p.residual + start + column(v)), squares);
+      store(p.h + start + column(v),
+            h[v]);  // no later load may pass it: for all the compiler knows, it writes x
+    }
+  } else {
+    uint4 x[vectors], residual[vectors];
+#pragma unroll
+    for (int v = 0; v < vectors; ++v) {
+      x[v] = residual[v] = make_uint4(0, 0, 0, 0);
+      if (column(v) >= p.cols) continue;
+      x[v] = load(p.x + start + column(v));
+      residual[v] = load(p.residual + start + column(v));
+    }
+    if constexpr (order == Order::reads_first) {
+#pragma unroll
+      for (int v = 0; v < vectors; ++v)
+        if (column(v) < p.cols) gamma[v] = load(p.gamma + column(v));
+    }
+#pragma unroll
+    for (int v = 0; v < vectors; ++v) h[v] = add_vector(x[v], residual[v], squares);
   }
 
   const float scale = rsqrtf(row_sum(squares) / float(p.cols) + p.eps);

@@ -13,7 +13,7 @@ const Rung& rung() {
                {"vectorized", "16-byte accesses, next tile prefetched", any_shape, rung_03::gemm_vectorized}},
       .fused_norm = {{"reread", "16-byte accesses, h is read back from L2", any_shape,
                       rung_03::fused_norm_reread},
-                     {"interleaved", "row in registers, h written before all is read", any_shape,
+                     {"interleaved", "row in registers, read and written vector by vector", any_shape,
                       rung_03::fused_norm_interleaved},
                      {"gamma_late", "x and residual read before any write", any_shape,
                       rung_03::fused_norm_gamma_late},

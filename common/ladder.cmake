@@ -3,11 +3,16 @@
 set(LADDER_GPU "auto" CACHE STRING
     "Compute capability to build machine code for, such as 90; auto: the local GPU's, or what runs everywhere")
 
-# Warnings are errors, in our own code only: the flags travel with the targets that ask for them.
+option(LADDER_WERROR "Warnings are errors, in the course's own code" ON)
+
+# The flags travel with the targets that ask for them.
 add_library(ladder_warnings INTERFACE)
 target_compile_options(ladder_warnings INTERFACE
-  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow -Werror>
-  $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Wall,-Wextra,-Werror>)
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
+if(LADDER_WERROR)
+  target_compile_options(ladder_warnings INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
+endif()
 
 if(LADDER_GPU STREQUAL "auto")
   set(ladder_local_gpu "")
@@ -20,6 +25,11 @@ elseif(LADDER_GPU MATCHES "^[0-9][0-9]+$")
   set(ladder_local_gpu ${LADDER_GPU})
 else()
   message(FATAL_ERROR "LADDER_GPU is '${LADDER_GPU}': give a compute capability without its dot, such as 90, or auto")
+endif()
+execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE ladder_known_gpus ERROR_QUIET)
+if(ladder_local_gpu AND NOT ladder_known_gpus MATCHES "sm_${ladder_local_gpu}[^0-9a-z]")
+  message(STATUS "This toolkit makes no code for compute capability ${ladder_local_gpu}: the driver will, from PTX")
+  set(ladder_local_gpu "")
 endif()
 if(ladder_local_gpu)
   message(STATUS "Machine code for compute capability ${ladder_local_gpu}")
@@ -67,7 +77,7 @@ function(ladder_course)
   foreach(target course sanitize record)
     add_custom_target(${target}
       COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-              -D OUT=${CMAKE_BINARY_DIR}/${target} -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
+              -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/${target} -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
       DEPENDS ${rungs} roofs USES_TERMINAL VERBATIM)
   endforeach()
 endfunction()

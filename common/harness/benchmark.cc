@@ -1,6 +1,7 @@
 #include "common/harness/benchmark.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -15,6 +16,8 @@ constexpr double short_launch_us = 100;  // shorter ones are batched into a grap
 constexpr double batch_us = 500;         // and a batch takes about this long
 constexpr double budget_us = 1.5e6;      // of timed work per measurement, unless `repeats` says otherwise
 constexpr int max_batch = 512;
+constexpr int max_rounds = 20000;
+constexpr auto nvml_interval = std::chrono::milliseconds(20);
 
 struct Events {
   cudaEvent_t begin = nullptr, end = nullptr;
@@ -71,10 +74,10 @@ struct Runner {
     next_set = (next_set + 1) % sets;
   }
 
-  // Captures enough launches into one graph, every buffer set as often as any other where there are several.
+  // Captures enough launches into one graph, every buffer set in turn and as often as any other.
   void make_batch(double launch_us, cudaStream_t stream) {
     launches_per_sample = std::clamp(int(std::ceil(batch_us / std::max(launch_us, 0.5))), 1, max_batch);
-    if (launches_per_sample > sets) launches_per_sample = (launches_per_sample + sets - 1) / sets * sets;
+    launches_per_sample = (launches_per_sample + sets - 1) / sets * sets;
     cudaGraph_t graph = nullptr;
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing " + contender->name);
     for (int i = 0; i < launches_per_sample; ++i) launch_once(stream);
@@ -132,6 +135,12 @@ int sets_to_rotate(std::uint64_t footprint_bytes, std::uint64_t l2_bytes) {
   return int(std::min(most, 2 * l2_bytes / footprint_bytes + 1));
 }
 
+std::string l2_text(std::uint64_t footprint_bytes, int sets, std::uint64_t l2_bytes) {
+  if (footprint_bytes > 2 * l2_bytes) return "cold: one buffer set, over twice the L2";
+  const bool cold = double(footprint_bytes) * sets > 1.5 * double(l2_bytes);
+  return std::string(cold ? "cold" : "warm") + ": rotates over " + std::to_string(sets) + " buffer sets";
+}
+
 Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats) {
   Nvml nvml;
   Stream s;
@@ -143,7 +152,7 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
     if (launch_us < short_launch_us) runner.make_batch(launch_us, s.stream);
     round_us += launch_us * runner.launches_per_sample;
   }
-  if (repeats == 0) repeats = std::clamp(int(budget_us / round_us), round_us > 1e6 ? 3 : 5, 200);
+  if (repeats == 0) repeats = std::clamp(int(budget_us / round_us), round_us > 1e6 ? 3 : 5, max_rounds);
 
   // Two rounds are in flight at any time, so that the GPU never idles between them and NVML is read under
   // load.
@@ -155,13 +164,17 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
       runners[i].samples.push_back(events[round % 2 * n + i]->microseconds() /
                                    runners[i].launches_per_sample);
   };
+  auto next_reading = std::chrono::steady_clock::now() + nvml_interval;  // not before the card is under load
   constexpr int warm_rounds = 1;  // round 0 replays each graph for the first time: not a sample
   for (int round = 0; round < repeats + warm_rounds; ++round) {
     for (int turn = 0; turn < n; ++turn) {
       const int i = ((round % 2 ? n - 1 - turn : turn) + round) % n;  // so that neighbours change, too
       runners[i].sample(*events[round % 2 * n + i], s.stream);
     }
-    nvml.sample();
+    if (const auto now = std::chrono::steady_clock::now(); now >= next_reading) {
+      nvml.sample();  // takes about as long as a short round, so not in each of them
+      next_reading = now + nvml_interval;
+    }
     if (round > 0) collect(round - 1);
   }
   collect(repeats + warm_rounds - 1);

@@ -41,7 +41,7 @@ double quantile(std::vector<double> samples, double p);
 // Times the contenders alternately: round by round each gives one sample, the order rotating, so that all see
 // the same clock and power. A sample is one launch, or, where a launch is shorter than 100 µs, a CUDA graph
 // of enough launches that the gap between them does not count. Launches rotate over `sets` buffer sets.
-// `repeats` rounds; 0 means as many as fit about a second, at least 5 (3 where a round takes over a second).
+// `repeats` rounds; 0 means as many as fit 1.5 seconds, at least 5 (3 where a round takes over a second).
 Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats);
 
 // Microseconds per launch from a few launches, for choosing between algorithms.
@@ -50,5 +50,9 @@ double quick_time_us(const Contender& contender, int sets);
 // Buffer sets needed so that none of a problem's bytes are still in the L2 cache when their turn comes again:
 // 1 where one set is over twice the cache.
 int sets_to_rotate(std::uint64_t footprint_bytes, std::uint64_t l2_bytes);
+
+// What that makes of the L2 cache, for the record: "cold: …", or "warm: …" where even the most sets fit into
+// it.
+std::string l2_text(std::uint64_t footprint_bytes, int sets, std::uint64_t l2_bytes);
 
 }  // namespace ladder

@@ -13,7 +13,7 @@ namespace ladder {
 void cublas_reference(const Gemm& p, float* out);
 
 // The library's own times for the same problem: cublasGemmEx, and the fastest of 16 algorithms that
-// cublasLt's heuristic proposes (each tried here on set 0). Both write bf16 from row-major operands and
+// cublasLt's heuristic proposes (each tried here). Both write bf16 from row-major operands and
 // enqueue on the stream they are given; both may be captured into a graph. `sets` are the problems that
 // timings rotate over.
 std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets);

@@ -3,6 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdio>
+#include <new>
 #include <stdexcept>
 #include <string>
 
@@ -42,6 +44,26 @@ inline Exit exit_for(cudaError_t error) {
 inline void check(cudaError_t error, const std::string& doing) {
   if (error == cudaSuccess) return;
   throw Failure(exit_for(error), doing + ": " + cudaGetErrorString(error));
+}
+
+// Runs the body of a main function: its exit code, or, for what it throws, one line on stderr that begins
+// with the program's name, and the exit code that goes with it.
+template <class Body>
+int run_program(const char* name, const Body& body) {
+  auto end = [&](Exit exit, const char* line) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s: %s\n", name, line);
+    return int(exit);
+  };
+  try {
+    return int(body());
+  } catch (const Failure& failure) {
+    return end(failure.exit, failure.what());
+  } catch (const std::bad_alloc&) {
+    return end(Exit::cannot_run, "host memory exhausted");
+  } catch (const std::exception& unexpected) {
+    return end(Exit::wrong_result, unexpected.what());
+  }
 }
 
 }  // namespace ladder

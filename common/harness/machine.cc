@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <fstream>
+#include <limits>
 
 #include "common/harness/cublas.h"
 #include "common/harness/failure.h"
@@ -78,10 +79,19 @@ std::uint64_t free_device_bytes() {
   return available;
 }
 
-std::string memory_shortage(double needed, std::uint64_t available) {
+std::uint64_t free_host_bytes() {
+  std::ifstream file("/proc/meminfo");  // "MemAvailable:   12345 kB"
+  std::string word;
+  std::uint64_t kibibytes = 0;
+  while (file >> word)
+    if (word == "MemAvailable:" && file >> kibibytes) return kibibytes << 10;
+  return std::numeric_limits<std::uint64_t>::max();
+}
+
+std::string memory_shortage(const char* whose, double needed, std::uint64_t available) {
   if (needed <= double(available)) return {};
-  return "GPU memory exhausted: needs " + gibibytes(needed) + ", " + gibibytes(double(available)) +
-         " are free";
+  return std::string(whose) + " memory exhausted: needs " + gibibytes(needed) + ", " +
+         gibibytes(double(available)) + " are free";
 }
 
 }  // namespace ladder

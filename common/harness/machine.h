@@ -23,7 +23,11 @@ void require(const Machine& machine, const ComputeCapability& needs);
 // Bytes of device memory still free. Throws like this_machine().
 std::uint64_t free_device_bytes();
 
-// One line naming both figures when `needed` bytes are more than `available`; else empty.
-std::string memory_shortage(double needed, std::uint64_t available);
+// Bytes of host memory that can still be had without swapping; the most there can be where the system does
+// not say.
+std::uint64_t free_host_bytes();
+
+// "GPU memory exhausted: …", naming both figures, when `needed` bytes are more than `available`; else empty.
+std::string memory_shortage(const char* whose, double needed, std::uint64_t available);
 
 }  // namespace ladder

@@ -64,15 +64,20 @@ void Nvml::sample() {
     get(device_, &milliwatts);
   }
   power_w_ = std::max(power_w_, milliwatts / 1000.0);
-  if (auto* get =
-          symbol<int(void*, unsigned long long*)>(library_, "nvmlDeviceGetCurrentClocksThrottleReasons");
-      get && get(device_, &reasons) == 0)
+  // One function under the name of newer drivers and the name of older ones.
+  for (const char* name :
+       {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {
+    auto* get = symbol<int(void*, unsigned long long*)>(library_, name);
+    if (!get || get(device_, &reasons) != 0) continue;
     reasons_ |= reasons;
+    reasons_known_ = true;
+    break;
+  }
 }
 
 CardState Nvml::state() const {
   CardState s;
-  s.throttle = device_ ? throttle_text(reasons_) : "unknown";
+  s.throttle = reasons_known_ ? throttle_text(reasons_) : "unknown";
   s.power_w = power_w_;
   if (!clocks_.empty()) s.sm_clock_mhz = quantile(clocks_, 0.5);
   return s;

@@ -26,6 +26,7 @@ class Nvml {
   std::vector<double> clocks_;
   double power_w_ = 0;
   std::uint64_t reasons_ = 0;
+  bool reasons_known_ = false;
 };
 
 // The names of the clock-event (throttle) reason bits in `reasons`, joined by '+', or "none". Idle is not a

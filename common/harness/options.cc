@@ -190,7 +190,7 @@ what to run
   --verify-only        check, do not time; without sizes, a list of awkward ones
 
 how
-  --repeats N          timed samples per kernel (default: as many as fit a second or so, at least 5)
+  --repeats N          timed samples per kernel (default: as many as fit 1.5 seconds, at least 3)
   --seed N             seed of the random inputs (default 1)
   --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes
   --json FILE          append one JSON object per result to FILE

@@ -53,6 +53,11 @@ def variants(program):
         yield problem, variant, rest[:2] == ["(the", "rung)"]
 
 
+def device_of(program):
+    """The GPU that the rungs run on, from the second line that one prints: "NVIDIA H200, driver …"."""
+    return run([program, "gemm", "--size", "1", "--verify-only", "--reference", "cpu"]).splitlines()[1].split(", driver ")[0]
+
+
 def counters(ncu, program, problem, variant):
     """The counters of one launch of one variant."""
     sizes = [word for name, value in SIZES[problem].items() for word in (f"--{name}", str(value))]
@@ -86,7 +91,7 @@ def main():
     ncu = shutil.which("ncu")
     if not ncu:
         sys.exit("profile.py: ncu is missing: it comes with the CUDA Toolkit (nsight-compute)")
-    device = run(["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]).splitlines()[0]
+    device = device_of(f"{options.bin}/{options.rungs[0]}")
     with open(options.json, "a", encoding="utf-8") as out:
         for rung in options.rungs:
             program = f"{options.bin}/{rung}"

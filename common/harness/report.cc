@@ -29,6 +29,10 @@ std::string short_figure(double value) {
   return format("%.0e", value);
 }
 
+std::string with_unit(double value, const std::string& unit) {
+  return format("%6s %-6s", short_figure(value).c_str(), unit.c_str());
+}
+
 }  // namespace
 
 std::string json_string(const std::string& text) {
@@ -101,19 +105,20 @@ std::string table_header(const char* problem) {
 std::string table_row(const Result& r) {
   std::string row = format("%-20s %-17s %-22s ", r.rung.c_str(), r.shape.c_str(), r.variant.c_str());
   if (!r.refused.empty()) return row + "not run: " + r.refused + "\n";
-  if (r.measurement && r.measurement->timings.size() > 1) {
-    // Beside the fastest baseline.
+  std::string time = "-", score = "-", rival = "-", ratio = "-";
+  if (r.measurement) {
     const auto& timings = r.measurement->timings;
-    std::size_t best = 1;
-    for (std::size_t i = 2; i < timings.size(); ++i)
-      if (timings[i].median_us < timings[best].median_us) best = i;
-    const char* unit = r.unit.c_str();
-    row += format("%11s %6s %-6s %6s %-6s %7sx  ", time_text(timings[0].median_us).c_str(),
-                  short_figure(r.scores[0]).c_str(), unit, short_figure(r.scores[best]).c_str(), unit,
-                  short_figure(timings[best].median_us / timings[0].median_us).c_str());
-  } else {
-    row += format("%11s %13s %13s %8s  ", "-", "-", "-", "-");
+    time = time_text(timings[0].median_us);
+    score = with_unit(r.scores[0], r.unit);
+    std::size_t best = 0;  // the fastest baseline, if there is one
+    for (std::size_t i = 1; i < timings.size(); ++i)
+      if (best == 0 || timings[i].median_us < timings[best].median_us) best = i;
+    if (best > 0) {
+      rival = with_unit(r.scores[best], r.unit);
+      ratio = short_figure(timings[best].median_us / timings[0].median_us) + "x";
+    }
   }
+  row += format("%11s %13s %13s %8s  ", time.c_str(), score.c_str(), rival.c_str(), ratio.c_str());
   return row + (r.fault.empty() ? "ok" : "WRONG: " + r.fault) + "\n";
 }
 

@@ -80,8 +80,9 @@ void run(const std::string& json_path) {
   JsonLines json(json_path);
   const Machine machine = this_machine();
   require(machine, {8, 0, false});
-  int sms = 0;
-  check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, 0), "counting multiprocessors");
+  int device = 0, sms = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
 
   // The copy: 2 GiB in, 2 GiB out, or what a smaller card has room for; far more than any L2.
   const std::uint64_t most = std::uint64_t(1) << 30;
@@ -152,15 +153,15 @@ void run(const std::string& json_path) {
 
 int main(int argc, char** argv) {
   using namespace ladder;
-  const std::vector<std::string> arguments(argv + 1, argv + argc);
-  try {
+  return run_program("roofs", [&] {
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
     std::string json;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i] == "--help" || arguments[i] == "-h") {
         std::puts(
-            "usage: roofs [--json FILE]\nMeasures this GPU's copy bandwidth, fp32 FMA rate and bf16 "
-            "tensor-core rate.");
-        return int(Exit::passed);
+            "usage: roofs [--json FILE]\n"
+            "Measures this GPU's copy bandwidth, fp32 FMA rate and bf16 tensor-core rate.");
+        return Exit::passed;
       }
       if (arguments[i] != "--json" || i + 1 == arguments.size())
         throw Failure(Exit::bad_usage,
@@ -168,12 +169,6 @@ int main(int argc, char** argv) {
       json = arguments[++i];
     }
     run(json);
-    return int(Exit::passed);
-  } catch (const Failure& failure) {
-    std::fprintf(stderr, "roofs: %s\n", failure.what());
-    return int(failure.exit);
-  } catch (const std::exception& unexpected) {
-    std::fprintf(stderr, "roofs: %s\n", unexpected.what());
-    return int(Exit::wrong_result);
-  }
+    return Exit::passed;
+  });
 }

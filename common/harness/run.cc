@@ -18,12 +18,20 @@ namespace {
 // Device memory that a run takes: the buffer sets and, beside them, the reference C in fp32 or the norm's
 // rival, the copy; and what cuBLAS's workspace, the guard zones and the context need. In floating point,
 // since the largest shapes pass 2^64.
-constexpr double device_memory_slack = 256 << 20;
+constexpr double memory_slack = 256 << 20;
 double bytes_needed(const Gemm& p, int sets, bool) {
-  return double(footprint_bytes(p)) * sets + 4.0 * p.m * p.n + device_memory_slack;
+  return double(footprint_bytes(p)) * sets + 4.0 * p.m * p.n + memory_slack;
 }
 double bytes_needed(const FusedNorm& p, int sets, bool timed) {
-  return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) + device_memory_slack;
+  return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) + memory_slack;
+}
+
+// Host memory that a check takes: the inputs, the reference, and a chunk of the output.
+double host_bytes_needed(const Gemm& p) {
+  return 2.0 * footprint_bytes(p) + 4.0 * p.m * p.n + memory_slack;
+}
+double host_bytes_needed(const FusedNorm& p) {
+  return double(footprint_bytes(p)) + 8.0 * p.rows + memory_slack;
 }
 
 std::vector<Contender> baselines(const std::vector<Gemm>& sets) {
@@ -31,8 +39,8 @@ std::vector<Contender> baselines(const std::vector<Gemm>& sets) {
 }
 
 // One plain copy that reads and writes together as many bytes as the norm must move, less what is over a
-// multiple of 64 KiB each way: cudaMemcpy is much slower for some ragged sizes, and the rival shall be at its
-// best.
+// multiple of 64 KiB each way where that is little: cudaMemcpy is much slower for some ragged sizes, and the
+// rival shall be at its best.
 std::vector<Contender> baselines(const std::vector<FusedNorm>& sets) {
   struct Pair {
     GuardedBuffer from, to;
@@ -40,7 +48,7 @@ std::vector<Contender> baselines(const std::vector<FusedNorm>& sets) {
   auto pairs = std::make_shared<std::vector<Pair>>();
   constexpr std::uint64_t granule = 65536 / sizeof(__nv_bfloat16);
   std::uint64_t elements = footprint_bytes(sets[0]) / 2 / sizeof(__nv_bfloat16);
-  if (elements > granule) elements -= elements % granule;
+  if (elements > 64 * granule) elements -= elements % granule;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     pairs->push_back({GuardedBuffer("the copy's source", GuardedBuffer::Kind::input, elements),
                       GuardedBuffer("the copy's target", GuardedBuffer::Kind::output, elements)});
@@ -56,6 +64,7 @@ std::vector<Contender> baselines(const std::vector<FusedNorm>& sets) {
 // One line on the terminal that says what is under way; nothing where stderr is not a terminal.
 class Progress {
  public:
+  ~Progress() { clear(); }  // also when an error ends the run: its line shall stand by itself
   void show(const std::string& what) const {
     if (terminal_) std::fprintf(stderr, "\r\033[K%s", what.c_str());
   }
@@ -95,7 +104,8 @@ class Runner {
   void run_shape(const Problem& shape, bool only_shape) {
     const bool timed = !options_.verify_only;
     const int sets = timed ? sets_to_rotate(footprint_bytes(shape), machine_.l2_bytes) : 1;
-    const std::string no_memory = memory_shortage(bytes_needed(shape, sets, timed), free_device_bytes());
+    std::string no_memory = memory_shortage("GPU", bytes_needed(shape, sets, timed), free_device_bytes());
+    if (no_memory.empty()) no_memory = memory_shortage("host", host_bytes_needed(shape), free_host_bytes());
     if (!no_memory.empty() && only_shape)
       throw Failure(Exit::cannot_run, shape_text(shape) + ": " + no_memory);
 
@@ -222,8 +232,7 @@ class Runner {
     add_machine(o, machine_);
     if (r.measurement) add_card_state(o, r.measurement->card);
     o.field("input", input);
-    o.field("l2", sets > 1 ? "cold: rotates over " + std::to_string(sets) + " buffer sets"
-                           : "one buffer set, over twice the L2");
+    if (r.measurement) o.field("l2", l2_text(footprint_bytes(shape), sets, machine_.l2_bytes));
     o.field("seed", options_.seed);
     json_.write(o);
   }

@@ -25,6 +25,13 @@ bool contains(const std::string& text, const std::string& part) {
 
 // --- Statistics ----------------------------------------------------------------------------------
 
+TEST(L2Text, SaysWhetherTheRotationLeavesTheCacheCold) {
+  constexpr std::uint64_t l2 = 60 * mebibyte;
+  EXPECT_EQ(l2_text(121 * mebibyte, 1, l2), "cold: one buffer set, over twice the L2");
+  EXPECT_EQ(l2_text(6 * mebibyte, sets_to_rotate(6 * mebibyte, l2), l2), "cold: rotates over 21 buffer sets");
+  EXPECT_EQ(l2_text(24 << 10, sets_to_rotate(24 << 10, l2), l2), "warm: rotates over 256 buffer sets");
+}
+
 TEST(Quantile, OfOneSampleIsThatSample) {
   for (const double p : {0.0, 0.1, 0.5, 1.0}) EXPECT_EQ(quantile({7}, p), 7);
 }
@@ -90,14 +97,14 @@ TEST(ThrottleText, SeveralAreJoined) {
 // --- The machine ---------------------------------------------------------------------------------
 
 TEST(MemoryShortage, NothingToSayWhereItFits) {
-  EXPECT_EQ(memory_shortage(0, 0), "");
-  EXPECT_EQ(memory_shortage(gibibyte, gibibyte), "");
+  EXPECT_EQ(memory_shortage("GPU", 0, 0), "");
+  EXPECT_EQ(memory_shortage("GPU", gibibyte, gibibyte), "");
 }
 
 TEST(MemoryShortage, NamesBothFigures) {
-  const std::string line = memory_shortage(3 * gibibyte, gibibyte / 2);
+  const std::string line = memory_shortage("GPU", 3 * gibibyte, gibibyte / 2);
   EXPECT_TRUE(contains(line, "3.0 GiB") && contains(line, "0.5 GiB")) << line;
-  EXPECT_FALSE(memory_shortage(gibibyte + 1, gibibyte).empty());
+  EXPECT_FALSE(memory_shortage("GPU", gibibyte + 1, gibibyte).empty());
 }
 
 Machine gpu(int major, int minor) {
