@@ -88,8 +88,8 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
     for (int v = 0; v < vectors; ++v) {
       if (column(v) >= p.cols) break;
       h[v] = add_vector(load(p.x + start + column(v)), load(p.residual + start + column(v)), squares);
-      store(p.h + start + column(v),
-            h[v]);  // no later load may pass it: for all the compiler knows, it writes x
+      // No load of the next vector may pass this store: for all the compiler knows, it writes x.
+      store(p.h + start + column(v), h[v]);
     }
   } else {
     uint4 x[vectors], residual[vectors];

@@ -1,8 +1,8 @@
 // The contract between a rung and everything else. Read this first.
 //
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
-// other rung. It includes this header, common/ptx/* and its own files, and nothing else. The harness knows
-// this header and no rung by name.
+// other rung. It includes this header, common/ptx/* (from rung 04 on) and its own files, and nothing else.
+// The harness knows this header and no rung by name.
 #pragma once
 
 #include <cuda_bf16.h>

@@ -115,7 +115,8 @@ std::string table_row(const Result& r) {
       if (best == 0 || timings[i].median_us < timings[best].median_us) best = i;
     if (best > 0) {
       rival = with_unit(r.scores[best], r.unit);
-      ratio = short_figure(timings[best].median_us / timings[0].median_us) + "x";
+      const double value = timings[best].median_us / timings[0].median_us;
+      ratio = (value < 0.01 ? format("%.5f", value) : short_figure(value)) + "x";
     }
   }
   row += format("%11s %13s %13s %8s  ", time.c_str(), score.c_str(), rival.c_str(), ratio.c_str());
