@@ -1,4 +1,5 @@
-// What rung.cc lists: the launches of this rung's variants. The kernels are in gemm.cu and fused_norm.cu.
+// What rung.cc lists: the launches of this rung's variants. The kernels are in gemm.cu and fused_norm.cu;
+// the division below is what both need to count CTAs.
 #pragma once
 
 #include "common/rung.h"

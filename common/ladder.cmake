@@ -30,8 +30,7 @@ execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE l
 if(ladder_local_gpu AND NOT ladder_known_gpus MATCHES "sm_${ladder_local_gpu}[^0-9a-z]")
   message(STATUS "This toolkit makes no code for compute capability ${ladder_local_gpu}: the driver will, from PTX")
   set(ladder_local_gpu "")
-endif()
-if(ladder_local_gpu)
+elseif(ladder_local_gpu)
   message(STATUS "Machine code for compute capability ${ladder_local_gpu}")
 else()
   message(STATUS "No GPU here: machine code for each rung's lowest architecture, PTX for the rest")
@@ -77,7 +76,8 @@ function(ladder_course)
   foreach(target course sanitize record)
     add_custom_target(${target}
       COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-              -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/${target} -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
+              -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/${target}
+              -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
       DEPENDS ${rungs} roofs USES_TERMINAL VERBATIM)
   endforeach()
 endfunction()

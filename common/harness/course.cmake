@@ -1,4 +1,4 @@
-# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D OUT=build/course -P course.cmake
+# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D BUILD=build -D OUT=build/course -P course.cmake
 #
 # Climbs the ladder: runs every rung on each problem, in order, and lets their table rows make one table. A rung that
 # cannot run here (exit code 77) says why and is passed over; one that computes a wrong result fails the course.
