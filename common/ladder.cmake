@@ -50,7 +50,8 @@ function(ladder_architecture target arch)
     "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
 endfunction()
 
-# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ...): the program NAME in bin/, its tests, and its place in the course.
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ...): the program NAME in bin/, the same objects on the simulator as
+# NAME_sim, their tests, and the rung's place in the course.
 function(ladder_rung name)
   cmake_parse_arguments(rung "" "ARCH" "SOURCES" ${ARGN})
   if(NOT rung_SOURCES)
@@ -64,20 +65,27 @@ function(ladder_rung name)
   add_executable(${name} $<TARGET_OBJECTS:${name}_objects>)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF)
   target_link_libraries(${name} PRIVATE ladder_harness)
+
+  add_executable(${name}_sim $<TARGET_OBJECTS:${name}_objects>)
+  set_target_properties(${name}_sim PROPERTIES
+    LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF CUDA_RUNTIME_LIBRARY None) # the simulator is the runtime
+  target_link_libraries(${name}_sim PRIVATE ladder_harness_sim)
   ladder_rung_tests(${name})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 
-# What works on all rungs together: `course` climbs them in order and prints the ladder, `sanitize` runs every variant
-# under compute-sanitizer, `record` measures everything that the docs are made of.
+# What works on all rungs together: `course` climbs them in order and prints the ladder, on the simulator where there is
+# no GPU for it; `sanitize` runs every variant under compute-sanitizer, `record` measures and counts everything that the
+# docs are made of.
 function(ladder_course)
   get_property(rungs GLOBAL PROPERTY LADDER_RUNGS)
   string(REPLACE ";" "," rungs_argument "${rungs}")
+  list(TRANSFORM rungs APPEND _sim OUTPUT_VARIABLE simulated)
   foreach(target course sanitize record)
     add_custom_target(${target}
       COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
               -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/${target}
               -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
-      DEPENDS ${rungs} roofs USES_TERMINAL VERBATIM)
+      DEPENDS ${rungs} ${simulated} roofs USES_TERMINAL VERBATIM)
   endforeach()
 endfunction()

@@ -3,7 +3,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
@@ -46,13 +45,5 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
 
 // Microseconds per launch from a few launches, for choosing between algorithms.
 double quick_time_us(const Contender& contender, int sets);
-
-// Buffer sets needed so that none of a problem's bytes are still in the L2 cache when their turn comes again:
-// 1 where one set is over twice the cache.
-int sets_to_rotate(std::uint64_t footprint_bytes, std::uint64_t l2_bytes);
-
-// What that makes of the L2 cache, for the record: "cold: …", or "warm: …" where even the most sets fit into
-// it.
-std::string l2_text(std::uint64_t footprint_bytes, int sets, std::uint64_t l2_bytes);
 
 }  // namespace ladder

@@ -1,35 +1,70 @@
 # cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D BUILD=build -D OUT=build/course -P course.cmake
 #
 # Climbs the ladder: runs every rung on each problem, in order, and lets their table rows make one table. A rung that
-# cannot run here (exit code 77) says why and is passed over; one that computes a wrong result fails the course.
+# cannot run here (exit code 77) says why and is run on the simulator, at a small size, for a second table: verified and
+# counted, without a time. One that computes a wrong result fails the course.
 string(REPLACE "," ";" rungs "${RUNGS}")
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
 
-set(ran 0)
+# Whether there is a GPU at all, so that its absence is said once and not by every rung.
+list(GET rungs 0 first)
+execute_process(COMMAND ${BIN}/${first} gemm --size 1 --verify-only
+                RESULT_VARIABLE exit_code OUTPUT_QUIET ERROR_VARIABLE reason)
+set(gpu TRUE)
+if(exit_code EQUAL 77 AND reason MATCHES "(no usable CUDA GPU[^\n]*)")
+  set(gpu FALSE)
+  message("${CMAKE_MATCH_1}.\n"
+          "So this is a simulation, on the CPU and at small sizes: results are verified, memory accesses are counted, and\n"
+          "there are no speeds.\n")
+endif()
+
+# climb(SUFFIX OPTIONS...): runs PROGRAM = rung + SUFFIX for each of the rungs in `todo` on `problem`. Leaves in `left`
+# those that cannot run here.
+set(timed 0)
 set(wrong "")
-foreach(problem gemm fused_norm)
-  if(problem STREQUAL "fused_norm" AND ran EQUAL 0 AND NOT wrong)
-    break() # the reasons would be the same
-  endif()
+macro(climb suffix)
   set(rows "") # the first rung that runs prints the header, too
-  foreach(rung IN LISTS rungs)
-    execute_process(COMMAND ${BIN}/${rung} ${problem} --json ${OUT}/ladder.jsonl ${rows} RESULT_VARIABLE exit_code)
+  set(left "")
+  foreach(rung IN LISTS todo)
+    execute_process(COMMAND ${BIN}/${rung}${suffix} ${problem} ${ARGN} ${rows} RESULT_VARIABLE exit_code)
     if(exit_code EQUAL 0)
-      math(EXPR ran "${ran} + 1")
       set(rows --table-rows)
-    elseif(NOT exit_code EQUAL 77)
-      list(APPEND wrong "${rung} ${problem} (exit code ${exit_code})")
+      if(NOT "${suffix}" STREQUAL "_sim")
+        math(EXPR timed "${timed} + 1")
+      endif()
+    elseif(exit_code EQUAL 77)
+      list(APPEND left ${rung})
+    else()
+      list(APPEND wrong "${rung}${suffix} ${problem} (exit code ${exit_code})")
     endif()
   endforeach()
+endmacro()
+
+foreach(problem gemm fused_norm)
+  set(todo ${rungs})
+  if(gpu)
+    climb("" --json ${OUT}/ladder.jsonl)
+    set(todo ${left})
+    if(todo)
+      message("\nOn the simulator, verified and counted, without a time:")
+    endif()
+  endif()
+  if(todo)
+    climb(_sim --json ${OUT}/simulator.jsonl)
+    foreach(rung IN LISTS left)
+      list(APPEND wrong "${rung}_sim ${problem} (cannot run)")
+    endforeach()
+  endif()
+  message("")
 endforeach()
 
 if(wrong)
   list(JOIN wrong ", " wrong)
   message(FATAL_ERROR "not verified: ${wrong}")
-elseif(ran EQUAL 0)
-  message("\nNo rung could run here. Their lines above say why; building and `cmake --workflow --preset test` need no GPU.")
+elseif(timed EQUAL 0)
+  message("One rung closer: '${BIN}/${first}_sim --counters', and '--source' for the counts of every line.")
 else()
-  message("\nThese results are in ${OUT}; draw them with\n"
+  message("These results are in ${OUT}; draw them with\n"
           "  cmake -B '${BUILD}' -DLADDER_RESULTS='${OUT}' && cmake --build '${BUILD}' --target plots")
 endif()

@@ -6,26 +6,17 @@
 #include <fstream>
 #include <limits>
 
-#include "common/harness/cublas.h"
+#include "common/harness/device.h"
 #include "common/harness/failure.h"
 #include "ladder_revision.h"
 
 namespace ladder {
-namespace {
 
-std::string dotted(int version) {
+std::string cuda_version_text(int version) {
   return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
 
-// "580.159.04" from the kernel module; the CUDA version it supports where that is hidden.
-std::string driver_version() {
-  std::ifstream file("/sys/module/nvidia/version");
-  std::string version;
-  if (file >> version) return version;
-  int supported = 0;
-  cudaDriverGetVersion(&supported);
-  return "for CUDA " + dotted(supported);
-}
+namespace {
 
 std::string gibibytes(double bytes) {
   char text[32];
@@ -36,6 +27,7 @@ std::string gibibytes(double bytes) {
 }  // namespace
 
 Machine this_machine() {
+  const Platform below = platform();
   int device = 0, runtime = 0;
   cudaDeviceProp properties{};
   cudaError_t error = cudaGetDevice(&device);
@@ -54,10 +46,12 @@ Machine this_machine() {
 
   Machine m;
   m.device = properties.name;
-  m.driver = driver_version();
-  m.cuda = dotted(runtime);
-  m.cublas = cublas_version();
+  m.driver = below.driver;
+  m.cuda = cuda_version_text(runtime);
+  m.cublas = below.cublas;
   m.revision = LADDER_REVISION;
+  m.checks = below.checks;
+  m.schedule_seed = below.schedule_seed;
   m.major = properties.major;
   m.minor = properties.minor;
   m.l2_bytes = std::uint64_t(properties.l2CacheSize);

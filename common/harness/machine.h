@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "common/rung.h"
@@ -10,15 +11,20 @@ namespace ladder {
 
 struct Machine {
   std::string device, driver, cuda, cublas, revision;
-  int major = 0, minor = 0;  // compute capability
+  std::string checks;                          // only the simulator has them, see device.h
+  std::optional<std::uint64_t> schedule_seed;  // only on the simulator
+  int major = 0, minor = 0;                    // compute capability
   std::uint64_t l2_bytes = 0;
 };
 
-// The current device. Throws Failure(Exit::cannot_run) where there is no usable GPU.
+// The current device. Throws Failure(Exit::cannot_run) where there is no usable GPU, and what platform()
+// throws.
 Machine this_machine();
 
 // Throws Failure(Exit::cannot_run) with the reason unless the machine's GPU can run code for `needs`.
 void require(const Machine& machine, const ComputeCapability& needs);
+
+std::string cuda_version_text(int version);  // 13000 → "13.0"
 
 // Bytes of device memory still free. Throws like this_machine().
 std::uint64_t free_device_bytes();

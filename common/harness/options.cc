@@ -64,18 +64,20 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   o.fused_norm = problem.empty() ? !sizes.any_gemm() : problem == "fused_norm";
 
   if (o.gemm && (sizes.any_gemm() || sizes.size)) {
-    Gemm p = ProblemInfo<Gemm>::default_shape();
+    Gemm p = ProblemInfo<Gemm>::default_shape(o.device);
     p.m = sizes.size.value_or(sizes.m.value_or(p.m));
     p.n = sizes.size.value_or(sizes.n.value_or(p.n));
     p.k = sizes.size.value_or(sizes.k.value_or(p.k));
     o.gemm_shape = p;
   }
   if (o.fused_norm && (sizes.any_norm() || sizes.size)) {
-    FusedNorm p = ProblemInfo<FusedNorm>::default_shape();
+    FusedNorm p = ProblemInfo<FusedNorm>::default_shape(o.device);
     p.rows = sizes.size.value_or(sizes.rows.value_or(p.rows));
     p.cols = sizes.size.value_or(sizes.cols.value_or(p.cols));
     o.norm_shape = p;
   }
+  if (o.counters && o.verify_only) bad_usage("--counters counts, --verify-only does not: not both");
+  if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
   if (o.sweep && (o.gemm_shape || o.norm_shape)) bad_usage("--sweep chooses the sizes itself: give it none");
 
   if (o.variant.empty()) return;
@@ -91,10 +93,26 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   o.fused_norm = o.fused_norm && in_norm;
 }
 
+// Times are a GPU's alone, counts the simulator's.
+void refuse_elsewhere(const std::string& option, const Rung& rung, DeviceKind device) {
+  const bool on_gpu = device == DeviceKind::gpu;
+  if (on_gpu && (option == "--counters" || option == "--source"))
+    bad_usage(option + ": only on the simulator: use " + program_name(rung, DeviceKind::simulator) +
+              ", or ncu");
+  if (!on_gpu && (option == "--sweep" || option == "--repeats"))
+    bad_usage(option + ": the simulator measures no times: use " + program_name(rung, DeviceKind::gpu));
+}
+
 }  // namespace
 
-Options parse_options(const std::vector<std::string>& arguments, const Rung& rung) {
+std::string program_name(const Rung& rung, DeviceKind device) {
+  return std::string(rung.name) + (device == DeviceKind::simulator ? "_sim" : "");
+}
+
+Options parse_options(const std::vector<std::string>& arguments, const Rung& rung, DeviceKind device) {
   Options o;
+  o.device = device;
+  if (device == DeviceKind::simulator) o.reference = Reference::cpu;
   Sizes sizes;
   std::string problem;
 
@@ -116,6 +134,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       target = true;
     };
 
+    refuse_elsewhere(option, rung, device);
     if (option == "gemm" || option == "fused_norm") {
       if (!problem.empty()) bad_usage("give one problem, gemm or fused_norm; without one both run");
       problem = option;
@@ -144,9 +163,15 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       flag(o.sweep);
     } else if (option == "--verify-only") {
       flag(o.verify_only);
+    } else if (option == "--counters") {
+      flag(o.counters);
+    } else if (option == "--source") {
+      flag(o.source);
     } else if (option == "--reference") {
       const std::string name = value();
       if (name != "cublas" && name != "cpu") bad_usage("--reference is cublas or cpu, not '" + name + "'");
+      if (name == "cublas" && device == DeviceKind::simulator)
+        bad_usage("--reference cublas: the simulator has no cuBLAS; its reference is the CPU");
       o.reference = name == "cpu" ? Reference::cpu : Reference::cublas;
     } else if (option == "--repeats") {
       o.repeats = parse_number(option, value(), 1, 1000000);
@@ -166,18 +191,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
   return o;
 }
 
-std::string help_text(const Rung& rung) {
-  std::ostringstream out;
-  out << rung.name << ": " << rung.title << "\n"
-      << "\n"
-      << "usage: " << rung.name << " [gemm|fused_norm] [options]\n"
-      << "\n"
-      << "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm) or a "
-         "plain copy\n"
-      << "(fused_norm), and prints a table. Without arguments: both problems at the course's sizes, "
-      << shape_text(ProblemInfo<Gemm>::default_shape()) << "\nand "
-      << shape_text(ProblemInfo<FusedNorm>::default_shape()) << ".\n"
-      << R"(
+static const char what_to_run[] = R"(
 what to run
   gemm                 C[m,n] = A[m,k] B[k,n], bf16, fp32 accumulation
   fused_norm           h = x + residual; y = RMSNorm(h) gamma, row by row, bf16
@@ -185,7 +199,9 @@ what to run
   --rows R --cols C    sizes of the norm
   --size N             every dimension at once
   --variant NAME       one of the rung's variants (see --list); without it, the rung itself
-  --ablate             every variant: what each trick buys
+)";
+
+static const char on_a_gpu[] = R"(  --ablate             every variant: what each trick buys
   --sweep              a range of sizes
   --verify-only        check, do not time; without sizes, a list of awkward ones
 
@@ -193,14 +209,55 @@ how
   --repeats N          timed samples per kernel (default: as many as fit 1.5 seconds, at least 3)
   --seed N             seed of the random inputs (default 1)
   --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes
-  --json FILE          append one JSON object per result to FILE
+)";
+
+static const char on_the_simulator[] = R"(  --ablate             every variant: what each trick changes
+  --verify-only        check, do not count; without sizes, a list of awkward ones
+
+what to show
+  --counters           of each variant: requests, sectors and wavefronts by kind of access, and its instructions
+  --source             of each variant: its source, with the counts of every line
+
+how
+  --seed N             seed of the random inputs (default 1)
+)";
+
+static const char how_to_write[] = R"(  --json FILE          append one JSON object per result to FILE
   --table-rows         print the rows of the table without its header
 
   --list               the rung's variants
   --help               this text
-
-exit codes: 0 passed, 1 wrong result, 2 bad usage, 77 cannot run here (no GPU, another architecture, no memory)
 )";
+
+static const char environment[] = R"(
+environment
+  SIMULATOR_DEVICE     the GPU to be: a100, h200 (default) or b200
+  SIMULATOR_SEED       0 (default): warps run in order; any other number: another order that a GPU may choose
+  SIMULATOR_CHECKS     what to do about races, reads of memory never written, divergent barriers:
+                       fail (default), report, or off
+  SIMULATOR_THREADS    threads of the CPU to use (default: all)
+)";
+
+std::string help_text(const Rung& rung, DeviceKind device) {
+  const bool on_gpu = device == DeviceKind::gpu;
+  const std::string name = program_name(rung, device);
+  std::ostringstream out;
+  out << name << ": " << rung.title << "\n\n"
+      << "usage: " << name << " [gemm|fused_norm] [options]\n\n"
+      << (on_gpu
+              ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm) "
+                "or a "
+                "plain copy\n(fused_norm), and prints a table. Without arguments: both problems at the "
+                "course's sizes, "
+              : "Runs the rung's kernels on a simulated GPU, checks every element they write against fp64, "
+                "and "
+                "counts what a\nGPU's counters would. It has no times. Without arguments: both problems at "
+                "small sizes, ")
+      << shape_text(ProblemInfo<Gemm>::default_shape(device)) << "\nand "
+      << shape_text(ProblemInfo<FusedNorm>::default_shape(device)) << ".\n"
+      << what_to_run << (on_gpu ? on_a_gpu : on_the_simulator) << how_to_write << (on_gpu ? "" : environment)
+      << "\nexit codes: 0 passed, 1 wrong result, 2 bad usage, 77 cannot run here ("
+      << (on_gpu ? "no GPU, " : "") << "another architecture, no memory)\n";
   return out.str();
 }
 

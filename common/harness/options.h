@@ -6,16 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "common/harness/problems.h"
 #include "common/rung.h"
 
 namespace ladder {
 
 enum class Reference {
   cublas,  // every element against cuBLAS in fp32, sampled elements against fp64 on the CPU
-  cpu,     // every element against fp64 on the CPU: slow, and needs no library
+  cpu,     // every element against fp64 on the CPU: slow, and needs no library; the only one on the simulator
 };
 
 struct Options {
+  DeviceKind device = DeviceKind::gpu;
+
   bool help = false;
   bool list = false;
 
@@ -30,17 +33,23 @@ struct Options {
   bool verify_only = false;
   Reference reference = Reference::cublas;
 
+  bool counters = false;  // only on the simulator: accesses by kind, instructions
+  bool source = false;    // only on the simulator: the same, line by line
+
   int repeats = 0;  // 0: as many as fit a fixed time
   std::uint64_t seed = 1;
   std::string json;   // empty: no file
   bool rows = false;  // table rows without the header, for the course's ladder
 };
 
+// What the rung's program for that device is called: "03_vectorized", "03_vectorized_sim".
+std::string program_name(const Rung& rung, DeviceKind device);
+
 // Reads the arguments after the program's name. Throws Failure(Exit::bad_usage) with one line that names the
 // argument at fault and what it should have been.
-Options parse_options(const std::vector<std::string>& arguments, const Rung& rung);
+Options parse_options(const std::vector<std::string>& arguments, const Rung& rung, DeviceKind device);
 
-std::string help_text(const Rung& rung);
+std::string help_text(const Rung& rung, DeviceKind device);
 std::string list_text(const Rung& rung);
 
 }  // namespace ladder

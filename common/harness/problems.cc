@@ -1,10 +1,13 @@
 #include "common/harness/problems.h"
 
+#include <cmath>
+
 namespace ladder {
 
 std::vector<Gemm> ProblemInfo<Gemm>::verify_shapes() {
   return {gemm_shape(1, 1, 1),         gemm_shape(7, 13, 5),     gemm_shape(33, 65, 129),
           gemm_shape(127, 255, 511),   gemm_shape(264, 136, 72), gemm_shape(130, 8, 40),
+          gemm_shape(129, 127, 1),     gemm_shape(1, 520, 77),   gemm_shape(389, 1, 33),
           gemm_shape(1, 4096, 333),    gemm_shape(2049, 1, 77),  gemm_shape(1024, 1000, 1016),
           gemm_shape(4096, 4096, 4096)};
 }
@@ -15,11 +18,11 @@ std::vector<Gemm> ProblemInfo<Gemm>::sweep_shapes() {
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::verify_shapes() {
-  return {norm_shape(1, 1),       norm_shape(3, 7),      norm_shape(111, 541),   norm_shape(37, 256),
-          norm_shape(19, 512),    norm_shape(5, 1000),   norm_shape(13, 2040),   norm_shape(9, 4096),
-          norm_shape(7, 8192),    norm_shape(5, 16384),  norm_shape(3, 32760),   norm_shape(3, 65536),
-          norm_shape(8, 65537),   norm_shape(2, 131072), norm_shape(8192, 4096), norm_shape(16384, 8192),
-          norm_shape(2048, 65536)};
+  return {norm_shape(1, 1),        norm_shape(3, 7),       norm_shape(111, 541),  norm_shape(37, 256),
+          norm_shape(19, 512),     norm_shape(5, 1000),    norm_shape(13, 2040),  norm_shape(9, 4096),
+          norm_shape(7, 8192),     norm_shape(1, 65537),   norm_shape(5, 16384),  norm_shape(3, 32760),
+          norm_shape(3, 65536),    norm_shape(8, 65537),   norm_shape(2, 131072), norm_shape(8192, 4096),
+          norm_shape(16384, 8192), norm_shape(2048, 65536)};
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {
@@ -33,6 +36,15 @@ bool quick_on_cpu(const Gemm& p) {
 }
 bool quick_on_cpu(const FusedNorm& p) {
   return double(p.rows) * p.cols < 0x1p20;
+}
+
+bool quick_on_simulator(const Gemm& p) {
+  constexpr int tile = 128;
+  const double tiles = std::ceil(p.m / double(tile)) * std::ceil(p.n / double(tile));
+  return tiles * tile * tile * p.k < 0x1p25;
+}
+bool quick_on_simulator(const FusedNorm& p) {
+  return double(p.rows) * p.cols < 0x1p19;
 }
 
 std::string shape_text(const Gemm& p) {

@@ -10,6 +10,12 @@
 
 namespace ladder {
 
+// What a program of the course runs on. It decides the sizes, and whether there are times or counts.
+enum class DeviceKind {
+  gpu,
+  simulator,  // a GPU made of the CPU, a thousand times slower and more: common/simulator
+};
+
 inline Gemm gemm_shape(int m, int n, int k) {
   return {m, n, k, nullptr, nullptr, nullptr};
 }
@@ -26,7 +32,9 @@ struct ProblemInfo<Gemm> {
   static constexpr const char* name = "gemm";
   static constexpr const char* unit = "TFLOPS";
   static constexpr const char* score_field = "tflops";
-  static Gemm default_shape() { return gemm_shape(4096, 4096, 4096); }
+  static Gemm default_shape(DeviceKind device) {
+    return device == DeviceKind::gpu ? gemm_shape(4096, 4096, 4096) : gemm_shape(256, 256, 256);
+  }
   static std::vector<Gemm> verify_shapes();  // odd sizes first: what --verify-only runs
   static std::vector<Gemm> sweep_shapes();   // what --sweep times
   static const std::vector<Variant<Gemm>>& variants(const Rung& r) { return r.gemm; }
@@ -37,7 +45,9 @@ struct ProblemInfo<FusedNorm> {
   static constexpr const char* name = "fused_norm";
   static constexpr const char* unit = "GB/s";
   static constexpr const char* score_field = "gbps";
-  static FusedNorm default_shape() { return norm_shape(16384, 8192); }
+  static FusedNorm default_shape(DeviceKind device) {
+    return device == DeviceKind::gpu ? norm_shape(16384, 8192) : norm_shape(64, 8192);
+  }
   static std::vector<FusedNorm> verify_shapes();
   static std::vector<FusedNorm> sweep_shapes();
   static const std::vector<Variant<FusedNorm>>& variants(const Rung& r) { return r.fused_norm; }
@@ -46,6 +56,11 @@ struct ProblemInfo<FusedNorm> {
 // Whether the CPU computes the problem in well under a second: what --verify-only keeps with --reference cpu.
 bool quick_on_cpu(const Gemm& p);
 bool quick_on_cpu(const FusedNorm& p);
+
+// Whether the simulator runs any rung's kernel on it in about a second: what --verify-only keeps there. Every
+// tile of the gemm counts in full.
+bool quick_on_simulator(const Gemm& p);
+bool quick_on_simulator(const FusedNorm& p);
 
 std::string shape_text(const Gemm& p);       // "4096x4096x4096" (m x n x k)
 std::string shape_text(const FusedNorm& p);  // "16384x8192" (rows x cols)

@@ -1,8 +1,8 @@
 # cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D OUT=build/record -P record.cmake
 #
 # Everything the plots and the docs are made of, measured on this machine: the roofs, every variant of every rung at the
-# course's sizes, a sweep over sizes, and the hardware's counters, in build/record/results.jsonl. The files in
-# docs/results were made by this and nothing else.
+# course's sizes, a sweep over sizes, and the hardware's counters, in build/record/results.jsonl; the simulator's counters
+# of every variant, in build/record/simulator.jsonl. The files in docs/results were made by this and nothing else.
 string(REPLACE "," ";" rungs "${RUNGS}")
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
@@ -23,6 +23,9 @@ step(${BIN}/roofs --json ${json})
 foreach(rung ${rungs})
   step(${BIN}/${rung} --sweep --json ${json})
   step(${BIN}/${rung} --ablate --json ${json})
+endforeach()
+foreach(rung ${rungs})
+  step(${BIN}/${rung}_sim --ablate --json ${OUT}/simulator.jsonl)
 endforeach()
 step(python3 ${CMAKE_CURRENT_LIST_DIR}/profile.py --bin ${BIN} --json ${json} ${rungs})
 if(failed)

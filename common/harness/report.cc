@@ -33,6 +33,27 @@ std::string with_unit(double value, const std::string& unit) {
   return format("%6s %-6s", short_figure(value).c_str(), unit.c_str());
 }
 
+std::string per_request(const AccessCounts& counts) {
+  return counts.requests > 0 ? format("%.2f", counts.sectors_per_request()) : "-";
+}
+
+// The columns of a row on the simulator.
+std::string count_columns(const std::optional<Counters>& counters) {
+  std::string instructions = "-", requests = "-", load = "-", store = "-", ideal = "-", excess = "-";
+  if (counters) {
+    instructions = std::to_string(counters->instructions);
+    requests = std::to_string(counters->global_load.requests + counters->global_store.requests);
+    load = per_request(counters->global_load);
+    store = per_request(counters->global_store);
+    if (counters->wavefronts() > 0) {
+      ideal = std::to_string(counters->ideal_wavefronts());
+      excess = std::to_string(counters->wavefronts() - counters->ideal_wavefronts());
+    }
+  }
+  return format("%12s %9s %7s %7s %10s %9s", instructions.c_str(), requests.c_str(), load.c_str(),
+                store.c_str(), ideal.c_str(), excess.c_str());
+}
+
 }  // namespace
 
 std::string json_string(const std::string& text) {
@@ -71,17 +92,26 @@ JsonObject& JsonObject::field(const char* name, double value) {
 }
 
 void add_machine(JsonObject& object, const Machine& machine) {
-  object.field("device", machine.device)
-      .field("driver", machine.driver)
-      .field("cuda", machine.cuda)
-      .field("cublas", machine.cublas)
-      .field("revision", machine.revision);
+  object.field("device", machine.device);
+  if (!machine.driver.empty()) object.field("driver", machine.driver);
+  object.field("cuda", machine.cuda);
+  if (!machine.cublas.empty()) object.field("cublas", machine.cublas);
+  object.field("revision", machine.revision);
+  if (!machine.checks.empty()) object.field("checks", machine.checks);
+  if (machine.schedule_seed) object.field("schedule_seed", *machine.schedule_seed);
 }
 
 void add_card_state(JsonObject& object, const CardState& card) {
   object.field("sm_clock_mhz", card.sm_clock_mhz)
       .field("power_w", card.power_w)
       .field("throttle", card.throttle);
+}
+
+std::string machine_text(const Machine& m, DeviceKind device) {
+  if (device == DeviceKind::gpu)
+    return m.device + ", driver " + m.driver + ", CUDA " + m.cuda + ", cuBLAS " + m.cublas;
+  return m.device + ", CUDA " + m.cuda + ", checks " + m.checks + ", schedule seed " +
+         std::to_string(m.schedule_seed.value_or(0)) + ": a simulation, verified and counted, never timed";
 }
 
 JsonLines::JsonLines(const std::string& path) : path_(path) {
@@ -96,15 +126,21 @@ void JsonLines::write(const JsonObject& object) {
   if (!file_) throw Failure(Exit::cannot_run, "writing to '" + path_ + "' failed");
 }
 
-std::string table_header(const char* problem) {
+std::string table_header(const char* problem, DeviceKind device) {
+  if (device == DeviceKind::simulator)
+    return format("%61s %12s %9s %15s %20s\n", "", "", "global", "sectors/request", "shared wavefronts") +
+           format("%-20s %-17s %-22s %12s %9s %7s %7s %10s %9s  %s\n", problem, "shape", "variant",
+                  "instructions", "requests", "load", "store", "ideal", "excess", "check");
   const bool gemm = std::string(problem) == "gemm";
   return format("%-20s %-17s %-22s %11s %13s %13s %8s  %s\n", problem, "shape", "variant", "time", "score",
                 gemm ? "cuBLAS" : "copy", "ratio", "check");
 }
 
-std::string table_row(const Result& r) {
+std::string table_row(const Result& r, DeviceKind device) {
   std::string row = format("%-20s %-17s %-22s ", r.rung.c_str(), r.shape.c_str(), r.variant.c_str());
   if (!r.refused.empty()) return row + "not run: " + r.refused + "\n";
+  const std::string check = (r.fault.empty() ? "ok" : "WRONG: " + r.fault) + "\n";
+  if (device == DeviceKind::simulator) return row + count_columns(r.counters) + "  " + check;
   std::string time = "-", score = "-", rival = "-", ratio = "-";
   if (r.measurement) {
     const auto& timings = r.measurement->timings;
@@ -120,7 +156,7 @@ std::string table_row(const Result& r) {
     }
   }
   row += format("%11s %13s %13s %8s  ", time.c_str(), score.c_str(), rival.c_str(), ratio.c_str());
-  return row + (r.fault.empty() ? "ok" : "WRONG: " + r.fault) + "\n";
+  return row + check;
 }
 
 }  // namespace ladder

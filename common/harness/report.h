@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/harness/benchmark.h"
+#include "common/harness/counters.h"
 #include "common/harness/machine.h"
 #include "common/harness/problems.h"
 #include "common/harness/verify.h"
@@ -34,9 +35,12 @@ class JsonObject {
 
 std::string json_string(const std::string& text);  // quoted and escaped
 
-// The fields that say where a result comes from.
+// The fields that say where a result comes from, as far as they are known.
 void add_machine(JsonObject& object, const Machine& machine);
 void add_card_state(JsonObject& object, const CardState& card);
+
+// The same in one line, for people.
+std::string machine_text(const Machine& machine, DeviceKind device);
 
 // A file that gets one object per line, appended. Throws Failure(Exit::bad_usage) when it cannot be opened
 // and Failure(Exit::cannot_run) when a line cannot be written.
@@ -58,9 +62,11 @@ struct Result {
   std::string fault;                       // one line: what is wrong; empty when verified
   std::optional<Measurement> measurement;  // timings[0] is the variant, the rest are the baselines
   std::vector<double> scores;              // of the timings, in the problem's unit
+  std::optional<Counters> counters;        // on the simulator
 };
 
-std::string table_header(const char* problem);
-std::string table_row(const Result& result);
+// The table of a GPU has times and scores, that of the simulator counts.
+std::string table_header(const char* problem, DeviceKind device);
+std::string table_row(const Result& result, DeviceKind device);
 
 }  // namespace ladder

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 
-#include "common/harness/cublas.h"
+#include "common/harness/counters.h"
+#include "common/harness/device.h"
 #include "common/harness/failure.h"
 #include "common/harness/machine.h"
 #include "common/harness/report.h"
+#include "common/harness/rotation.h"
 #include "common/harness/workload.h"
 
 namespace ladder {
@@ -32,33 +33,6 @@ double host_bytes_needed(const Gemm& p) {
 }
 double host_bytes_needed(const FusedNorm& p) {
   return double(footprint_bytes(p)) + 8.0 * p.rows + memory_slack;
-}
-
-std::vector<Contender> baselines(const std::vector<Gemm>& sets) {
-  return cublas_baselines(sets);
-}
-
-// One plain copy that reads and writes together as many bytes as the norm must move, less what is over a
-// multiple of 64 KiB each way where that is little: cudaMemcpy is much slower for some ragged sizes, and the
-// rival shall be at its best.
-std::vector<Contender> baselines(const std::vector<FusedNorm>& sets) {
-  struct Pair {
-    GuardedBuffer from, to;
-  };
-  auto pairs = std::make_shared<std::vector<Pair>>();
-  constexpr std::uint64_t granule = 65536 / sizeof(__nv_bfloat16);
-  std::uint64_t elements = footprint_bytes(sets[0]) / 2 / sizeof(__nv_bfloat16);
-  if (elements > 64 * granule) elements -= elements % granule;
-  for (std::size_t i = 0; i < sets.size(); ++i) {
-    pairs->push_back({GuardedBuffer("the copy's source", GuardedBuffer::Kind::input, elements),
-                      GuardedBuffer("the copy's target", GuardedBuffer::Kind::output, elements)});
-    fill(pairs->back().from, {Distribution::Kind::normal}, i);
-  }
-  return {{"copy", [=](int set, cudaStream_t stream) {
-             const Pair& pair = (*pairs)[set];
-             return cudaMemcpyAsync(pair.to.data(), pair.from.data(), elements * sizeof(__nv_bfloat16),
-                                    cudaMemcpyDeviceToDevice, stream);
-           }}};
 }
 
 // One line on the terminal that says what is under way; nothing where stderr is not a terminal.
@@ -87,7 +61,7 @@ class Runner {
       : rung_(rung), options_(options), machine_(machine), json_(json), tally_(tally) {}
 
   void run(const std::vector<Problem>& shapes) {
-    if (!options_.rows) std::fputs(table_header(Info::name).c_str(), stdout);
+    if (!options_.rows) std::fputs(table_header(Info::name, options_.device).c_str(), stdout);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (shapes.size() > 1) step_ = "[" + std::to_string(i + 1) + "/" + std::to_string(shapes.size()) + "] ";
       run_shape(shapes[i], shapes.size() == 1);
@@ -102,10 +76,14 @@ class Runner {
   };
 
   void run_shape(const Problem& shape, bool only_shape) {
-    const bool timed = !options_.verify_only;
+    const bool simulated = options_.device == DeviceKind::simulator;
+    const bool timed = !simulated && !options_.verify_only, counted = simulated && !options_.verify_only;
     const int sets = timed ? sets_to_rotate(footprint_bytes(shape), machine_.l2_bytes) : 1;
-    std::string no_memory = memory_shortage("GPU", bytes_needed(shape, sets, timed), free_device_bytes());
-    if (no_memory.empty()) no_memory = memory_shortage("host", host_bytes_needed(shape), free_host_bytes());
+    const double device_bytes = bytes_needed(shape, sets, timed);
+    const double host_bytes =
+        host_bytes_needed(shape) + (simulated ? device_bytes : 0);  // one memory for both
+    std::string no_memory = memory_shortage("GPU", device_bytes, free_device_bytes());
+    if (no_memory.empty()) no_memory = memory_shortage("host", host_bytes, free_host_bytes());
     if (!no_memory.empty() && only_shape)
       throw Failure(Exit::cannot_run, shape_text(shape) + ": " + no_memory);
 
@@ -122,7 +100,7 @@ class Runner {
         show(shape, "computing the reference");
         workload.prepare(pass);
         for (Candidate& c : candidates)
-          if (runs(c)) verify(c, shape, workload);
+          if (runs(c)) verify(c, shape, workload, counted && pass + 1 == workload.passes);
       }
       if (timed) time(candidates, shape, sets, workload);
       for (const Candidate& c : candidates)
@@ -131,14 +109,23 @@ class Runner {
 
     progress_.clear();
     for (const Candidate& c : candidates) {
-      std::fputs(table_row(c.result).c_str(), stdout);
+      std::fputs(table_row(c.result, options_.device).c_str(), stdout);
       std::fflush(stdout);
       if (!c.result.refused.empty()) continue;
       ++(c.result.fault.empty() ? tally_.right : tally_.wrong);
       if (!c.result.fault.empty())
-        std::fprintf(stderr, "%s: %s %s %s: %s\n", rung_.name, Info::name, c.variant->name,
-                     shape_text(shape).c_str(), c.result.fault.c_str());
+        std::fprintf(stderr, "%s: %s %s %s: %s\n", program_name(rung_, options_.device).c_str(), Info::name,
+                     c.variant->name, shape_text(shape).c_str(), c.result.fault.c_str());
     }
+    for (const Candidate& c : candidates)
+      if (c.result.counters) print_counters(shape, c);
+  }
+
+  void print_counters(const Problem& shape, const Candidate& c) const {
+    const Counters& counters = *c.result.counters;
+    const std::string what = std::string(Info::name) + " " + c.variant->name + " " + shape_text(shape);
+    if (options_.counters) std::printf("\n%s", counters_text(what, counters).c_str());
+    if (options_.source) std::printf("\n%s\n%s", what.c_str(), counters.listing.c_str());
   }
 
   std::vector<Candidate> chosen(const Problem& shape) const {
@@ -167,13 +154,20 @@ class Runner {
     progress_.show(step_ + Info::name + " " + shape_text(shape) + ": " + what);
   }
 
-  void verify(Candidate& c, const Problem& shape, Workload<Problem>& workload) const {
+  void verify(Candidate& c, const Problem& shape, Workload<Problem>& workload, bool counted) const {
     show(shape, std::string("checking ") + c.variant->name);
     workload.poison();
     const std::string doing = std::string(Info::name) + " " + c.variant->name + " at " + shape_text(shape);
-    check(c.variant->launch(workload.problem(0), nullptr), doing);
-    check(cudaDeviceSynchronize(), doing);
+    auto launch = [&] {
+      check(c.variant->launch(workload.problem(0), nullptr), doing);
+      check(cudaDeviceSynchronize(), doing);
+    };
     Result& r = c.result;
+    if (counted) {
+      r.counters = count(launch, options_.source);
+    } else {
+      launch();
+    }
     std::string outside;
     r.verdict = workload.verify(outside);
     if (!r.verdict.passed())
@@ -230,6 +224,9 @@ class Runner {
     o.field("verified", r.fault.empty());
     o.field("max_error", r.verdict.error).field("error_bound", r.verdict.bound);
     add_machine(o, machine_);
+    if (r.counters)
+      o.field("counters", counters_json(*r.counters))
+          .field("instruction_mix", instruction_mix_json(*r.counters));
     if (r.measurement) add_card_state(o, r.measurement->card);
     o.field("input", input);
     if (r.measurement) o.field("l2", l2_text(footprint_bytes(shape), sets, machine_.l2_bytes));
@@ -251,8 +248,10 @@ std::vector<Problem> shapes_for(const Options& o, const std::optional<Problem>& 
   using Info = ProblemInfo<Problem>;
   if (given) return {*given};
   if (o.sweep) return Info::sweep_shapes();
-  if (!o.verify_only) return {Info::default_shape()};
+  if (!o.verify_only) return {Info::default_shape(o.device)};
   auto shapes = Info::verify_shapes();
+  if (o.device == DeviceKind::simulator)
+    std::erase_if(shapes, [](const Problem& p) { return !quick_on_simulator(p); });
   if (o.reference == Reference::cpu) std::erase_if(shapes, [](const Problem& p) { return !quick_on_cpu(p); });
   return shapes;
 }
@@ -264,8 +263,7 @@ Exit run(const Rung& rung, const Options& options) {
   const Machine machine = this_machine();
   require(machine, rung.needs);
   if (!options.rows)
-    std::printf("%s: %s\n%s, driver %s, CUDA %s, cuBLAS %s\n\n", rung.name, rung.title,
-                machine.device.c_str(), machine.driver.c_str(), machine.cuda.c_str(), machine.cublas.c_str());
+    std::printf("%s: %s\n%s\n\n", rung.name, rung.title, machine_text(machine, options.device).c_str());
   Tally tally;
   try {
     if (options.gemm)

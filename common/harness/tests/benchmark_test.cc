@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 #include "common/harness/machine.h"
 #include "common/harness/nvml.h"
 #include "common/harness/problems.h"
+#include "common/harness/rotation.h"
 
 namespace ladder {
 namespace {
@@ -226,9 +228,9 @@ TEST(Problems, Scores) {
 TEST(Problems, NamesUnitsAndDefaults) {
   EXPECT_STREQ(ProblemInfo<Gemm>::name, "gemm");
   EXPECT_STREQ(ProblemInfo<FusedNorm>::name, "fused_norm");
-  EXPECT_EQ(shape_text(ProblemInfo<Gemm>::default_shape()), "4096x4096x4096");
-  EXPECT_EQ(shape_text(ProblemInfo<FusedNorm>::default_shape()), "16384x8192");
-  EXPECT_FLOAT_EQ(ProblemInfo<FusedNorm>::default_shape().eps, 1e-5f);
+  EXPECT_EQ(shape_text(ProblemInfo<Gemm>::default_shape(DeviceKind::gpu)), "4096x4096x4096");
+  EXPECT_EQ(shape_text(ProblemInfo<FusedNorm>::default_shape(DeviceKind::gpu)), "16384x8192");
+  EXPECT_FLOAT_EQ(ProblemInfo<FusedNorm>::default_shape(DeviceKind::gpu).eps, 1e-5f);
 }
 
 template <class Problem>
@@ -259,9 +261,37 @@ TEST(Problems, SweepsHoldTheDefaults) {
 
 TEST(Problems, TheCpuKeepsToSmallShapesAndHasSome) {
   EXPECT_TRUE(quick_on_cpu(gemm_shape(1, 1, 1)) && quick_on_cpu(norm_shape(1, 1)));
-  EXPECT_FALSE(quick_on_cpu(ProblemInfo<Gemm>::default_shape()));
-  EXPECT_FALSE(quick_on_cpu(ProblemInfo<FusedNorm>::default_shape()));
+  EXPECT_FALSE(quick_on_cpu(ProblemInfo<Gemm>::default_shape(DeviceKind::gpu)));
+  EXPECT_FALSE(quick_on_cpu(ProblemInfo<FusedNorm>::default_shape(DeviceKind::gpu)));
   EXPECT_FALSE(quick_on_cpu(gemm_shape(max_dimension, max_dimension, max_dimension)));
+}
+
+// What the simulator keeps of --verify-only: tails of every dimension on both sides of a tile, one term, one
+// row, one column, and rows wider than any kernel holds in registers.
+TEST(Problems, TheSimulatorKeepsToSmallShapesThatAreStillAwkward) {
+  std::vector<Gemm> gemm = ProblemInfo<Gemm>::verify_shapes();
+  std::vector<FusedNorm> norm = ProblemInfo<FusedNorm>::verify_shapes();
+  std::erase_if(gemm, [](const Gemm& p) { return !quick_on_simulator(p); });
+  std::erase_if(norm, [](const FusedNorm& p) { return !quick_on_simulator(p); });
+  const auto any = [](const auto& shapes, auto&& test) {
+    return std::any_of(shapes.begin(), shapes.end(), test);
+  };
+  EXPECT_TRUE(any(gemm, [](const Gemm& p) { return p.m * p.n * p.k == 1; }));
+  EXPECT_TRUE(any(gemm, [](const Gemm& p) { return p.k == 1 && p.m > 128 && p.n > 1; }));
+  EXPECT_TRUE(any(gemm, [](const Gemm& p) { return p.m == 1 && p.n > 256; }));
+  EXPECT_TRUE(any(gemm, [](const Gemm& p) { return p.n == 1 && p.m > 256; }));
+  EXPECT_TRUE(
+      any(gemm, [](const Gemm& p) { return p.m > 128 && p.n > 128 && p.k % 16 != 0 && p.n % 8 == 0; }));
+  EXPECT_TRUE(any(norm, [](const FusedNorm& p) { return p.rows == 1 && p.cols == 1; }));
+  EXPECT_TRUE(any(norm, [](const FusedNorm& p) { return p.cols > 65536; }));
+  EXPECT_TRUE(any(norm, [](const FusedNorm& p) { return p.rows > 100; }));
+  EXPECT_FALSE(quick_on_simulator(ProblemInfo<Gemm>::default_shape(DeviceKind::gpu)));
+  EXPECT_FALSE(quick_on_simulator(ProblemInfo<FusedNorm>::default_shape(DeviceKind::gpu)));
+}
+
+TEST(Problems, TheSimulatorsDefaultsAreSmall) {
+  EXPECT_EQ(shape_text(ProblemInfo<Gemm>::default_shape(DeviceKind::simulator)), "256x256x256");
+  EXPECT_EQ(shape_text(ProblemInfo<FusedNorm>::default_shape(DeviceKind::simulator)), "64x8192");
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // cli_test PROGRAM: runs a program of the course as a reader would, and reads its exit code and what it
-// prints. Suite Rung is for a rung, suite Roofs for `roofs`; the caller picks one with --gtest_filter.
+// prints. Suite Rung is for a rung, Simulated for a rung on the simulator, Roofs for `roofs`; the caller
+// picks one with --gtest_filter.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,8 +30,9 @@ std::string contents(std::FILE* file) {
   return text;
 }
 
-// Runs the program where it finds no GPU, whatever the machine has.
-Ended run_program(const Arguments& arguments) {
+// Runs the program where it finds no GPU, whatever the machine has, with the simulator's defaults but for
+// `variable` = `value`.
+Ended run_program(const Arguments& arguments, const char* variable = nullptr, const char* value = "") {
   std::vector<char*> argv{program.data()};
   Arguments copies = arguments;
   for (std::string& argument : copies) argv.push_back(argument.data());
@@ -42,6 +44,9 @@ Ended run_program(const Arguments& arguments) {
     dup2(fileno(out), STDOUT_FILENO);
     dup2(fileno(err), STDERR_FILENO);
     setenv("CUDA_VISIBLE_DEVICES", "", 1);
+    for (const char* name : {"SIMULATOR_DEVICE", "SIMULATOR_SEED", "SIMULATOR_CHECKS", "SIMULATOR_COUNTERS"})
+      unsetenv(name);
+    if (variable) setenv(variable, value, 1);
     execv(program.c_str(), argv.data());
     _exit(126);
   }
@@ -145,6 +150,115 @@ TEST(Rung, WithoutAGpuCannotRun) {
   expect_no_gpu({"fused_norm", "--size", "64", "--ablate", "--table-rows"});
 }
 
+TEST(Rung, CountsAreTheSimulators) {
+  for (const char* option : {"--counters", "--source"})
+    expect_bad_usage({option}, std::string(option) + ": only on the simulator: use " + name() + "_sim");
+}
+
+// --- A rung on the simulator ---------------------------------------------------------------------
+
+// Nothing that looks like a time or a rate.
+void expect_no_times(const std::string& text) {
+  for (const char* part :
+       {"TFLOPS", "GB/s", "tflops", "gbps", "median_us", " us ", " ms ", "baselines", "ratio"})
+    EXPECT_FALSE(contains(text, part)) << "'" << part << "' in: " << text;
+}
+
+std::string name_of_the_rung() {
+  return name().substr(0, name().rfind("_sim"));
+}
+
+TEST(Simulated, HelpPasses) {
+  const Ended ended = run_program({"--help"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.err, "");
+  EXPECT_TRUE(ended.out.starts_with(name() + ": ")) << ended.out;
+  EXPECT_TRUE(contains(ended.out, "usage: " + name())) << ended.out;
+  EXPECT_TRUE(contains(ended.out, "--counters")) << ended.out;
+  EXPECT_FALSE(contains(ended.out, "--sweep")) << ended.out;
+}
+
+TEST(Simulated, TimesAreAGpus) {
+  for (const char* option : {"--sweep", "--repeats"})
+    expect_bad_usage({option},
+                     std::string(option) + ": the simulator measures no times: use " + name_of_the_rung());
+  expect_bad_usage({"--reference", "cublas"}, "no cuBLAS");
+}
+
+TEST(Simulated, UnknownSettingsAreBadUsage) {
+  const Ended ended = run_program({"gemm", "--size", "8"}, "SIMULATOR_DEVICE", "gtx");
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_EQ(ended.out, "");
+  expect_one_line(ended, "SIMULATOR_DEVICE");
+}
+
+TEST(Simulated, VerifiesAndCountsBothProblems) {
+  const Ended ended = run_program({"--size", "40"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_TRUE(contains(ended.out, "simulator:h200")) << ended.out;
+  EXPECT_TRUE(contains(ended.out, "simulation")) << ended.out;
+  for (const char* part : {"gemm", "fused_norm", "40x40x40", "40x40", "sectors/request", "  ok\n"})
+    EXPECT_TRUE(contains(ended.out, part)) << "'" << part << "' in: " << ended.out;
+  expect_no_times(ended.out);
+}
+
+TEST(Simulated, BecomesTheGpuThatIsAskedFor) {
+  const Ended ended = run_program({"gemm", "--size", "8"}, "SIMULATOR_DEVICE", "a100");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(contains(ended.out, "simulator:a100")) << ended.out;
+}
+
+TEST(Simulated, VerifyOnlyCountsNothing) {
+  const Ended ended = run_program({"fused_norm", "--size", "40", "--verify-only", "--table-rows"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(contains(ended.out, " - ")) << ended.out;
+  EXPECT_TRUE(ended.out.ends_with("  ok\n")) << ended.out;
+}
+
+TEST(Simulated, CountersByKindOfAccess) {
+  const Ended ended = run_program({"gemm", "--size", "40", "--counters"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  for (const char* part :
+       {"requests", "sectors", "per request", "global load", "global store", "PTX instructions"})
+    EXPECT_TRUE(contains(ended.out, part)) << "'" << part << "' in: " << ended.out;
+  expect_no_times(ended.out);
+}
+
+TEST(Simulated, SourceIsTheKernelsFile) {
+  const Ended ended = run_program({"gemm", "--size", "40", "--source"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(contains(ended.out, "__global__")) << ended.out;
+  EXPECT_FALSE(contains(ended.out, "cannot read")) << ended.out;
+  expect_no_times(ended.out.substr(0, ended.out.find("__global__")));
+}
+
+TEST(Simulated, JsonHasCountersInPlaceOfTimes) {
+  const std::string file = testing::TempDir() + "ladder_cli_test_" + std::to_string(getpid()) + ".jsonl";
+  const Ended ended = run_program({"gemm", "--size", "40", "--json", file}, "SIMULATOR_SEED", "5");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  std::FILE* written = std::fopen(file.c_str(), "r");
+  ASSERT_NE(written, nullptr);
+  const std::string record = contents(written);
+  std::remove(file.c_str());
+  for (const std::string& part :
+       {std::string(R"("record": "run")"), R"("rung": ")" + name_of_the_rung() + "\"",
+        std::string(R"("device": "simulator:h200")"), std::string(R"("verified": true)"),
+        std::string(R"("counters": {"ptx_instructions": )"),
+        std::string(R"("global_load_sectors_per_request": )"), std::string(R"("instruction_mix": {)"),
+        std::string(R"("schedule_seed": 5)"), std::string(R"("checks": "fail")")})
+    EXPECT_TRUE(contains(record, part)) << part << " in: " << record;
+  expect_no_times(record);
+}
+
+// The simulator is deterministic: the same counts for the same seed, whatever else the CPU does.
+TEST(Simulated, CountsRepeat) {
+  const Arguments arguments{"--size", "70", "--table-rows"};
+  const Ended first = run_program(arguments);
+  EXPECT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(run_program(arguments).out, first.out);
+}
+
 // --- roofs ---------------------------------------------------------------------------------------
 
 TEST(Roofs, HelpPasses) {
@@ -173,7 +287,7 @@ TEST(Roofs, WithoutAGpuCannotRun) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (argc != 2 || access(argv[1], X_OK) != 0) {
-    std::fprintf(stderr, "usage: cli_test PROGRAM [--gtest_filter=Rung.*|Roofs.*]\n");
+    std::fprintf(stderr, "usage: cli_test PROGRAM [--gtest_filter=Rung.*|Simulated.*|Roofs.*]\n");
     return 2;
   }
   program = argv[1];

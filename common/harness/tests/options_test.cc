@@ -39,14 +39,14 @@ const Rung& fake() {
   return rung;
 }
 
-Options parse(const Arguments& arguments) {
-  return parse_options(arguments, fake());
+Options parse(const Arguments& arguments, DeviceKind device = DeviceKind::gpu) {
+  return parse_options(arguments, fake(), device);
 }
 
 // The line with which the arguments are refused; empty, and a failed test, where they are not.
-std::string refusal(const Arguments& arguments) {
+std::string refusal(const Arguments& arguments, DeviceKind device = DeviceKind::gpu) {
   try {
-    parse(arguments);
+    parse(arguments, device);
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.exit, Exit::bad_usage) << failure.what();
     return failure.what();
@@ -56,8 +56,9 @@ std::string refusal(const Arguments& arguments) {
 }
 
 // Refused with one line that holds every one of `parts`.
-void expect_refused(const Arguments& arguments, const std::vector<std::string>& parts) {
-  const std::string line = refusal(arguments);
+void expect_refused(const Arguments& arguments, const std::vector<std::string>& parts,
+                    DeviceKind device = DeviceKind::gpu) {
+  const std::string line = refusal(arguments, device);
   EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 0) << line;
   EXPECT_TRUE(line.ends_with("(see --help)")) << line;
   for (const std::string& part : parts)
@@ -70,6 +71,8 @@ std::vector<std::string> lines(const std::string& text) {
   for (std::string line; std::getline(in, line);) all.push_back(line);
   return all;
 }
+
+constexpr DeviceKind both_kinds[] = {DeviceKind::gpu, DeviceKind::simulator};
 
 // --- What is accepted ----------------------------------------------------------------------------
 
@@ -157,6 +160,28 @@ TEST(Options, AVariantChoosesTheProblemsThatHaveIt) {
   EXPECT_TRUE(parse({"--variant", "fast"}).gemm && parse({"--variant", "fast"}).fused_norm);
   EXPECT_FALSE(parse({"--variant", "padded"}).fused_norm);
   EXPECT_FALSE(parse({"--variant", "two_pass"}).gemm);
+}
+
+TEST(Simulator, HasSmallSizesAndTheCpuAsReference) {
+  const Options o = parse({}, DeviceKind::simulator);
+  EXPECT_EQ(o.device, DeviceKind::simulator);
+  EXPECT_EQ(o.reference, Reference::cpu);
+  EXPECT_FALSE(o.counters || o.source);
+  EXPECT_EQ(parse({"--m", "100"}, DeviceKind::simulator).gemm_shape->k, 256);
+  EXPECT_EQ(parse({"--rows", "3"}, DeviceKind::simulator).norm_shape->cols, 8192);
+  EXPECT_EQ(parse({"--reference", "cpu"}, DeviceKind::simulator).reference, Reference::cpu);
+}
+
+TEST(Simulator, Flags) {
+  EXPECT_TRUE(parse({"--counters"}, DeviceKind::simulator).counters);
+  EXPECT_TRUE(parse({"--source"}, DeviceKind::simulator).source);
+  EXPECT_TRUE(parse({"--verify-only", "--ablate"}, DeviceKind::simulator).verify_only);
+  EXPECT_EQ(parse({"--seed", "7"}, DeviceKind::simulator).seed, 7u);
+}
+
+TEST(ProgramName, SaysWhichOfTheTwo) {
+  EXPECT_EQ(program_name(fake(), DeviceKind::gpu), "42_fake");
+  EXPECT_EQ(program_name(fake(), DeviceKind::simulator), "42_fake_sim");
 }
 
 // --- What is refused, and with which words -------------------------------------------------------
@@ -258,10 +283,37 @@ TEST(BadUsage, AblateBesideVariant) {
   expect_refused({"--variant", "fast", "--ablate"}, {"--ablate", "--variant"});
 }
 
+TEST(BadUsage, CountsOnAGpu) {
+  for (const std::string option : {"--counters", "--source"})
+    expect_refused({option}, {option + ": only on the simulator: use 42_fake_sim, or ncu"});
+}
+
+TEST(BadUsage, TimesOnTheSimulator) {
+  for (const std::string option : {"--sweep", "--repeats", "--repeats=7"})
+    expect_refused({option}, {option.substr(0, option.find('=')), "no times: use 42_fake"},
+                   DeviceKind::simulator);
+}
+
+TEST(BadUsage, CublasOnTheSimulator) {
+  expect_refused({"--reference", "cublas"}, {"--reference cublas: the simulator has no cuBLAS"},
+                 DeviceKind::simulator);
+  expect_refused({"--reference", "mkl"}, {"not 'mkl'"}, DeviceKind::simulator);
+}
+
+TEST(BadUsage, CountsBesideVerifyOnly) {
+  for (const std::string option : {"--counters", "--source"})
+    expect_refused({option, "--verify-only"}, {option, "--verify-only", "not both"}, DeviceKind::simulator);
+}
+
+TEST(BadUsage, AValueForAFlagOfTheSimulator) {
+  for (const std::string flag : {"--counters", "--source"})
+    expect_refused({flag + "=yes"}, {flag + " takes no value"}, DeviceKind::simulator);
+}
+
 // --- The texts -----------------------------------------------------------------------------------
 
 TEST(HelpText, NamesTheRungAndEveryOption) {
-  const std::string help = help_text(fake());
+  const std::string help = help_text(fake(), DeviceKind::gpu);
   for (const char* part : {"42_fake",      "does nothing, quickly",
                            "gemm",         "fused_norm",
                            "--m ",         "--n ",
@@ -277,31 +329,48 @@ TEST(HelpText, NamesTheRungAndEveryOption) {
     EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 
-TEST(HelpText, ExplainsEveryExitCode) {
-  const std::string help = help_text(fake());
-  for (const char* part : {"0 passed", "1 wrong result", "2 bad usage", "77 cannot run here"})
+TEST(HelpText, OfTheSimulatorHasCountsAndNoTimes) {
+  const std::string help = help_text(fake(), DeviceKind::simulator);
+  for (const char* part : {"usage: 42_fake_sim ", "--counters", "--source", "--ablate", "--verify-only",
+                           "--seed ", "--json ", "--table-rows", "256x256x256", "64x8192", "SIMULATOR_DEVICE",
+                           "SIMULATOR_SEED", "SIMULATOR_CHECKS", "SIMULATOR_THREADS"})
     EXPECT_NE(help.find(part), std::string::npos) << part;
+  for (const char* part : {"--sweep", "--repeats", "--reference", "cuBLAS", "4096"})
+    EXPECT_EQ(help.find(part), std::string::npos) << part;
 }
 
-// Every option that the help names is one that the parser knows.
-TEST(HelpText, NamesNoOptionThatThereIsNot) {
-  std::istringstream words(help_text(fake()));
-  int options = 0;
-  for (std::string word; words >> word;) {
-    if (!word.starts_with("--")) continue;
-    while (!std::isalpha(static_cast<unsigned char>(word.back()))) word.pop_back();
-    ++options;
-    try {
-      parse({word});
-    } catch (const Failure& failure) {
-      EXPECT_EQ(std::string(failure.what()).find("unknown"), std::string::npos) << failure.what();
-    }
+TEST(HelpText, ExplainsEveryExitCode) {
+  for (const DeviceKind device : both_kinds) {
+    const std::string help = help_text(fake(), device);
+    for (const char* part : {"0 passed", "1 wrong result", "2 bad usage", "77 cannot run here"})
+      EXPECT_NE(help.find(part), std::string::npos) << part;
   }
-  EXPECT_GE(options, 17);
+}
+
+// Every option that the help names is one that the parser knows and takes on that device.
+TEST(HelpText, NamesNoOptionThatThereIsNot) {
+  for (const DeviceKind device : both_kinds) {
+    std::istringstream words(help_text(fake(), device));
+    int options = 0;
+    for (std::string word; words >> word;) {
+      if (!word.starts_with("--")) continue;
+      while (!std::isalpha(static_cast<unsigned char>(word.back()))) word.pop_back();
+      ++options;
+      try {
+        parse({word}, device);
+      } catch (const Failure& failure) {
+        const std::string line = failure.what();
+        EXPECT_EQ(line.find("unknown"), std::string::npos) << line;
+        EXPECT_EQ(line.find(word + ": "), std::string::npos) << line;
+      }
+    }
+    EXPECT_GE(options, 16);
+  }
 }
 
 TEST(HelpText, FitsATerminal) {
-  for (const std::string& line : lines(help_text(fake()))) EXPECT_LE(line.size(), 120u) << line;
+  for (const DeviceKind device : both_kinds)
+    for (const std::string& line : lines(help_text(fake(), device))) EXPECT_LE(line.size(), 120u) << line;
 }
 
 TEST(ListText, OneLinePerVariantInTheChaptersOrder) {

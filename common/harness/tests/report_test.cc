@@ -82,6 +82,34 @@ TEST(JsonObject, SaysWhereAResultComesFrom) {
             R"("revision": "abc", "sm_clock_mhz": 1500, "power_w": 650.5, "throttle": "power_cap"})");
 }
 
+TEST(JsonObject, SaysHowItWasSimulated) {
+  Machine machine;
+  machine.device = "simulator:h200";
+  machine.cuda = "13.0";
+  machine.revision = "abc";
+  machine.checks = "fail";
+  machine.schedule_seed = 7;
+  JsonObject o;
+  add_machine(o, machine);
+  EXPECT_EQ(o.text(), R"({"device": "simulator:h200", "cuda": "13.0", "revision": "abc", "checks": "fail", )"
+                      R"("schedule_seed": 7})");
+}
+
+TEST(MachineText, NamesWhatAResultComesFrom) {
+  Machine machine;
+  machine.device = "A GPU";
+  machine.driver = "580.1";
+  machine.cuda = "13.0";
+  machine.cublas = "13.1.0";
+  EXPECT_EQ(machine_text(machine, DeviceKind::gpu), "A GPU, driver 580.1, CUDA 13.0, cuBLAS 13.1.0");
+  machine.device = "simulator:h200";
+  machine.checks = "report";
+  machine.schedule_seed = 3;
+  const std::string text = machine_text(machine, DeviceKind::simulator);
+  EXPECT_TRUE(text.starts_with("simulator:h200, CUDA 13.0, checks report, schedule seed 3")) << text;
+  EXPECT_NE(text.find("simulation"), std::string::npos) << text;
+}
+
 class JsonFile : public testing::Test {
  protected:
   std::string path = testing::TempDir() + "ladder_report_test_" + std::to_string(getpid()) + ".jsonl";
@@ -135,6 +163,14 @@ TEST_F(JsonFile, OnAFullDiskIsSaid) {
 }
 
 // --- The table -----------------------------------------------------------------------------------
+
+// On a GPU.
+std::string table_header(const char* problem) {
+  return table_header(problem, DeviceKind::gpu);
+}
+std::string table_row(const Result& r) {
+  return table_row(r, DeviceKind::gpu);
+}
 
 Timing timing(const char* name, double median_us) {
   return {name, median_us, median_us, median_us, 9, 1};
@@ -256,6 +292,67 @@ TEST(Table, NormAndGemmHaveTheSameColumns) {
   r.unit = "GB/s";
   r.scores = {4321, 4321, 4321};
   EXPECT_EQ(table_row(r).find("ok"), norm.find("check")) << norm << table_row(r);
+}
+
+// --- The table of the simulator ------------------------------------------------------------------
+
+Result counted() {
+  Result r = verified_only();
+  Counters c;
+  c.instructions = 1000;
+  c.lanes = 31500;
+  c.global_load = {.requests = 10, .sectors = 165};
+  c.global_store = {.requests = 4, .sectors = 16};
+  c.shared_load = {.requests = 20, .wavefronts = 50, .ideal_wavefronts = 20};
+  c.shared_store = {.requests = 3, .wavefronts = 4, .ideal_wavefronts = 3};
+  r.counters = c;
+  return r;
+}
+
+TEST(SimulatedRow, HasCountsAndNoTimes) {
+  EXPECT_EQ(words(table_row(counted(), DeviceKind::simulator)),
+            (std::vector<std::string>{"03_vectorized", "4096x4096x4096", "vectorized", "1000", "14", "16.50",
+                                      "4.00", "23", "31", "ok"}));
+}
+
+TEST(SimulatedRow, OfAVerifyOnlyResultHasNoCounts) {
+  EXPECT_EQ(words(table_row(verified_only(), DeviceKind::simulator)),
+            (std::vector<std::string>{"03_vectorized", "4096x4096x4096", "vectorized", "-", "-", "-", "-",
+                                      "-", "-", "ok"}));
+}
+
+TEST(SimulatedRow, WithoutSharedMemoryHasNoWavefronts) {
+  Result r = counted();
+  r.counters->shared_load = r.counters->shared_store = {};
+  const auto columns = words(table_row(r, DeviceKind::simulator));
+  EXPECT_EQ(columns[7], "-");
+  EXPECT_EQ(columns[8], "-");
+}
+
+TEST(SimulatedRow, SaysWhatIsWrongOrRefused) {
+  Result r = counted();
+  r.fault = "1 of 9 elements wrong";
+  EXPECT_TRUE(table_row(r, DeviceKind::simulator).ends_with("WRONG: 1 of 9 elements wrong\n"));
+  r.refused = "n must be a multiple of 8";
+  EXPECT_TRUE(table_row(r, DeviceKind::simulator).ends_with("not run: n must be a multiple of 8\n"));
+}
+
+TEST(SimulatedTable, ColumnsOfHeaderAndRowsLineUp) {
+  const std::string header = table_header("gemm", DeviceKind::simulator);
+  ASSERT_EQ(std::count(header.begin(), header.end(), '\n'), 2);
+  const std::string groups = header.substr(0, header.find('\n')),
+                    names = header.substr(header.find('\n') + 1);
+  const auto ends = [&](const char* name) { return names.find(name) + std::string(name).size(); };
+  EXPECT_EQ(groups.find("global") + 6, ends("requests"));
+  EXPECT_EQ(groups.find("sectors/request") + 15, ends("store"));
+  EXPECT_EQ(groups.size(), ends("excess"));
+  for (const Result& r : {counted(), verified_only()}) {
+    const std::string row = table_row(r, DeviceKind::simulator);
+    EXPECT_EQ(row.find("4096x"), names.find("shape")) << header << row;
+    EXPECT_EQ(row.find("ok"), names.find("check")) << header << row;
+  }
+  EXPECT_EQ(table_row(counted(), DeviceKind::simulator).find("16.50") + 5, ends("load"));
+  EXPECT_EQ(table_header("fused_norm", DeviceKind::simulator).size(), header.size());
 }
 
 }  // namespace

@@ -1,0 +1,47 @@
+// What the simulator counts of one launch. The names are those of the hardware's counters in profile.py,
+// where both have one, so that the two can be laid side by side.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace ladder {
+
+class JsonObject;
+
+// One kind of memory access, summed over warps.
+struct AccessCounts {
+  std::uint64_t requests = 0;          // instructions of a warp with at least one active lane
+  std::uint64_t sectors = 0;           // distinct 32-byte sectors, request by request; 0 for shared memory
+  std::uint64_t bytes = 0;             // asked for by the active lanes
+  std::uint64_t wavefronts = 0;        // of shared memory: passes over its banks
+  std::uint64_t ideal_wavefronts = 0;  // of shared memory: what they would be without bank conflicts
+
+  double sectors_per_request() const { return requests > 0 ? double(sectors) / double(requests) : 0; }
+};
+
+struct Counters {
+  std::uint64_t ctas = 0, warps = 0;
+  std::uint64_t instructions = 0;  // PTX instructions executed by a warp; nvcc makes fewer or more of them
+  std::uint64_t lanes = 0;         // active in them, summed
+  AccessCounts global_load, global_store, shared_load, shared_store, local, atomic;
+  std::map<std::string, std::uint64_t> mix;  // instruction with type, such as "fma.rn.f32" → how many
+  std::vector<std::string> notes;            // what the hardware may do differently, a line each
+  std::string listing;  // the kernel's source with each line's counts; empty: not asked for
+
+  double active_lanes() const { return instructions > 0 ? double(lanes) / double(instructions) : 0; }
+  std::uint64_t wavefronts() const { return shared_load.wavefronts + shared_store.wavefronts; }
+  std::uint64_t ideal_wavefronts() const {
+    return shared_load.ideal_wavefronts + shared_store.ideal_wavefronts;
+  }
+};
+
+JsonObject counters_json(const Counters& counters);         // flat: one number per name
+JsonObject instruction_mix_json(const Counters& counters);  // the most frequent first
+
+// Several lines under the heading `what`: accesses by kind, instructions, notes.
+std::string counters_text(const std::string& what, const Counters& counters);
+
+}  // namespace ladder

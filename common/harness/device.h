@@ -1,0 +1,49 @@
+// What a GPU and the simulator do each in their own way. A program is linked with gpu.cc or with
+// simulated.cc, beside objects that are the same for both. What the other kind alone can do throws
+// std::logic_error: options.cc lets no command line ask for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/harness/benchmark.h"
+#include "common/harness/counters.h"
+#include "common/harness/problems.h"
+#include "common/rung.h"
+
+namespace ladder {
+
+DeviceKind device_kind();  // the one that is linked
+
+// What stands below the harness. Empty: there is none.
+struct Platform {
+  std::string driver;                          // "580.159.04"
+  std::string cublas;                          // "13.1.0"
+  std::string checks;                          // the simulator's: "fail", "report" or "off"
+  std::optional<std::uint64_t> schedule_seed;  // the simulator's: which order its warps run in
+};
+
+// Called before any other function of the CUDA runtime. Throws Failure(Exit::bad_usage) where the environment
+// asks the simulator for what it does not know.
+Platform platform();
+
+// --- Only on a GPU. benchmark.h has the clock, measure().
+
+// C in fp32 by cuBLAS, row-major, on the host.
+std::vector<float> library_reference(const Gemm& p);
+
+// What a variant is timed beside: cuBLAS for the gemm, a plain copy for the norm. `sets` are the problems
+// that timings rotate over.
+std::vector<Contender> baselines(const std::vector<Gemm>& sets);
+std::vector<Contender> baselines(const std::vector<FusedNorm>& sets);
+
+// --- Only on the simulator.
+
+// Calls `launch`, which launches kernels and waits for them, and says what they did. `listing`: line by line,
+// too.
+Counters count(const std::function<void()>& launch, bool listing);
+
+}  // namespace ladder

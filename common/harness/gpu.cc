@@ -1,0 +1,77 @@
+// The harness on a GPU.
+#include <cuda_runtime_api.h>
+
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "common/harness/cublas.h"
+#include "common/harness/device.h"
+#include "common/harness/device_buffer.h"
+#include "common/harness/failure.h"
+#include "common/harness/machine.h"
+
+namespace ladder {
+
+DeviceKind device_kind() {
+  return DeviceKind::gpu;
+}
+
+// "580.159.04" from the kernel module; the CUDA version it supports where that is hidden.
+static std::string driver_version() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  if (file >> version) return version;
+  int supported = 0;
+  cudaDriverGetVersion(&supported);
+  return "for CUDA " + cuda_version_text(supported);
+}
+
+Platform platform() {
+  return {.driver = driver_version(), .cublas = cublas_version(), .checks = {}, .schedule_seed = {}};
+}
+
+std::vector<float> library_reference(const Gemm& p) {
+  std::vector<float> host(std::size_t(p.m) * std::size_t(p.n));
+  const std::size_t bytes = host.size() * sizeof(float);
+  float* device = nullptr;
+  check(cudaMalloc(reinterpret_cast<void**>(&device), bytes), "GPU memory for the reference");
+  cublas_reference(p, device);
+  const cudaError_t copied = cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost);
+  cudaFree(device);
+  check(copied, "copying the reference to the host");
+  return host;
+}
+
+std::vector<Contender> baselines(const std::vector<Gemm>& sets) {
+  return cublas_baselines(sets);
+}
+
+// One plain copy that reads and writes together as many bytes as the norm must move, less what is over a
+// multiple of 64 KiB each way where that is little: cudaMemcpy is much slower for some ragged sizes, and the
+// rival shall be at its best.
+std::vector<Contender> baselines(const std::vector<FusedNorm>& sets) {
+  struct Pair {
+    GuardedBuffer from, to;
+  };
+  auto pairs = std::make_shared<std::vector<Pair>>();
+  constexpr std::uint64_t granule = 65536 / sizeof(__nv_bfloat16);
+  std::uint64_t elements = footprint_bytes(sets[0]) / 2 / sizeof(__nv_bfloat16);
+  if (elements > 64 * granule) elements -= elements % granule;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    pairs->push_back({GuardedBuffer("the copy's source", GuardedBuffer::Kind::input, elements),
+                      GuardedBuffer("the copy's target", GuardedBuffer::Kind::output, elements)});
+    fill(pairs->back().from, {Distribution::Kind::normal}, i);
+  }
+  return {{"copy", [=](int set, cudaStream_t stream) {
+             const Pair& pair = (*pairs)[set];
+             return cudaMemcpyAsync(pair.to.data(), pair.from.data(), elements * sizeof(__nv_bfloat16),
+                                    cudaMemcpyDeviceToDevice, stream);
+           }}};
+}
+
+Counters count(const std::function<void()>&, bool) {
+  throw std::logic_error("a GPU does not count for its programs");
+}
+
+}  // namespace ladder

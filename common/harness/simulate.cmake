@@ -1,0 +1,23 @@
+# cmake -D PROGRAM=build/bin/NAME_sim -D PROBLEM=gemm -P simulate.cmake
+#
+# The test of a rung's kernels on the simulator: every variant at awkward sizes, on GPUs of two generations, in three
+# orders of execution that a GPU may choose, with every check on. A GPU that the rung is not for (exit code 77) is passed
+# over.
+set(ran 0)
+foreach(device a100 h200)
+  foreach(seed 0 1 2)
+    execute_process(
+      COMMAND ${CMAKE_COMMAND} -E env SIMULATOR_DEVICE=${device} SIMULATOR_SEED=${seed} SIMULATOR_CHECKS=fail
+              ${PROGRAM} ${PROBLEM} --ablate --verify-only
+      RESULT_VARIABLE exit_code)
+    if(exit_code EQUAL 77)
+      break()
+    elseif(NOT exit_code EQUAL 0)
+      message(FATAL_ERROR "exit code ${exit_code} with SIMULATOR_DEVICE=${device} SIMULATOR_SEED=${seed}")
+    endif()
+    math(EXPR ran "${ran} + 1")
+  endforeach()
+endforeach()
+if(ran EQUAL 0)
+  message(FATAL_ERROR "no simulated GPU runs this rung")
+endif()

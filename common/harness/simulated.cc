@@ -1,0 +1,91 @@
+// The harness on the simulator, a GPU made of the CPU.
+#include <set>
+#include <stdexcept>
+
+#include "common/harness/device.h"
+#include "common/harness/failure.h"
+#include "common/simulator/settings.h"
+#include "common/simulator/simulator.h"
+
+namespace ladder {
+
+DeviceKind device_kind() {
+  return DeviceKind::simulator;
+}
+
+static const char* name_of(simulator::Checks checks) {
+  switch (checks) {
+    case simulator::Checks::off:
+      return "off";
+    case simulator::Checks::report:
+      return "report";
+    case simulator::Checks::fail:
+      return "fail";
+  }
+  return "unknown";
+}
+
+Platform platform() {
+  try {
+    const simulator::Settings& settings = simulator::settings();
+    return {.driver = {}, .cublas = {}, .checks = name_of(settings.checks), .schedule_seed = settings.seed};
+  } catch (const std::invalid_argument& unknown) {
+    throw Failure(Exit::bad_usage, unknown.what());
+  }
+}
+
+static void add(AccessCounts& sum, const simulator::Counts& counts) {
+  sum.requests += counts.requests;
+  sum.sectors += counts.sectors;
+  sum.bytes += counts.bytes;
+  sum.wavefronts += counts.wavefronts;
+  sum.ideal_wavefronts += counts.ideal_wavefronts;
+}
+
+Counters count(const std::function<void()>& launch, bool listing) {
+  simulator::reset_counters();
+  launch();
+  const std::vector<simulator::KernelCounts> kernels = simulator::read_counters();
+
+  Counters sum;
+  std::set<std::string> files;
+  for (const simulator::KernelCounts& kernel : kernels) {
+    sum.ctas += kernel.ctas;
+    sum.warps += kernel.warps;
+    sum.instructions += kernel.total.executed;
+    sum.lanes += kernel.total.lanes;
+    add(sum.global_load, kernel.global_load);
+    add(sum.global_store, kernel.global_store);
+    add(sum.shared_load, kernel.shared_load);
+    add(sum.shared_store, kernel.shared_store);
+    add(sum.local, kernel.local);
+    add(sum.atomic, kernel.atomic);
+    for (const auto& [instruction, executed] : kernel.mix) sum.mix[instruction] += executed;
+    sum.notes.insert(sum.notes.end(), kernel.notes.begin(), kernel.notes.end());
+    for (const simulator::LineCounts& line : kernel.lines)
+      if (!line.file.empty()) files.insert(line.file);
+  }
+  if (!listing) return sum;
+  for (const std::string& file : files) {
+    const std::string text = simulator::annotated_listing(kernels, file);
+    sum.listing += text.empty() ? "cannot read " + file + "\n" : file + "\n" + text;
+  }
+  if (files.empty()) sum.listing = "the kernel names no source file: it was compiled without -lineinfo\n";
+  return sum;
+}
+
+// Options never ask for these here.
+std::vector<float> library_reference(const Gemm&) {
+  throw std::logic_error("the simulator has no cuBLAS");
+}
+std::vector<Contender> baselines(const std::vector<Gemm>&) {
+  throw std::logic_error("the simulator measures no times");
+}
+std::vector<Contender> baselines(const std::vector<FusedNorm>&) {
+  throw std::logic_error("the simulator measures no times");
+}
+Measurement measure(const std::vector<Contender>&, int, int) {
+  throw std::logic_error("the simulator measures no times");
+}
+
+}  // namespace ladder

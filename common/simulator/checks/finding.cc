@@ -1,0 +1,209 @@
+#include "common/simulator/checks/finding.h"
+
+#include <cctype>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace simulator {
+namespace {
+
+constexpr size_t longest_name = 100;  // characters of a kernel's name in a report, if that can be had
+
+// Does a '<' or '>' here belong to an operator's name ("operator<<", "operator->") or an arrow rather than to
+// a list?
+bool part_of_operator(std::string_view name, size_t at) {
+  if (name[at] == '>' && at > 0 && name[at - 1] == '-') return true;
+  size_t begin = at;
+  while (begin > 0 && (name[begin - 1] == '<' || name[begin - 1] == '>' || name[begin - 1] == '=')) --begin;
+  constexpr std::string_view word = "operator";
+  if (begin < word.size() || name.substr(begin - word.size(), word.size()) != word) return false;
+  if (begin > word.size()) {
+    const char before = name[begin - word.size() - 1];
+    if (std::isalnum(static_cast<unsigned char>(before)) || before == '_') return false;
+  }
+  // "operator< <int>" is written with a space, "operator<<int>" is not: at most two characters are the
+  // operator.
+  return at - begin < 2;
+}
+
+// Template argument lists nested deeper than `depth` become "<…>"; the list of parameters "(…)" too where
+// `calls`.
+std::string collapse(std::string_view name, int depth, bool calls) {
+  std::string out;
+  int angles = 0, rounds = 0;
+  for (size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i];
+    const bool hidden = angles > depth || (calls && angles == 0 && rounds > 0);
+    if (c == '<' && !part_of_operator(name, i)) {
+      if (!hidden) out += angles == depth ? "<…" : "<";
+      ++angles;
+    } else if (c == '>' && angles > 0 && !part_of_operator(name, i)) {
+      --angles;
+      if (angles <= depth && !(calls && angles == 0 && rounds > 0)) out += '>';
+    } else if (c == '(' && calls && angles == 0) {
+      // "(anonymous namespace)" and "operator()" are names.
+      constexpr std::string_view anonymous = "(anonymous namespace)";
+      if (rounds == 0 && name.substr(i, anonymous.size()) == anonymous) {
+        out += anonymous;
+        i += anonymous.size() - 1;
+      } else if (rounds == 0 && name.substr(i, 2) == "()") {
+        out += "()";
+        ++i;
+      } else {
+        if (rounds++ == 0) out += "(…";
+      }
+    } else if (c == ')' && calls && angles == 0 && rounds > 0) {
+      if (--rounds == 0) out += ')';
+    } else if (!hidden) {
+      out += c;
+    }
+  }
+  return out;
+}
+
+size_t characters(std::string_view text) {  // of UTF-8
+  size_t count = 0;
+  for (const char c : text) count += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  return count;
+}
+
+std::string shorten(std::string_view name) {
+  constexpr std::string_view returns = "void ";  // what a template's demangled name begins with
+  if (name.substr(0, returns.size()) == returns) name.remove_prefix(returns.size());
+  std::string text(name);
+  for (int depth = 3; depth >= 0 && characters(text) > longest_name; --depth)
+    text = collapse(name, depth, false);
+  if (characters(text) > longest_name) text = collapse(name, 0, true);
+  return text;
+}
+
+std::string triple(const uint32_t (&v)[3]) {
+  std::string text;
+  for (const uint32_t number : v) text.append(text.empty() ? "(" : ",").append(std::to_string(number));
+  return text.append(")");
+}
+
+// Calls are written over several lines.
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  for (const char c : text) {
+    const bool space = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (!space) line += c;
+    if (space && !line.empty() && line.back() != ' ') line += ' ';
+  }
+  if (!line.empty() && line.back() == ' ') line.pop_back();
+  return line;
+}
+
+// Concerns a whole CTA or kernel: no one thread is at fault.
+bool has_thread(FindingKind kind) {
+  return kind != FindingKind::deadlock && kind != FindingKind::not_supported;
+}
+
+}  // namespace
+
+const char* name_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::illegal_address:
+      return "illegal address";
+    case FindingKind::misaligned:
+      return "misaligned access";
+    case FindingKind::shared_out_of_bounds:
+      return "shared memory out of bounds";
+    case FindingKind::local_out_of_bounds:
+      return "local memory out of bounds";
+    case FindingKind::param_out_of_bounds:
+      return "parameters out of bounds";
+    case FindingKind::illegal_instruction:
+      return "illegal instruction";
+    case FindingKind::trap:
+      return "trap";
+    case FindingKind::assertion:
+      return "failed assertion";
+    case FindingKind::stack_overflow:
+      return "stack overflow";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::uninitialised:
+      return "uninitialised read";
+    case FindingKind::race:
+      return "race";
+    case FindingKind::divergent_barrier:
+      return "divergent barrier";
+    case FindingKind::invalid_shuffle:
+      return "invalid shuffle";
+    case FindingKind::not_supported:
+      return "not supported";
+  }
+  return "finding";
+}
+
+bool faults_on_hardware(FindingKind kind) {
+  return kind <= FindingKind::deadlock;
+}
+
+std::string to_text(const Finding& finding) {
+  std::string text;
+  const auto line = [&text](std::string_view indent, std::string_view content) {
+    while (true) {  // text from elsewhere may hold line ends of its own
+      const size_t end = content.find('\n');
+      text.append("simulator: ").append(indent).append(content.substr(0, end)).append("\n");
+      if (end == std::string_view::npos || end + 1 >= content.size()) break;
+      content.remove_prefix(end + 1);
+    }
+  };
+  const Site& site = finding.site;
+
+  std::string head = name_of(finding.kind);
+  if (!site.kernel.empty()) head += " in " + shorten(site.kernel);
+  if (!site.source.empty()) head += " at " + site.source;
+  line("", head);
+
+  std::string what = finding.what;
+  while (!what.empty() && (what.back() == '.' || what.back() == '\n')) what.pop_back();
+  if (has_thread(finding.kind)) {
+    if (!what.empty()) what += ", ";
+    what += "thread " + triple(site.thread) + " of CTA " + triple(site.cta);
+  }
+  if (!what.empty()) line("  ", what);
+  for (const std::string& detail : finding.details) line("  ", detail);
+  if (site.ptx_line != 0) {
+    std::string instruction = "PTX line " + std::to_string(site.ptx_line);
+    if (!site.instruction.empty()) instruction += ": " + on_one_line(site.instruction);
+    line("  ", instruction);
+  }
+  return text;
+}
+
+void Findings::add(Finding finding) {
+  const std::lock_guard lock(mutex_);
+  ++count_;
+  for (const Finding& told : told_) {
+    if (told.kind == finding.kind && told.site.ptx_line == finding.site.ptx_line &&
+        told.site.kernel == finding.site.kernel) {
+      return;
+    }
+  }
+  const std::string text = to_text(finding);
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+  told_.push_back(std::move(finding));
+}
+
+uint64_t Findings::count() const {
+  const std::lock_guard lock(mutex_);
+  return count_;
+}
+
+std::vector<Finding> Findings::all() const {
+  const std::lock_guard lock(mutex_);
+  return told_;
+}
+
+}  // namespace simulator

@@ -1,0 +1,67 @@
+// What is wrong with a kernel, said so that its author can go and mend it.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace simulator {
+
+enum class FindingKind : uint8_t {
+  illegal_address,    // out of bounds, freed, no such memory, write to read-only memory
+  misaligned,
+  shared_out_of_bounds, local_out_of_bounds, param_out_of_bounds,
+  illegal_instruction, trap, assertion, stack_overflow,
+  deadlock,
+  // What a GPU lets pass:
+  uninitialised,      // a read of memory never written
+  race,               // two accesses to shared memory, at least one a write, with nothing that orders them
+  divergent_barrier,  // a barrier that not all threads reach together
+  invalid_shuffle,    // a warp-wide instruction that names or reads a lane that is not there
+  not_supported,      // the simulator cannot do this
+};
+const char* name_of(FindingKind kind);
+bool faults_on_hardware(FindingKind kind);
+
+// Where in a kernel: filled in by the executor.
+struct Site {
+  std::string kernel;          // demangled
+  uint32_t cta[3] = {}, thread[3] = {};
+  std::string source;          // "gemm.cu:42", with " (inlined at …)" for each call around it; empty: not known
+  std::string instruction;     // PTX text
+  uint32_t ptx_line = 0;
+};
+
+struct Finding {
+  FindingKind kind;
+  std::string what;            // one sentence: what is wrong, with address, size, allocation, limits
+  std::vector<std::string> details;  // further lines, such as the other access of a race, who waits for what
+  Site site;
+};
+
+// One block of text, each line begins with "simulator: ".
+std::string to_text(const Finding& finding);
+
+// Thrown by handlers to end a launch; caught where the launch began.
+struct Fault : std::runtime_error {
+  explicit Fault(Finding finding_) : std::runtime_error(finding_.what), finding(std::move(finding_)) {}
+  Finding finding;
+};
+
+// Findings of one launch. Equal ones (same kind, same instruction) are told once, then counted.
+class Findings {
+ public:
+  // Prints the first of its kind at its instruction to stderr; thread-safe.
+  void add(Finding finding);
+  uint64_t count() const;
+  std::vector<Finding> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Finding> told_;
+  uint64_t count_ = 0;
+};
+
+}  // namespace simulator

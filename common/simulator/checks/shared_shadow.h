@@ -1,0 +1,114 @@
+// What is known about each byte of a CTA's shared memory: was it ever written, by whom, and who has read it
+// since.
+//
+// Order is kept per warp, with vector clocks (as FastTrack does per thread; Flanagan and Freund, PLDI 2009):
+// every warp has a clock, and knows for every other warp of its CTA up to which clock that warp's accesses
+// come before its own. A barrier joins the knowledge of all that take part and moves their clocks on. Lanes
+// of one warp are ordered by
+// __syncwarp() and by barriers only, which also move the warp's clock on: two lanes that touch the same bytes
+// at the same clock of their warp, one of them writing, race; lanes of one instruction only where both write
+// (different values).
+//
+// Clocks are readings of one time that only grows, over all CTAs that use the object: a warp takes a new
+// reading at its first access after each point of synchronisation. So what is older than the CTA counts as
+// never written, and one comparison with `floor` (all up to then is ordered before me) settles nearly every
+// access.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace simulator {
+
+class SharedShadow {
+ public:
+  struct Access {  // by one lane
+    uint32_t warp, lane;
+    uint32_t pc;  // instruction index (its low 24 bits), for the report
+    bool write,
+        atomic;  // atomic: also volatile, relaxed and stronger accesses: they do not race with each other
+  };
+  struct Problem {
+    enum class Kind : uint8_t { none, uninitialised, race } kind = Kind::none;
+    uint32_t offset = 0;  // of the first byte concerned
+    uint32_t lane = 0;    // of this access
+    Access other{};       // race: the earlier access
+  };
+
+  // A new CTA of at most 32 warps. granule: the narrowest access of the kernel, 1, 2 or 4 bytes.
+  void reset(uint32_t bytes, uint32_t warps, uint32_t granule);
+
+  // A warp's access: address[lane] is an offset inside shared memory, in bounds and aligned, for lanes in
+  // `lanes`. Returns the first problem found (the access is recorded all the same, and the same pair is not
+  // told again). values: for writes, lane l's bytes at values + l * bytes (to tell same-value writes in one
+  // instruction, which are no race). Null for an atomic write: a read-modify-write, which also reads. Null
+  // for another write: unknown values, all different. Atomic accesses order warps, by location: a write
+  // releases, a read acquires, a read-modify-write does both.
+  Problem access(uint32_t warp, uint32_t pc, const uint32_t address[32], uint32_t lanes, uint32_t bytes,
+                 bool write, bool atomic, const std::byte* values);
+
+  // Orderings.
+  void sync_warp(uint32_t warp);  // __syncwarp
+  // All of these have arrived: joins them. Warps that exited before may be named too: hardware counts them as
+  // arrived.
+  void barrier(const uint32_t* warps, uint32_t count);
+  // Adds the warp's knowledge to `clock` (mbarriers, bar.arrive). A clock is empty at first and means nothing
+  // in a later CTA.
+  void release(uint32_t warp, std::vector<uint32_t>& clock);
+  void acquire(uint32_t warp, const std::vector<uint32_t>& clock);
+
+ private:
+  // One access as a number, so that a later clock is a larger number: from the top bit down, 0, clock (23
+  // bits), warp (5), lane (5), another lane of the same access or the same lane (5), atomic (1), pc (24).
+  using Stamp = int64_t;
+  using Clocks = std::array<uint32_t, 32>;  // per warp
+
+  // `lanes` neighbouring lanes that access neighbouring bytes, beginning at a granule.
+  struct Run {
+    uint32_t granule, lanes;
+    Stamp first;  // of the first lane
+  };
+
+  Stamp open(uint32_t warp);
+  void update_floor(uint32_t warp);
+  void forget();
+  bool ordered(uint32_t warp, Stamp earlier, Stamp mine) const;
+  void tell(Problem& problem, Problem::Kind kind, uint32_t granule, Stamp mine, Stamp earlier,
+            bool wrote) const;
+  void read(uint32_t warp, const Run& run, Problem& problem);
+  void write(uint32_t warp, const Run& run, bool reads_too, Problem& problem);
+  void read_slowly(uint32_t warp, uint32_t granule, Stamp mine, Problem& problem);
+  void write_slowly(uint32_t warp, uint32_t granule, Stamp mine, bool reads_too, Problem& problem);
+  void read_lanes(uint32_t warp, const uint32_t* address, uint32_t active, uint32_t bytes, Stamp mine,
+                  Problem& problem);
+  void write_lanes(uint32_t warp, const uint32_t* address, uint32_t active, uint32_t bytes, Stamp mine,
+                   bool reads_too, const std::byte* values, Problem& problem);
+  void order_atomics(uint32_t warp, const uint32_t* address, uint32_t lanes, uint32_t bytes, bool acquires,
+                     bool releases);
+  Stamp* reads_of(uint32_t warp) { return reads_.data() + size_t{warp} * stride_; }
+
+  uint32_t shift_ = 2;                    // log2 of the granule's bytes
+  uint32_t granules_ = 0, per_lane_ = 1;  // of this CTA; of the present access
+  size_t stride_ = 0;                     // between the rows of reads_
+  uint32_t warps_ = 0;
+  uint32_t now_ = 0;   // the time
+  uint32_t base_ = 0;  // the time when this CTA began
+  uint32_t life_ = 0;  // a number for this CTA: of clocks outside
+
+  std::vector<Stamp> writes_;     // per granule: the last write
+  std::vector<Stamp> reads_;      // per warp and granule: that warp's last read
+  std::vector<int32_t> readers_;  // per granule: clock of the last read · 64 + the only warp that read, as
+                                  // far as reads are not ordered before it; 32: several did
+  std::array<Clocks, 32> known_{};  // [w][v]: v's accesses up to this clock come before what w does now
+  Clocks last_{};                   // the clock of the warp's last access
+  Clocks floor_{};                  // [w]: everybody's accesses up to this clock come before what w does now
+  uint32_t open_ = 0;               // a bit per warp: has accessed since it last synchronised
+
+  std::vector<uint64_t>
+      locations_;  // per granule: life · 2^32 + index in released_ of the last atomic write's knowledge
+  std::vector<Clocks> released_;
+};
+
+}  // namespace simulator

@@ -1,0 +1,44 @@
+// Counters, with the field's names and definitions (Nsight Compute's, where it has one).
+#pragma once
+
+#include <cstdint>
+
+namespace simulator {
+
+// Of one PTX instruction, summed over warps. `executed` × 32 − `lanes` were idle.
+struct Counts {
+  uint64_t executed = 0;    // warp-instructions, with at least one active lane after its guard
+  uint64_t lanes = 0;       // thread-instructions
+  uint64_t requests = 0;    // memory instructions with at least one active lane
+  uint64_t sectors = 0;     // global memory: distinct 32-byte sectors over the active lanes of each request
+  uint64_t bytes = 0;       // asked for by the active lanes
+  uint64_t wavefronts = 0;  // shared memory: passes that the banks need
+  uint64_t ideal_wavefronts = 0;  // passes for the same access without bank conflicts
+
+  Counts& operator+=(const Counts& other) {
+    executed += other.executed;
+    lanes += other.lanes;
+    requests += other.requests;
+    sectors += other.sectors;
+    bytes += other.bytes;
+    wavefronts += other.wavefronts;
+    ideal_wavefronts += other.ideal_wavefronts;
+    return *this;
+  }
+};
+
+// Distinct 32-byte sectors that the lanes in `lanes` touch; bytes: 1 to 32 per lane, from each address.
+uint32_t count_sectors(const uint64_t address[32], uint32_t lanes, uint32_t bytes);
+
+// Shared memory: 32 banks of 4 bytes. bytes: 1, 2, 4, 8 or 16 per lane, aligned to as many. A wavefront
+// delivers a word of every bank, so a group of lanes takes as many as the busiest bank has distinct words to
+// deliver. A group is the warp, or half of it (8 bytes per lane), or a quarter (16); in a load whose lanes
+// all want what lane ^ 1 wants, or all what lane ^ 2 wants, twice that. Inactive lanes are left out. Measured
+// on an H200: tests/golden/wavefronts.txt. ideal: the wavefronts that as many bytes fill, 128 in each, or
+// `actual` where sharing makes that less.
+struct Wavefronts {
+  uint32_t actual, ideal;
+};
+Wavefronts count_wavefronts(const uint32_t address[32], uint32_t lanes, uint32_t bytes, bool store);
+
+}  // namespace simulator

@@ -1,0 +1,50 @@
+// What counters need to know of a kernel's code, taken from its PTX once.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "common/simulator/counters/counts.h"
+#include "common/simulator/execution/program.h"
+
+namespace simulator {
+
+struct DescribedInstruction {
+  std::string
+      mix;  // "fma.f32", "ld.global.v4.f32": opcode, space, vector and types, without rounding, cache hints …
+  MemoryUse memory;
+  uint32_t place = 0;  // index in KernelDescription::places
+};
+
+// Neighbouring accesses that ptxas may issue as one.
+struct Adjacent {
+  uint32_t place = 0;
+  std::string mix;     // of each
+  uint32_t count = 0;  // accesses
+  uint32_t bytes = 0;  // together
+  bool load = true, shared = true;
+  uint32_t instruction = 0;  // the first, as an index in KernelDescription::instructions
+};
+
+struct KernelDescription {
+  struct Place {
+    std::string file;  // empty: unknown
+    uint32_t line = 0;
+    bool operator==(const Place&) const = default;
+  };
+  std::string name;  // demangled
+  std::vector<Place> places;
+  std::vector<DescribedInstruction> instructions;  // by Program::first + pc
+  std::vector<Adjacent> adjacent;
+};
+
+KernelDescription describe(const Program& kernel, const std::vector<const Program*>& functions);
+
+// "fma.rn.f32" → "fma.f32".
+std::string mix_name(const ptx::Instruction& instruction, const MemoryUse& memory);
+
+// One line per kind of access and line of source, of those that were executed. counts: by instruction.
+std::vector<std::string> notes(const KernelDescription& kernel, const std::vector<Counts>& counts);
+
+}  // namespace simulator

@@ -1,0 +1,190 @@
+#include "common/simulator/counters/registry.h"
+
+#include <atomic>
+#include <cstdio>
+#include <deque>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "common/simulator/counters/description.h"
+#include "common/simulator/settings.h"
+#include "common/simulator/simulator.h"
+
+namespace simulator {
+namespace {
+
+struct Launched {
+  const Program* program =
+      nullptr;  // with `symbol` and the number of instructions: which kernel; never read through
+  std::string symbol;
+  KernelDescription description;
+  std::vector<Counts> counts;
+  uint64_t launches = 0, ctas = 0, warps = 0, findings = 0;
+};
+
+// Which of a kernel's sums an access adds to. A generic access was to global memory where it touched sectors,
+// to shared memory where it took wavefronts, else to local memory.
+template <class Sums>
+Counts* sums_of_access(Sums& sums, const MemoryUse& use, const Counts& counts) {
+  if (use.kind == MemoryUse::Kind::none) return nullptr;
+  if (use.kind == MemoryUse::Kind::atomic) return &sums.atomic;
+  ptx::Space space = use.space;
+  if (use.generic) {
+    space = counts.sectors > 0      ? ptx::Space::global
+            : counts.wavefronts > 0 ? ptx::Space::shared
+                                    : ptx::Space::local;
+  }
+  const bool load = use.kind == MemoryUse::Kind::load;
+  switch (space) {
+    case ptx::Space::global:
+      return load ? &sums.global_load : &sums.global_store;
+    case ptx::Space::shared:
+      return load ? &sums.shared_load : &sums.shared_store;
+    case ptx::Space::local:
+      return &sums.local;
+    default:
+      return nullptr;
+  }
+}
+
+template <class Sums>
+void add(Sums& sums, const MemoryUse& use, const Counts& counts) {
+  sums.total += counts;
+  Counts* access = sums_of_access(sums, use, counts);
+  if (access == nullptr) return;
+  if (!use.generic || use.kind == MemoryUse::Kind::atomic || counts.sectors == 0 || counts.wavefronts == 0) {
+    *access += counts;
+    return;
+  }
+  // One generic instruction that went to both: its requests and bytes cannot be told apart and count as
+  // global.
+  Counts global = counts, shared;
+  std::swap(global.wavefronts, shared.wavefronts);
+  std::swap(global.ideal_wavefronts, shared.ideal_wavefronts);
+  *access += global;
+  (use.kind == MemoryUse::Kind::load ? sums.shared_load : sums.shared_store) += shared;
+}
+
+class Registry {
+ public:
+  Registry() : output_(settings().counters), active_(!output_.empty()) {}
+  Registry(const Registry&) = delete;
+
+  ~Registry() {
+    if (output_.empty()) return;
+    const std::vector<KernelCounts> kernels = read();
+    if (output_ == "-") {
+      std::fputs(counters_table(kernels).c_str(), stderr);
+      return;
+    }
+    std::ofstream file(output_);
+    file << counters_json(kernels) << std::flush;
+    if (!file) std::fprintf(stderr, "simulator: cannot write the counters to %s\n", output_.c_str());
+  }
+
+  bool active() const { return active_.load(std::memory_order_relaxed); }
+
+  void reset() {
+    const std::lock_guard lock(mutex_);
+    kernels_.clear();
+    active_ = true;
+  }
+
+  void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
+              uint64_t ctas, uint64_t warps, uint64_t findings) {
+    const std::lock_guard lock(mutex_);
+    Launched& launched = find(kernel, functions);
+    for (size_t i = 0; i < launched.counts.size(); ++i) launched.counts[i] += counts[i];
+    ++launched.launches;
+    launched.ctas += ctas;
+    launched.warps += warps;
+    launched.findings += findings;
+  }
+
+  std::vector<KernelCounts> read() {
+    const std::lock_guard lock(mutex_);
+    std::vector<KernelCounts> list;
+    for (const Launched& launched : kernels_) list.push_back(sum(launched));
+    return list;
+  }
+
+ private:
+  Launched& find(const Program& kernel, const std::vector<const Program*>& functions) {
+    size_t instructions = 0;
+    for (const Program* program : functions) instructions += program->code.size();
+    for (Launched& launched : kernels_) {
+      if (launched.program == &kernel && launched.symbol == kernel.function->name &&
+          launched.counts.size() == instructions) {
+        return launched;
+      }
+    }
+    Launched& launched = kernels_.emplace_back();
+    launched.program = &kernel;
+    launched.symbol = kernel.function->name;
+    launched.description = describe(kernel, functions);
+    launched.counts.resize(launched.description.instructions.size());
+    return launched;
+  }
+
+  static KernelCounts sum(const Launched& launched) {
+    const KernelDescription& description = launched.description;
+    KernelCounts kernel;
+    kernel.name = description.name;
+    kernel.launches = launched.launches;
+    kernel.ctas = launched.ctas;
+    kernel.warps = launched.warps;
+    kernel.findings = launched.findings;
+    std::map<std::pair<std::string, uint32_t>, LineCounts> lines;
+    for (size_t i = 0; i < launched.counts.size(); ++i) {
+      const Counts& counts = launched.counts[i];
+      if (counts.executed == 0) continue;
+      const DescribedInstruction& instruction = description.instructions[i];
+      const KernelDescription::Place& place = description.places[instruction.place];
+      add(kernel, instruction.memory, counts);
+      add(lines[{place.file, place.line}], instruction.memory, counts);
+      kernel.mix[instruction.mix] += counts.executed;
+    }
+    for (auto& [place, line] : lines) {
+      line.file = place.first;
+      line.line = place.second;
+      kernel.lines.push_back(std::move(line));
+    }
+    kernel.notes = notes(description, launched.counts);
+    return kernel;
+  }
+
+  std::mutex mutex_;
+  const std::string output_;
+  std::atomic<bool> active_;
+  std::deque<Launched> kernels_;  // by first launch
+};
+
+// Its destructor, at the end of the program, writes what SIMULATOR_COUNTERS asks for.
+Registry& registry() {
+  static Registry instance;
+  return instance;
+}
+
+}  // namespace
+
+bool counting() {
+  return registry().active();
+}
+
+void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
+            uint64_t ctas, uint64_t warps, uint64_t findings) {
+  registry().record(kernel, functions, counts, ctas, warps, findings);
+}
+
+void reset_counters() {
+  registry().reset();
+}
+
+std::vector<KernelCounts> read_counters() {
+  return registry().read();
+}
+
+}  // namespace simulator

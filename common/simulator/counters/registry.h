@@ -1,0 +1,21 @@
+// Where the executor hands in what it counted. Everything is kept by value: modules may be gone when counters
+// are read.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/simulator/counters/counts.h"
+#include "common/simulator/execution/program.h"
+
+namespace simulator {
+
+// Does anybody want counts? Asked at the start of a launch.
+bool counting();
+
+// One launch. functions: every function of the kernel, the kernel too; counts[Program::first + pc]: of each
+// of their instructions (and of the implicit ret at the end of each), over all warps.
+void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
+            uint64_t ctas, uint64_t warps, uint64_t findings);
+
+}  // namespace simulator

@@ -1,0 +1,446 @@
+#include "common/simulator/execution/addresses.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "common/simulator/counters/counts.h"
+
+namespace simulator {
+namespace {
+
+constexpr const char* doing[] = {"load", "store", "atomic operation"};
+
+std::string hexadecimal(uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
+  return text;
+}
+
+std::string attempt(AccessKind kind, uint32_t bytes, uint64_t address) {
+  return std::string(doing[static_cast<int>(kind)]) + " of " + std::to_string(bytes) +
+         (bytes == 1 ? " byte" : " bytes") + " at " + hexadecimal(address);
+}
+
+std::string name_of_allocation(const Allocation& allocation) {
+  std::string text = allocation.name.empty() ? "allocation #" + std::to_string(allocation.number)
+                                             : "variable " + allocation.name;
+  return text + " (" + std::to_string(allocation.size) + " bytes at " + hexadecimal(allocation.base) + ")";
+}
+
+[[noreturn]] void illegal_global(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
+  std::string what = attempt(kind, bytes, address) + ": ";
+  const Allocation* holder = global_memory().find(address);
+  const Allocation* near = holder ? holder : global_memory().nearest(address);
+  if (!near) {
+    what += "no global memory is allocated";
+  } else if (near->freed && address - near->base < near->size) {
+    what += "in freed " + name_of_allocation(*near);
+  } else if (address < near->base) {
+    what += std::to_string(near->base - address) + " bytes before " + name_of_allocation(*near);
+  } else if (address - near->base < near->size) {
+    what += near->read_only && kind != AccessKind::load ? "write to read-only " + name_of_allocation(*near)
+                                                        : "runs past the end of " + name_of_allocation(*near);
+  } else {
+    what += std::to_string(address - near->base - near->size) + " bytes past the end of " +
+            name_of_allocation(*near);
+  }
+  fault(warp, FindingKind::illegal_address, std::move(what), lane);
+}
+
+[[noreturn]] void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
+  fault(warp, FindingKind::misaligned,
+        attempt(kind, bytes, address) + ": not a multiple of " + std::to_string(bytes), lane);
+}
+
+Counts& counts_of(Warp& warp) {
+  return warp.worker->counts[warp.frame->program->first + warp.pc - 1];
+}
+
+// Is every byte of n flags set?
+bool all_written(const uint8_t* flags, uint32_t bytes) {
+  switch (bytes) {
+    case 1:
+      return flags[0] != 0;
+    case 2:
+      return flags[0] && flags[1];
+    case 4: {
+      uint32_t word;
+      std::memcpy(&word, flags, 4);
+      return word == 0x01010101u;
+    }
+    case 8: {
+      uint64_t word;
+      std::memcpy(&word, flags, 8);
+      return word == 0x0101010101010101ull;
+    }
+    default:
+      return std::find(flags, flags + bytes, 0) == flags + bytes;
+  }
+}
+
+void never_written(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
+                   const std::string& where) {
+  finding(warp, FindingKind::uninitialised, attempt(kind, bytes, address) + where + ": never written", lane);
+}
+
+// The allocation that holds the address comes first in worker.recent. False: there is none.
+bool recall(Worker& worker, uint64_t address, uint32_t bytes) {
+  auto& recent = worker.recent;
+  if (recent[0].holds(address, bytes)) return true;
+  for (size_t i = 1; i < recent.size(); ++i) {
+    if (!recent[i].holds(address, bytes)) continue;
+    std::swap(recent[0], recent[i]);
+    return true;
+  }
+  const Allocation* found = global_memory().find(address);
+  if (!found || found->freed || !found->holds(address, bytes)) return false;
+  std::rotate(recent.begin(), recent.end() - 1, recent.end());
+  recent[0] = *found;
+  return true;
+}
+
+std::byte* global_byte(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
+                       uint8_t*& written) {
+  if (!recall(*warp.worker, address, bytes)) illegal_global(warp, lane, kind, bytes, address);
+  const Allocation& last = warp.worker->recent[0];
+  if (last.read_only && kind != AccessKind::load) illegal_global(warp, lane, kind, bytes, address);
+  const uint64_t offset = address - last.base;
+  written = last.written ? last.written + offset : nullptr;
+  return last.backing + offset;
+}
+
+std::byte* local_byte(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
+  const uint64_t size = warp.frame->local_base + warp.frame->program->local_bytes;
+  if (address > size || bytes > size - address) {
+    fault(warp, FindingKind::local_out_of_bounds,
+          attempt(kind, bytes, address) + " of local memory, of which this thread has " +
+              std::to_string(size) + " bytes",
+          lane);
+  }
+  const size_t at = address / 16 * 512 + static_cast<size_t>(lane) * 16 + address % 16;
+  if (warp.worker->checking) {
+    uint8_t* flags = warp.local_written.data() + at;
+    if (kind != AccessKind::load) {
+      std::memset(flags, 1, bytes);
+    } else if (!all_written(flags, bytes)) {
+      never_written(warp, lane, kind, bytes, address, " of local memory");
+    }
+  }
+  return warp.local.data() + at;
+}
+
+[[noreturn]] void illegal_shared(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
+  const Grid& grid = *warp.cta->grid;
+  fault(warp, FindingKind::shared_out_of_bounds,
+        attempt(kind, bytes, address) + " of shared memory, which lies from " + hexadecimal(shared_reserved) +
+            " to " + hexadecimal(grid.shared_bytes) + " (" +
+            std::to_string(grid.shared_bytes - shared_reserved) + " bytes)",
+        lane);
+}
+
+void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, AccessKind kind, bool strong,
+                  const std::byte* values) {
+  const SharedShadow::Problem problem = warp.cta->shadow.access(
+      warp.index, warp.frame->program->first + warp.pc - 1, offset, warp.exec, bytes, kind != AccessKind::load, strong, values);
+  if (problem.kind == SharedShadow::Problem::Kind::none) return;
+  const std::string what =
+      attempt(kind, bytes, problem.offset + shared_reserved) +
+      " of shared memory";
+  const int lane = static_cast<int>(problem.lane);
+  if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {
+    return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
+  }
+  const SharedShadow::Access& other = problem.other;
+  std::string earlier = std::string("the other ") + (other.write ? "write" : "read") + " is by thread " +
+                        thread_name(*warp.cta, other.warp * warp_size + other.lane);
+  for (const auto& program : warp.cta->grid->kernel->programs) {
+    if (other.pc - program->first < program->code.size())
+      earlier += " at " + source_of(*program, other.pc - program->first);
+  }
+  finding(warp, FindingKind::race, what + ": nothing orders it after another thread's access", lane,
+          {std::move(earlier)});
+}
+
+void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+  const uint32_t bytes = inst.bytes, lanes = warp.exec;
+  const int first = std::countr_zero(lanes) & 31;
+  recall(*warp.worker, to.address[first], bytes);
+  const Allocation& last = warp.worker->recent[0];
+  uint64_t offset[32], most = 0, low_bits = 0;
+  const uint64_t base = last.base, stand_in = to.address[first];
+  if (lanes != ~0u) {
+    for (int l = 0; l < warp_size; ++l) to.address[l] = lanes >> l & 1 ? to.address[l] : stand_in;
+  }
+  for (int l = 0; l < warp_size; ++l) {
+    offset[l] = to.address[l] - base;
+    low_bits |= to.address[l];
+  }
+  for (int l = 0; l < warp_size; ++l) most = std::max(most, offset[l]);
+  if (low_bits & (bytes - 1)) {
+    for (int l = 0; l < warp_size; ++l) {
+      if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l]);
+    }
+  }
+  if (most <= last.size && bytes <= last.size - most && !(last.read_only && use.kind != AccessKind::load)) {
+    std::byte* backing = last.backing;
+    for (int l = 0; l < warp_size; ++l) to.at[l] = backing + offset[l];
+    to.track = last.written != nullptr;
+    if (to.track) {
+      for (int l = 0; l < warp_size; ++l) to.written[l] = last.written + offset[l];
+    }
+  } else {
+    to.track = false;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+      const int l = std::countr_zero(left);
+      to.at[l] = global_byte(warp, l, use.kind, bytes, to.address[l], to.written[l]);
+      to.track |= to.written[l] != nullptr;
+    }
+    for (uint32_t left = ~lanes; left; left &= left - 1) to.at[std::countr_zero(left)] = to.at[first];
+  }
+  if (warp.worker->counting) {
+    Counts& counts = counts_of(warp);
+    counts.sectors += count_sectors(to.address, lanes, bytes);
+  }
+  if (to.track && use.kind != AccessKind::store && warp.worker->checking) {
+    for (uint32_t left = lanes; left; left &= left - 1) {
+      const int l = std::countr_zero(left);
+      if (to.written[l] && !all_written(to.written[l], bytes)) {
+        const Allocation* holder = global_memory().find(to.address[l]);
+        never_written(warp, l, use.kind, bytes, to.address[l], " in " + name_of_allocation(*holder));
+        std::memset(to.written[l], 1, bytes);  // told once
+      }
+    }
+  }
+}
+
+void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+  const uint32_t bytes = inst.bytes, lanes = warp.exec;
+  const int first = std::countr_zero(lanes) & 31;
+  const uint64_t stand_in = to.address[first];
+  if (lanes != ~0u) {
+    for (int l = 0; l < warp_size; ++l) to.address[l] = lanes >> l & 1 ? to.address[l] : stand_in;
+  }
+  uint64_t least = ~0ull, most = 0, low_bits = 0;
+  for (int l = 0; l < warp_size; ++l) {
+    least = std::min(least, to.address[l]);
+    most = std::max(most, to.address[l]);
+    low_bits |= to.address[l];
+  }
+  const uint64_t size = warp.cta->grid->shared_bytes;
+  if (least < shared_reserved || most > size || bytes > size - most) {
+    for (int l = 0; l < warp_size; ++l) {
+      const uint64_t address = to.address[l];
+      if (address < shared_reserved || address > size || bytes > size - address) {
+        illegal_shared(warp, l, use.kind, bytes, address);
+      }
+    }
+  }
+  if (low_bits & (bytes - 1)) {
+    for (int l = 0; l < warp_size; ++l) {
+      if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l]);
+    }
+  }
+  std::byte* shared = warp.cta->shared.data();
+  for (int l = 0; l < warp_size; ++l) to.at[l] = shared + to.address[l];
+  to.shared = true;
+  if (warp.worker->counting || warp.worker->checking) {
+    uint32_t offset[32];
+    for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(to.address[l] - shared_reserved);
+    if (warp.worker->counting) {
+      Counts& counts = counts_of(warp);
+      const Wavefronts wavefronts = count_wavefronts(offset, lanes, bytes, use.kind == AccessKind::store);
+      counts.wavefronts += wavefronts.actual;
+      counts.ideal_wavefronts += wavefronts.ideal;
+    }
+    if (warp.worker->checking && use.kind == AccessKind::load) {
+      check_shared(warp, offset, bytes, use.kind, use.strong, nullptr);
+    }
+  }
+}
+
+void resolve_local(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+  const int first = std::countr_zero(warp.exec) & 31;
+  for (uint32_t left = warp.exec; left; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    if (to.address[l] & (inst.bytes - 1u)) misaligned(warp, l, use.kind, inst.bytes, to.address[l]);
+    if (inst.bytes > 16) fault(warp, FindingKind::not_supported, "a local access of more than 16 bytes", l);
+    to.at[l] = local_byte(warp, l, use.kind, inst.bytes, to.address[l]);
+  }
+  for (uint32_t left = ~warp.exec; left; left &= left - 1) to.at[std::countr_zero(left)] = to.at[first];
+}
+
+void resolve_param(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+  const uint64_t size = warp.cta->grid->kernel->info.params_bytes;
+  const int first = std::countr_zero(warp.exec) & 31;
+  for (uint32_t left = warp.exec; left; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    const uint64_t address = to.address[l];
+    if (address > size || inst.bytes > size - address || use.kind != AccessKind::load) {
+      fault(warp, FindingKind::param_out_of_bounds,
+            attempt(use.kind, inst.bytes, address) + " of the kernel's " + std::to_string(size) +
+                " bytes of parameters",
+            l);
+    }
+    if (address & (inst.bytes - 1u)) misaligned(warp, l, use.kind, inst.bytes, address);
+    to.at[l] = const_cast<std::byte*>(warp.cta->grid->params) + address;
+  }
+  for (uint32_t left = ~warp.exec; left; left &= left - 1) to.at[std::countr_zero(left)] = to.at[first];
+}
+
+// Generic addresses that do not all fall into one window: lane by lane.
+void resolve_mixed(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+  const uint32_t lanes = warp.exec;
+  const bool full = warp.full;
+  uint64_t address[32];
+  std::memcpy(address, to.address, sizeof address);
+  std::byte* at[32];
+  uint8_t* written[32] = {};
+  bool track = false;
+  warp.full = false;
+  for (uint64_t window = 0; window < 4; ++window) {
+    warp.exec = 0;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+      if (address[std::countr_zero(left)] >> 48 == window) warp.exec |= left & -left;
+    }
+    if (!warp.exec) continue;
+    for (int l = 0; l < warp_size; ++l) to.address[l] = address[l] & ((1ull << 48) - 1);
+    to.track = false;
+    if (window == 0) resolve_global(warp, inst, use, to);
+    if (window == 1) resolve_shared(warp, inst, use, to);
+    if (window == 2) resolve_local(warp, inst, use, to);
+    if (window == 3) resolve_param(warp, inst, use, to);
+    for (uint32_t left = warp.exec; left; left &= left - 1) {
+      const int l = std::countr_zero(left);
+      at[l] = to.at[l];
+      if (to.track) written[l] = to.written[l];
+    }
+    track |= to.track;
+    if (window == 1 && use.kind != AccessKind::load && warp.worker->checking) {
+      uint32_t offset[32];
+      for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(to.address[l] - shared_reserved);
+      check_shared(warp, offset, inst.bytes, use.kind, use.strong, nullptr);
+    }
+  }
+  warp.exec = lanes;
+  warp.full = full;
+  const int first = std::countr_zero(lanes) & 31;
+  for (int l = 0; l < warp_size; ++l) {
+    to.at[l] = lanes >> l & 1 ? at[l] : at[first];
+    to.written[l] = written[l];
+  }
+  to.shared = false;
+  to.track = track;
+}
+
+void add_base(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+  uint64_t add = inst.imm;
+  if (use.in_frame) add += warp.frame->local_base;
+  if (use.base_is_64) {
+    const uint64_t* base = warp.reg<uint64_t>(inst.a);
+    for (int l = 0; l < warp_size; ++l) to.address[l] = base[l] + add;
+  } else {
+    const uint32_t* base = warp.reg<uint32_t>(inst.a);
+    const uint32_t add_32 = static_cast<uint32_t>(add);
+    for (int l = 0; l < warp_size; ++l) to.address[l] = base[l] + add_32;
+  }
+}
+
+}  // namespace
+
+void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+  add_base(warp, inst, use, to);
+  to.shared = to.track = false;
+  if (use.strong && use.kind == AccessKind::load) polled(warp);
+  if (warp.worker->counting) {
+    Counts& counts = counts_of(warp);
+    ++counts.requests;
+    counts.bytes += static_cast<uint64_t>(std::popcount(warp.exec)) * inst.bytes;
+  }
+  ptx::Space space = use.space;
+  if (use.generic) {
+    const uint64_t window = to.address[std::countr_zero(warp.exec)] >> 48;
+    uint64_t differ = 0;
+    for (int l = 0; l < warp_size; ++l) differ |= warp.exec >> l & 1 ? (to.address[l] >> 48) ^ window : 0;
+    if (differ) return resolve_mixed(warp, inst, use, to);
+    if (window) {
+      for (int l = 0; l < warp_size; ++l) to.address[l] &= (1ull << 48) - 1;
+    }
+    space = window == 1   ? ptx::Space::shared
+            : window == 2 ? ptx::Space::local
+            : window == 3 ? ptx::Space::param
+                          : ptx::Space::global;
+  }
+  switch (space) {
+    case ptx::Space::shared:
+      return resolve_shared(warp, inst, use, to);
+    case ptx::Space::local:
+      return resolve_local(warp, inst, use, to);
+    case ptx::Space::param:
+      return resolve_param(warp, inst, use, to);
+    default:
+      return resolve_global(warp, inst, use, to);
+  }
+}
+
+void polled(Warp& warp) {
+  if (warp.polled_pc == warp.pc && warp.polled_writes == warp.writes) {
+    warp.yield = true;
+    warp.stop = 0;
+  }
+  warp.polled_pc = warp.pc;
+  warp.polled_writes = warp.writes;
+}
+
+void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at, const std::byte* values,
+            bool changed) {
+  warp.worker->writes += changed;
+  warp.writes += changed;
+  if (at.track) {
+    for (uint32_t left = warp.exec; left; left &= left - 1) {
+      const int l = std::countr_zero(left);
+      if (at.written[l]) std::memset(at.written[l], 1, inst.bytes);
+    }
+  }
+  if (at.shared && warp.worker->checking) {
+    uint32_t offset[32];
+    for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(at.address[l] - shared_reserved);
+    check_shared(warp, offset, inst.bytes, use.kind, use.strong, use.kind == AccessKind::atomic ? nullptr : values);
+  }
+}
+
+void read_memory(Warp& warp, int lane, uint64_t address, void* to, uint64_t bytes) {
+  for (uint64_t i = 0; i < bytes; ++i, ++address) {
+    const uint64_t offset = address & ((1ull << 48) - 1);
+    uint8_t* written = nullptr;
+    const std::byte* at = nullptr;
+    switch (address >> 48) {
+      case 0:
+        at = global_byte(warp, lane, AccessKind::load, 1, offset, written);
+        break;
+      case 1:
+        if (offset < shared_reserved || offset >= warp.cta->grid->shared_bytes) {
+          illegal_shared(warp, lane, AccessKind::load, 1, offset);
+        }
+        at = warp.cta->shared.data() + offset;
+        break;
+      case 2:
+        at = local_byte(warp, lane, AccessKind::load, 1, offset);
+        break;
+      default:
+        fault(warp, FindingKind::illegal_address, attempt(AccessKind::load, 1, address), lane);
+    }
+    std::memcpy(static_cast<std::byte*>(to) + i, at, 1);
+  }
+}
+
+std::string read_string(Warp& warp, int lane, uint64_t address) {
+  std::string text;
+  for (char c = 0;; text += c) {
+    read_memory(warp, lane, address++, &c, 1);
+    if (!c) return text;
+  }
+}
+
+}  // namespace simulator

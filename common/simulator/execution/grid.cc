@@ -1,0 +1,428 @@
+// CTAs and grids: CPU threads take CTAs in order. Where CTAs can see in which order they run
+// (Program::order_sensitive), one thread runs them all and switches between them, so that the result is the
+// same for any number of threads.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <thread>
+
+#include "common/simulator/counters/registry.h"
+#include "common/simulator/device.h"
+#include "common/simulator/execution/scheduler.h"
+#include "common/simulator/settings.h"
+
+namespace simulator {
+namespace {
+
+constexpr uint64_t quantum = 1 << 16;  // instructions of a warp's turn
+
+uint64_t next_random(Worker& worker) {  // splitmix64 (Steele, Lea, Flood 2014)
+  uint64_t x = worker.random += 0x9e3779b97f4a7c15u;
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+// What a CPU thread keeps from launch to launch.
+struct Context {
+  Worker worker;
+  std::vector<std::unique_ptr<Cta>> idle;
+};
+
+void start(Cta& cta, Worker& worker, uint64_t index) {
+  Grid& grid = *worker.grid;
+  cta.grid = &grid;
+  cta.worker = &worker;
+  cta.index = index;
+  cta.turn = 0;
+  worker.random = (grid.seed * 0x9e3779b97f4a7c15u ^ grid.id) * 0xbf58476d1ce4e5b9u + index;
+  cta.id[0] = static_cast<uint32_t>(index % grid.launch.grid[0]);
+  cta.id[1] = static_cast<uint32_t>(index / grid.launch.grid[0] % grid.launch.grid[1]);
+  cta.id[2] = static_cast<uint32_t>(index / grid.launch.grid[0] / grid.launch.grid[1]);
+  cta.shared.assign(grid.shared_bytes, std::byte{0xa5});
+  cta.barriers.fill(Barrier{});
+  cta.unfinished = grid.warps;
+  cta.warps.resize(grid.warps);
+  if (worker.checking)
+    cta.shadow.reset(grid.shared_bytes - shared_reserved, grid.warps, grid.entry->shared_granule);
+  for (uint32_t w = 0; w < grid.warps; ++w) {
+    Warp& warp = cta.warps[w];
+    const uint32_t lanes = std::min<uint32_t>(warp_size, grid.threads - w * warp_size);
+    warp.cta = &cta;
+    warp.worker = &worker;
+    warp.index = w;
+    warp.live = warp.started = lanes == warp_size ? ~0u : (1u << lanes) - 1;
+    warp.exec = warp.live;
+    warp.full = true;
+    warp.others.clear();
+    warp.rotated = warp.yield = false;
+    warp.writes = 0;
+    warp.polled_writes = ~0ull;
+    warp.enter(new_frame(warp, *grid.entry, nullptr));
+  }
+}
+
+// Gives back what a CTA that did not come to its end still holds.
+void abandon(Cta& cta) {
+  for (Warp& warp : cta.warps) {
+    std::vector<Frame*> frames;
+    const auto collect = [&](Frame* frame) {
+      for (; frame; frame = frame->caller) {
+        if (std::find(frames.begin(), frames.end(), frame) == frames.end()) frames.push_back(frame);
+      }
+    };
+    if (warp.exec) collect(warp.frame);
+    for (const Group& group : warp.others) collect(group.frame);
+    for (Frame* frame : frames) delete frame;
+    warp.others.clear();
+    warp.exec = warp.live = 0;
+  }
+  cta.unfinished = 0;
+}
+
+// Groups that wait for a time to pass, or for what only trying again can tell.
+void wake(Warp& warp) {
+  for (Group& group : warp.others) {
+    if (group.state == Group::State::blocked) group.state = Group::State::ready;
+  }
+}
+
+// One turn for every warp of a CTA that can go on. False: none could.
+bool advance(Cta& cta) {
+  Worker& worker = *cta.worker;
+  ++cta.turn;
+  const uint32_t count = static_cast<uint32_t>(cta.warps.size());
+  const uint64_t seed = worker.grid->seed;
+  const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker) % count) : 0;
+  bool any = false;
+  for (uint32_t i = 0; i < count; ++i) {
+    Warp& warp = cta.warps[(first + i) % count];
+    if (!warp.live) continue;
+    wake(warp);
+    if (!warp.ready()) continue;
+    any = true;
+    const uint64_t turn = seed ? 1 + next_random(worker) % 256 : quantum;
+    if (worker.counting) {
+      warp.run<true>(turn);
+    } else {
+      warp.run<false>(turn);
+    }
+  }
+  return any;
+}
+
+// Will the warp come back to the very state it is in, without having written anything? Then, as long as nobody else
+// writes, it does so for ever.
+bool loops_forever(Warp& warp) {
+  const auto step = [&] {
+    wake(warp);
+    if (warp.worker->counting) {
+      warp.run<true>(1);
+    } else {
+      warp.run<false>(1);
+    }
+  };
+  step();
+  if (!warp.exec) {
+    wake(warp);
+    return !warp.ready();
+  }
+  const uint64_t writes = warp.worker->writes;
+  const uint32_t pc = warp.pc, exec = warp.exec;
+  Frame* const frame = warp.frame;
+  const std::vector<std::byte> before(warp.registers, warp.registers + frame->program->frame_bytes);
+  for (int i = 0; i < 20000; ++i) {
+    step();
+    if (warp.worker->writes != writes || !warp.live) return false;
+    if (warp.pc == pc && warp.exec == exec && warp.frame == frame &&
+        std::memcmp(warp.registers, before.data(), before.size()) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool stuck(Cta& cta) {
+  return std::all_of(cta.warps.begin(), cta.warps.end(), [](Warp& warp) {
+    wake(warp);
+    return !warp.live || !warp.ready() || loops_forever(warp);
+  });
+}
+
+[[noreturn]] void deadlock(const std::vector<Cta*>& ctas) {
+  std::vector<std::string> lines;
+  for (Cta* cta : ctas) {
+    for (std::string& line : who_waits(*cta)) lines.push_back(std::move(line));
+  }
+  if (lines.size() > 24) {
+    const size_t more = lines.size() - 24;
+    lines.resize(24);
+    lines.push_back("and " + std::to_string(more) + " more");
+  }
+  Cta& cta = *ctas.front();
+  Warp* blamed = nullptr;
+  Frame* frame = nullptr;
+  uint32_t pc = 0, lanes = 0;
+  for (Warp& warp : cta.warps) {
+    if (!warp.live) continue;
+    blamed = &warp;
+    if (warp.exec) {
+      frame = warp.frame, pc = warp.pc, lanes = warp.exec;
+    } else {
+      const Group& group = warp.others.front();
+      frame = group.frame, lanes = group.lanes;
+      pc = group.state == Group::State::barrier ? group.pc - 1 : group.pc;
+    }
+    break;
+  }
+  Finding finding;
+  finding.kind = FindingKind::deadlock;
+  finding.what = "no thread can go on";
+  finding.details = std::move(lines);
+  if (blamed) finding.site = site_of(*blamed, *frame->program, pc, std::countr_zero(lanes));
+  throw Fault(std::move(finding));
+}
+
+// Runs f for a CTA; a fault ends the launch, for CTAs after this one at once.
+template <class F>
+void guarded(Grid& grid, Cta& cta, F f) {
+  try {
+    f();
+  } catch (Fault& fault) {
+    const std::lock_guard lock(grid.mutex);
+    if (cta.index < grid.stopped) {
+      grid.stopped = cta.index;
+      grid.fault = std::move(fault.finding);
+    }
+    abandon(cta);
+  }
+}
+
+std::unique_ptr<Cta> take_idle(Context& context) {
+  if (context.idle.empty()) return std::make_unique<Cta>();
+  auto cta = std::move(context.idle.back());
+  context.idle.pop_back();
+  return cta;
+}
+
+// CTA after CTA, while other threads run others.
+void work(Context& context) {
+  Grid& grid = *context.worker.grid;
+  auto cta = take_idle(context);
+  for (;;) {
+    const uint64_t index = grid.next++;
+    if (index >= grid.ctas || index > grid.stopped) break;
+    guarded(grid, *cta, [&] {
+      start(*cta, context.worker, index);
+      while (cta->unfinished && index <= grid.stopped) {
+        const uint64_t writes = context.worker.writes;
+        const uint32_t unfinished = cta->unfinished;
+        const bool any = advance(*cta);
+        if (any && (cta->unfinished != unfinished || context.worker.writes != writes || grid.seed)) {
+          if (!grid.seed || cta->turn % 4096) continue;
+        }
+        if (resolve_divergent_barriers(*cta)) continue;
+        if (cta->unfinished && stuck(*cta)) deadlock({cta.get()});
+      }
+    });
+    if (cta->unfinished) abandon(*cta);
+  }
+  context.idle.push_back(std::move(cta));
+}
+
+// All CTAs by one thread, in turns; a CTA is started when those before it have had their chance.
+void work_in_order(Context& context, uint64_t resident) {
+  Grid& grid = *context.worker.grid;
+  std::vector<std::unique_ptr<Cta>> running;
+  const auto begin = [&] {
+    running.push_back(take_idle(context));
+    guarded(grid, *running.back(), [&] { start(*running.back(), context.worker, grid.next++); });
+  };
+  const auto can_begin = [&] { return grid.next < grid.ctas && running.size() < resident; };
+  if (grid.launch.cooperative) {
+    while (can_begin()) begin();
+  }
+  uint64_t idle_turns = 0;
+  while (grid.stopped == ~0ull && (!running.empty() || grid.next < grid.ctas)) {
+    if (running.empty()) begin();
+    const uint64_t writes = context.worker.writes;
+    uint64_t finished = 0;
+    for (size_t i = 0; i < running.size() && grid.stopped == ~0ull;) {
+      Cta& cta = *running[i];
+      guarded(grid, cta, [&] {
+        if (!advance(cta)) resolve_divergent_barriers(cta);
+      });
+      if (cta.unfinished) {
+        ++i;
+        continue;
+      }
+      ++finished;
+      context.idle.push_back(std::move(running[i]));
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (finished) continue;
+    if (can_begin()) {  // as many again as there are
+      for (size_t more = running.size(); more > 0 && can_begin() && grid.stopped == ~0ull; --more) begin();
+      continue;
+    }
+    idle_turns = context.worker.writes == writes ? idle_turns + 1 : 0;
+    if (idle_turns < (grid.seed ? 512 : 2) || running.empty() || grid.stopped != ~0ull) continue;
+    idle_turns = 0;
+    const uint64_t now = context.worker.writes;
+    guarded(grid, *running.front(), [&] {
+      if (!std::all_of(running.begin(), running.end(), [](auto& cta) { return stuck(*cta); })) return;
+      if (context.worker.writes != now) return;
+      std::vector<Cta*> all;
+      for (auto& cta : running) all.push_back(cta.get());
+      deadlock(all);
+    });
+  }
+  for (auto& cta : running) {
+    abandon(*cta);
+    context.idle.push_back(std::move(cta));
+  }
+  if (context.idle.size() > 64) context.idle.resize(64);
+}
+
+std::string short_path(const std::string& path) {  // its last two components
+  const size_t last = path.rfind('/');
+  if (last == std::string::npos || last == 0) return path;
+  const size_t before = path.rfind('/', last - 1);
+  return before == std::string::npos ? path : path.substr(before + 1);
+}
+
+}  // namespace
+
+std::string thread_name(const Cta& cta, uint32_t thread) {
+  const auto& block = cta.grid->launch.block;
+  return "(" + std::to_string(thread % block[0]) + "," + std::to_string(thread / block[0] % block[1]) + "," +
+         std::to_string(thread / block[0] / block[1]) + ")";
+}
+
+std::string source_of(const Program& program, uint32_t pc) {
+  if (pc >= program.function->instructions.size()) return {};
+  const ptx::Module& module = *program.module;
+  const auto place = [&](const ptx::Location& at) {
+    const auto file = module.files.find(at.file);
+    return (file == module.files.end() ? "?" : short_path(file->second)) + ":" + std::to_string(at.line);
+  };
+  uint32_t location = program.function->instructions[pc].location;
+  if (!location) return "PTX line " + std::to_string(program.function->instructions[pc].line);
+  std::string text = place(module.locations[location]);
+  while ((location = module.locations[location].inlined_at))
+    text += " (inlined at " + place(module.locations[location]) + ")";
+  return text;
+}
+
+Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane) {
+  Site site;
+  const Cta& cta = *warp.cta;
+  site.kernel = cta.grid->kernel->shown;
+  const auto& block = cta.grid->launch.block;
+  const uint32_t thread = thread_index(warp, static_cast<uint32_t>(lane));
+  for (int i = 0; i < 3; ++i) site.cta[i] = cta.id[i];
+  site.thread[0] = thread % block[0];
+  site.thread[1] = thread / block[0] % block[1];
+  site.thread[2] = thread / block[0] / block[1];
+  if (pc < program.function->instructions.size()) {
+    if (program.function->instructions[pc].location) site.source = source_of(program, pc);
+    site.instruction = program.function->instructions[pc].text;
+    site.ptx_line = program.function->instructions[pc].line;
+  }
+  return site;
+}
+
+void fault(Warp& warp, FindingKind kind, std::string what, int lane) {
+  if (lane < 0) lane = warp.exec ? std::countr_zero(warp.exec) : 0;
+  throw Fault(Finding{
+      kind, std::move(what), {}, site_of(warp, *warp.frame->program, warp.pc ? warp.pc - 1 : 0, lane)});
+}
+
+void finding(Warp& warp, FindingKind kind, std::string what, int lane, std::vector<std::string> details) {
+  if (lane < 0) lane = warp.exec ? std::countr_zero(warp.exec) : 0;
+  Finding found{kind, std::move(what), std::move(details),
+                site_of(warp, *warp.frame->program, warp.pc - 1, lane)};
+  if (settings().checks == Checks::fail) throw Fault(std::move(found));
+  warp.cta->grid->findings.add(std::move(found));
+}
+
+std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std::byte* params) {
+  static std::mutex one_at_a_time;
+  static std::vector<std::unique_ptr<Context>> contexts;
+  static uint64_t launches = 0;
+  const std::lock_guard lock(one_at_a_time);
+
+  Grid grid;
+  grid.kernel = &kernel;
+  grid.entry = kernel.entry;
+  grid.launch = launch;
+  grid.params = params;
+  grid.ctas = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  grid.threads = launch.block[0] * launch.block[1] * launch.block[2];
+  grid.warps = (grid.threads + warp_size - 1) / warp_size;
+  grid.shared_bytes = kernel.static_shared_end + static_cast<uint32_t>(launch.dynamic_shared);
+  grid.seed = settings().seed;
+  grid.id = ++launches;
+  grid.counting = counting();
+  grid.checking = settings().checks != Checks::off;
+  if (!kernel.info.unsupported.empty()) {
+    Finding refused{FindingKind::not_supported, kernel.info.unsupported.front(), {}, {}};
+    refused.site.kernel = kernel.shown;
+    return refused;
+  }
+
+  const uint64_t at_once =
+      uint64_t(device().multiprocessors) *
+      std::clamp<uint64_t>(uint64_t(device().max_threads_per_sm) / (uint64_t{grid.warps} * warp_size), 1,
+                           uint64_t(device().max_blocks_per_sm));
+  const bool in_order = kernel.entry->order_sensitive || launch.cooperative;
+  uint64_t threads = settings().threads > 0 ? uint64_t(settings().threads)
+                                            : std::max(1u, std::thread::hardware_concurrency());
+  threads = in_order ? 1 : std::min(threads, grid.ctas);
+  while (contexts.size() < threads) contexts.push_back(std::make_unique<Context>());
+  const Allocation* workspace = nullptr;
+  if (launch.cooperative) {  // {size, barrier, …}: cooperative groups count arrivals in it
+    workspace = global_memory().allocate(4096, Allocation::Kind::variable, "grid workspace");
+    if (workspace) {
+      std::memset(workspace->backing, 0, 4096);
+      global_memory().mark_written(workspace->base, 4096);
+      grid.workspace = workspace->base;
+    }
+  }
+  for (uint64_t t = 0; t < threads; ++t) {
+    Worker& worker = contexts[t]->worker;
+    worker.grid = &grid;
+    worker.executed = worker.writes = 0;
+    worker.recent.fill(Allocation{});
+    worker.counting = grid.counting;
+    worker.checking = grid.checking;
+    worker.counts.assign(grid.counting ? kernel.instructions : 0, Counts{});
+  }
+  if (in_order) {
+    work_in_order(*contexts[0], at_once);
+  } else {
+    std::vector<std::jthread> others;
+    for (uint64_t t = 1; t < threads; ++t) others.emplace_back([t] { work(*contexts[t]); });
+    work(*contexts[0]);
+  }
+  if (workspace) global_memory().free(workspace->base);
+  for (const auto& [cta, text] : grid.output) std::fwrite(text.data(), 1, text.size(), stdout);
+  if (!grid.output.empty()) std::fflush(stdout);
+  if (grid.counting) {
+    std::vector<Counts>& counts = contexts[0]->worker.counts;
+    for (uint64_t t = 1; t < threads; ++t) {
+      for (size_t i = 0; i < counts.size(); ++i) counts[i] += contexts[t]->worker.counts[i];
+    }
+    std::vector<const Program*> functions;
+    for (const auto& program : kernel.programs) functions.push_back(program.get());
+    record(*kernel.entry, functions, counts.data(), grid.ctas, grid.ctas * grid.warps, grid.findings.count());
+  }
+  if (grid.fault) std::fputs(to_text(*grid.fault).c_str(), stderr);
+  return std::move(grid.fault);
+}
+
+const KernelInfo& info(const Kernel& kernel) {
+  return kernel.info;
+}
+
+}  // namespace simulator

@@ -1,0 +1,500 @@
+#include "common/simulator/execution/loader.h"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <unordered_map>
+
+#include "common/simulator/execution/decoder.h"
+#include "common/simulator/execution/machine.h"
+
+namespace simulator {
+namespace {
+
+const std::unordered_map<std::string_view, Decode>& opcodes() {
+  static const auto table = [] {
+    std::unordered_map<std::string_view, Decode> all;
+    for (const auto& family : {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(),
+                               approximate_opcodes(), move_opcodes(), control_opcodes(), sync_opcodes(),
+                               warp_opcodes(), memory_opcodes(), atomic_opcodes()}) {
+      for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
+    }
+    return all;
+  }();
+  return table;
+}
+
+uint32_t class_bytes(int bits) {  // per lane, of a register
+  return bits <= 1 ? 0 : bits <= 16 ? 2 : static_cast<uint32_t>(bits) / 8;
+}
+
+// Rounds an f64 to the 16-bit formats (nearest even); immediates only, so speed is no matter.
+uint16_t to_bfloat16(float value) {
+  uint32_t word = std::bit_cast<uint32_t>(value);
+  if (value != value) return 0x7fff;
+  word += 0x7fff + (word >> 16 & 1);
+  return static_cast<uint16_t>(word >> 16);
+}
+
+void run_guarded(Warp& warp, const Inst& inst) {
+  const uint32_t exec = warp.exec;
+  const uint32_t predicate = warp.pred(inst.guard);
+  const uint32_t lanes = exec & (inst.guard_negated ? ~predicate : predicate);
+  if (lanes == exec) return inst.inner(warp, inst);
+  if (lanes == 0) return;
+  const bool full = warp.full;
+  warp.exec = lanes;
+  warp.full = false;
+  inst.inner(warp, inst);
+  warp.exec = exec;
+  warp.full = full;
+}
+
+// The carry flags come first in a frame; so that offset 0 can mean "no guard".
+constexpr uint32_t carry_offset = 0, first_constant = 64;
+
+class FrameDecoder final : public Decoder {
+ public:
+  FrameDecoder(Loader& loader, Program& program) {
+    loader_ = &loader;
+    program_ = &program;
+  }
+
+  // First pass: what is read and written. Constants get their storage here.
+  std::vector<Access> collect() {
+    const ptx::Function& function = *program_->function;
+    std::vector<Access> accesses(function.instructions.size());
+    offsets_ = nullptr;
+    for (size_t i = 0; i < accesses.size(); ++i) {
+      access_ = &accesses[i];
+      one(function.instructions[i]);
+      if (ptx_->guard >= 0) {
+        access_->reads.push_back(static_cast<uint32_t>(ptx_->guard));
+        access_->partial_write = true;
+      }
+      access_->early_clobber = early_clobber_;
+    }
+    return accesses;
+  }
+
+  // Second pass: instructions.
+  void emit(const Allocated& allocated) {
+    offsets_ = &allocated;
+    const ptx::Function& function = *program_->function;
+    Access ignored;
+    for (const ptx::Instruction& instruction : function.instructions) {
+      ignored = {};
+      access_ = &ignored;
+      one(instruction);
+      inst_.run = inst_.inner;
+      if (instruction.guard >= 0) {
+        inst_.guard = allocated.offset[static_cast<size_t>(instruction.guard)];
+        inst_.guard_negated = instruction.guard_negated;
+        if (!own_guard_) inst_.run = run_guarded;
+      }
+      program_->code.push_back(inst_);
+      program_->memory.push_back(memory_);
+    }
+  }
+
+  uint32_t constants_end() const { return next_constant_; }
+  uint32_t carry() override { return carry_offset; }
+
+  uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0) {
+    for (const Program::Constant& known : program_->constants) {
+      if (known.bytes == bytes && known.low == low && known.high == high) return known.offset;
+    }
+    const uint32_t offset = next_constant_;
+    next_constant_ += std::max(64u, bytes * warp_size);
+    program_->constants.push_back({offset, bytes, low, high});
+    return offset;
+  }
+
+ private:
+  void one(const ptx::Instruction& instruction) {
+    ptx_ = &instruction;
+    inst_ = {};
+    memory_ = {};
+    understood_ = 0;
+    early_clobber_ = own_guard_ = false;
+    try {
+      const auto found = opcodes().find(instruction.opcode);
+      if (found == opcodes().end()) unsupported("this instruction is not implemented");
+      found->second(*this);
+      for (size_t i = 0; i < instruction.modifiers.size(); ++i) {
+        if (!(understood_ >> i & 1))
+          unsupported("'." + std::string(instruction.modifiers[i]) + "' is not implemented");
+      }
+      if (!inst_.inner) unsupported("this form is not implemented");
+    } catch (const Unsupported& problem) {
+      if (offsets_) {
+        program_->unsupported.push_back("PTX line " + std::to_string(instruction.line) + ": " +
+                                        std::string(instruction.text) + ": " + problem.what());
+        inst_ = {};
+        inst_.inner = [](Warp& warp, const Inst&) {
+          fault(warp, FindingKind::not_supported, "this instruction is not implemented");
+        };
+      }
+    }
+  }
+
+  uint32_t offset_of(const ptx::Operand& operand, ptx::Type as, bool write) override {
+    using Kind = ptx::Operand::Kind;
+    const int bits = ptx::bits(as);
+    switch (operand.kind) {
+      case Kind::reg: {
+        auto& list = write ? access_->writes : access_->reads;
+        list.push_back(operand.index);
+        return offsets_ ? offsets_->offset[operand.index] : 0;
+      }
+      case Kind::sink:
+        if (!write) unsupported("'_' as a source");
+        return constant(class_bytes(bits),
+                        0x5111c'0000 + static_cast<uint64_t>(bits));  // its own storage, never read
+      case Kind::immediate:
+        if (write) break;
+        if (as == ptx::Type::pred) return constant(0, operand.value != 0 ? ~0ull : 0);
+        if (as == ptx::Type::f32 || as == ptx::Type::f64) {
+          return floating_constant(static_cast<double>(operand.value), as);
+        }
+        return integer_constant(static_cast<uint64_t>(operand.value), bits);
+      case Kind::floating: {
+        if (write) break;
+        if (operand.floating_bits == 32 && as != ptx::Type::f64) {
+          if (bits == 16) {
+            return floating_constant(std::bit_cast<float>(static_cast<uint32_t>(operand.value)), as);
+          }
+          return integer_constant(static_cast<uint32_t>(operand.value), bits);
+        }
+        if (operand.floating_bits == 32) {
+          return floating_constant(std::bit_cast<float>(static_cast<uint32_t>(operand.value)), as);
+        }
+        if (as == ptx::Type::b64 || as == ptx::Type::u64)
+          return integer_constant(static_cast<uint64_t>(operand.value), bits);
+        return floating_constant(std::bit_cast<double>(operand.value), as);
+      }
+      case Kind::variable:
+        if (write) break;
+        return integer_constant(loader_->address_of(*operand.variable) + static_cast<uint64_t>(operand.value),
+                                bits);
+      case Kind::function:
+        if (write) break;
+        return integer_constant(loader_->address_of(*operand.function), bits);
+      case Kind::special:
+        if (operand.text == "WARP_SZ" && !write) return integer_constant(warp_size, bits);
+        break;
+      default:
+        break;
+    }
+    unsupported("operand '" + std::string(operand.text) + "' is not implemented here");
+  }
+
+  uint32_t integer_constant(uint64_t value, int bits) {
+    if (bits == 128) return constant(16, value, static_cast<int64_t>(value) < 0 ? ~0ull : 0);
+    return constant(class_bytes(bits), bits >= 64 ? value : value & ((1ull << bits) - 1));
+  }
+  uint32_t floating_constant(double value, ptx::Type as) {
+    switch (as) {
+      case ptx::Type::f64:
+        return constant(8, std::bit_cast<uint64_t>(value));
+      case ptx::Type::f32:
+        return constant(4, std::bit_cast<uint32_t>(static_cast<float>(value)));
+      case ptx::Type::bf16:
+        return constant(2, to_bfloat16(static_cast<float>(value)));
+      case ptx::Type::f16:
+        return constant(2, to_half(value));
+      default:
+        break;
+    }
+    unsupported("a floating-point immediate is not implemented here");
+  }
+  static uint16_t to_half(double value) {
+    if (value != value) return 0x7fff;
+    const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
+    const double size = std::fabs(value);
+    if (size >= 65520) return sign | 0x7c00;
+    int exponent = 0;
+    std::frexp(size, &exponent);
+    const int step = std::max(exponent - 11, -24);  // of the last bit
+    const double units = std::nearbyint(std::ldexp(size, -step));
+    if (step == -24)
+      return static_cast<uint16_t>(sign + static_cast<uint16_t>(units));  // subnormal, or the first normal
+    return static_cast<uint16_t>(sign + ((step + 25 - 1) << 10) + static_cast<int>(units));
+  }
+
+  bool is_unused(const ptx::Operand& operand) override {
+    if (operand.kind == ptx::Operand::Kind::sink) return true;
+    return offsets_ && operand.kind == ptx::Operand::Kind::reg && !offsets_->read[operand.index];
+  }
+
+  const Allocated* offsets_ = nullptr;
+  Access* access_ = nullptr;
+  uint32_t next_constant_ = first_constant;
+};
+
+}  // namespace
+
+bool Decoder::has(std::string_view wanted) {
+  bool found = false;
+  for (size_t i = 0; i < ptx_->modifiers.size(); ++i) {
+    if (ptx_->modifiers[i] == wanted) {
+      understood_ |= 1ull << i;
+      found = true;
+    }
+  }
+  return found;
+}
+
+int Decoder::one_of(std::initializer_list<std::string_view> wanted) {
+  int index = 0;
+  for (std::string_view each : wanted) {
+    if (has(each)) return index;
+    ++index;
+  }
+  return -1;
+}
+
+ptx::Type Decoder::type(int nth) {
+  for (size_t i = 0; i < ptx_->modifiers.size(); ++i) {
+    ptx::Type found;
+    if (!ptx::parse_type(ptx_->modifiers[i], found) || nth-- > 0) continue;
+    understood_ |= 1ull << i;
+    return found;
+  }
+  return ptx::Type::none;
+}
+
+std::string_view Decoder::modifier(size_t nth) {
+  if (nth >= ptx_->modifiers.size()) return {};
+  understood_ |= 1ull << nth;
+  return ptx_->modifiers[nth];
+}
+
+const ptx::Operand& Decoder::operand(size_t nth) const {
+  if (nth >= ptx_->operands.size()) throw Unsupported("an operand is missing");
+  return ptx_->operands[nth];
+}
+
+uint32_t Decoder::dst(const ptx::Operand& operand, ptx::Type as) {
+  return offset_of(operand, as, true);
+}
+uint32_t Decoder::src(const ptx::Operand& operand, ptx::Type as) {
+  return offset_of(operand, as, false);
+}
+bool Decoder::unused(const ptx::Operand& operand) {
+  return is_unused(operand);
+}
+
+int Decoder::width(const ptx::Operand& operand, int otherwise) {
+  if (operand.kind != ptx::Operand::Kind::reg) return otherwise;
+  return ptx::bits(program_->function->registers[operand.index].type);
+}
+
+uint32_t Decoder::predicate(const ptx::Operand& operand, bool& negated) {
+  negated = operand.negated;
+  return src(operand, ptx::Type::pred);
+}
+
+const uint32_t* Decoder::list(std::vector<uint32_t> offsets) {
+  program_->lists.push_back(std::move(offsets));
+  return program_->lists.back().data();
+}
+
+void Decoder::unsupported(const std::string& why) {
+  throw Unsupported(why);
+}
+
+uint64_t function_address(const ptx::Module& module, const ptx::Function& function) {
+  uint64_t index = 0;
+  while (&module.functions[index] != &function) ++index;
+  return function_window + 16 * (index + 1);
+}
+
+uint64_t Loader::address_of(const ptx::Variable& variable) {
+  if (const auto found = address_.find(&variable); found != address_.end()) return found->second;
+  if (const auto found = shared_address_.find(&variable); found != shared_address_.end())
+    return found->second;
+  if (variable.space == ptx::Space::shared) {  // of module scope: laid out where it is first used
+    if (variable.size == 0) {
+      dynamic_shared_.push_back(&variable);
+      return 0;  // known when all static variables are; the second pass sees it
+    }
+    shared_end_ = (shared_end_ + variable.align - 1) / variable.align * variable.align;
+    const uint64_t address = shared_end_;
+    shared_end_ += static_cast<uint32_t>(variable.size);
+    return shared_address_[&variable] = address;
+  }
+  throw Unsupported("the address of '" + std::string(variable.name) + "' is not implemented here");
+}
+
+const Program* Loader::program_of(const ptx::Function& function) {
+  if (const auto found = program_of_.find(&function); found != program_of_.end()) return found->second;
+  if (!function.defined) throw Unsupported("function '" + std::string(function.name) + "' has no body here");
+  module_.parse_body(const_cast<ptx::Function&>(function));
+  auto program = std::make_unique<Program>();
+  program->module = &module_;
+  program->function = &function;
+  Program* pointer = program.get();
+  kernel_->programs.push_back(std::move(program));
+  program_of_[&function] = pointer;
+  return pointer;
+}
+
+uint64_t Loader::address_of(const ptx::Function& function) {
+  return function_address(module_, function);
+}
+
+void Loader::lay_out_shared(const ptx::Function& function) {
+  for (const ptx::Variable& variable : function.variables) {
+    if (variable.space == ptx::Space::shared && variable.size) address_of(variable);
+  }
+}
+
+std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
+  kernel_ = std::make_unique<Kernel>();
+  shared_end_ = shared_reserved;
+  kernel_->entry = program_of(entry);
+  KernelInfo& info = kernel_->info;
+  info.name = entry.name;
+  if (module_.target.starts_with("sm_")) info.architecture = std::atoi(std::string(module_.target.substr(3)).c_str());
+  int status = 0;
+  if (char* shown = abi::__cxa_demangle(info.name.c_str(), nullptr, nullptr, &status)) {
+    kernel_->shown = shown;
+    std::free(shown);
+  } else {
+    kernel_->shown = info.name;
+  }
+  for (const ptx::Variable* param : entry.params) {
+    info.params_bytes = (info.params_bytes + param->align - 1) / param->align * param->align;
+    info.param_offset.push_back(info.params_bytes);
+    info.param_bytes.push_back(static_cast<uint32_t>(param->size));
+    shared_address_[param] = info.params_bytes;
+    info.params_bytes += static_cast<uint32_t>(param->size);
+  }
+
+  // Every program twice: the list grows while calls are found. Function addresses in variables count as
+  // calls.
+  for (size_t i = 0; i < kernel_->programs.size(); ++i) decode(*kernel_->programs[i]);
+  if (indirect_) {
+    for (const ptx::Function& function : module_.functions) {
+      if (!function.entry && function.defined) program_of(function);
+    }
+    for (size_t i = 0; i < kernel_->programs.size(); ++i) {
+      if (kernel_->programs[i]->code.empty()) decode(*kernel_->programs[i]);
+    }
+  }
+  kernel_->static_shared_end = shared_end_;
+  for (const ptx::Variable* variable : dynamic_shared_) {
+    const uint32_t align = std::max(16u, variable->align);
+    shared_address_[variable] = (shared_end_ + align - 1) / align * align;
+    kernel_->static_shared_end = static_cast<uint32_t>(shared_address_[variable]);
+  }
+  if (!dynamic_shared_.empty()) {
+    const size_t known = kernel_->programs.size();
+    for (size_t i = 0; i < known; ++i) decode(*kernel_->programs[i]);
+  }
+
+  uint32_t first = 0;
+  for (const auto& program : kernel_->programs) {
+    program->first = first;
+    first += static_cast<uint32_t>(program->code.size());
+    Program& top = *kernel_->programs[0];
+    top.shared_granule = std::min(top.shared_granule, program->shared_granule);
+    top.order_sensitive |= program->order_sensitive;
+    info.unsupported.insert(info.unsupported.end(), program->unsupported.begin(), program->unsupported.end());
+    info.local_bytes += program->local_bytes;
+  }
+  for (const ptx::Variable& variable : module_.variables) {
+    if (variable.space == ptx::Space::constant) info.constant_bytes += variable.size;
+  }
+  kernel_->instructions = first;
+  kernel_->by_function.resize(module_.functions.size() + 1);
+  for (const auto& program : kernel_->programs) {
+    kernel_->by_function[(function_address(module_, *program->function) - function_window) / 16] =
+        program.get();
+  }
+  info.shared_bytes = shared_end_ - shared_reserved;
+  if (entry.max_threads[0]) {
+    info.max_threads =
+        entry.max_threads[0] * std::max(1u, entry.max_threads[1]) * std::max(1u, entry.max_threads[2]);
+  }
+  if (entry.required_threads[0]) {
+    for (int i = 0; i < 3; ++i) info.required_threads[i] = std::max(1u, entry.required_threads[i]);
+    info.max_threads = info.required_threads[0] * info.required_threads[1] * info.required_threads[2];
+  }
+  if (entry.required_cluster[0]) {
+    for (int i = 0; i < 3; ++i) info.required_cluster[i] = std::max(1u, entry.required_cluster[i]);
+  }
+  info.max_cluster = entry.max_cluster_rank;
+  // What ptxas would use is not known: at least what is alive at once, no more than the launch bounds allow.
+  const uint32_t most = std::min(255u, 65536 / std::max(32u, info.max_threads) / 8 * 8);
+  info.registers = std::min(most, std::max(16u, (kernel_->programs[0]->words_live + 8 + 7) / 8 * 8));
+  return std::move(kernel_);
+}
+
+void Loader::decode(Program& program) {
+  const ptx::Function& function = *program.function;
+  const auto module = program.module;
+  program = Program{};
+  program.module = module;
+  program.function = &function;
+  lay_out_shared(function);
+
+  FrameDecoder decoder(*this, program);
+  // Local memory and call parameters have their place in the frame before any instruction asks for it.
+  for (const ptx::Variable& variable : function.variables) {
+    if (variable.space == ptx::Space::local) {
+      const uint32_t align = std::max(16u, variable.align);
+      program.local_bytes = (program.local_bytes + align - 1) / align * align;
+      shared_address_[&variable] = program.local_bytes;
+      program.local_bytes += static_cast<uint32_t>(variable.size);
+    } else if (variable.space == ptx::Space::param && !function.entry) {
+      program.call_params[&variable] = program.call_param_bytes;
+      program.call_param_bytes += param_stride(static_cast<uint32_t>(variable.size)) * warp_size;
+    } else if (variable.space == ptx::Space::param && !program.call_params.contains(&variable) &&
+               std::find(function.params.begin(), function.params.end(), &variable) ==
+                   function.params.end()) {
+      program.call_params[&variable] = program.call_param_bytes;
+      program.call_param_bytes += param_stride(static_cast<uint32_t>(variable.size)) * warp_size;
+    }
+  }
+  program.local_bytes = (program.local_bytes + 15) / 16 * 16;
+
+  for (const ptx::Instruction& at : function.instructions) {
+    if (at.opcode != "atom" || std::find(at.modifiers.begin(), at.modifiers.end(), "cas") == at.modifiers.end()) continue;
+    if (at.operands.size() < 2 || at.operands[1].elements.empty()) continue;
+    const ptx::Operand& base = at.operands[1].elements[0];
+    if (base.kind == ptx::Operand::Kind::reg) program.compared.insert({base.index, at.operands[1].value});
+  }
+
+  const std::vector<Access> accesses = decoder.collect();
+  program.order_sensitive = false;  // the first pass does not know yet which results are unused
+  const uint32_t params_begin = decoder.constants_end();
+  for (auto& [variable, offset] : program.call_params) offset += params_begin;
+  const Allocated allocated = allocate_registers(function, accesses, params_begin + program.call_param_bytes);
+  decoder.emit(allocated);
+  if (decoder.constants_end() != params_begin) throw std::logic_error("the two passes of the decoder differ");
+  program.frame_bytes = allocated.end;
+  program.words_live = allocated.words_live;
+  for (uint32_t r : allocated.uninitialised) {
+    const int bits = ptx::bits(function.registers[r].type);
+    program.zeroed.push_back({allocated.offset[r], bits == 1 ? 4 : class_bytes(bits) * warp_size});
+  }
+  for (const ptx::Variable* param : function.params) {
+    if (!function.entry)
+      program.params.push_back({program.call_params[param], static_cast<uint32_t>(param->size)});
+  }
+  for (const ptx::Variable* result : function.results) {
+    program.results.push_back({program.call_params[result], static_cast<uint32_t>(result->size)});
+  }
+  Inst end;
+  end.inner = end.run = implicit_return();
+  program.code.push_back(end);
+  program.memory.emplace_back();
+}
+
+}  // namespace simulator

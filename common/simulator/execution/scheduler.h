@@ -1,0 +1,21 @@
+// Shared by the parts of the scheduler: warps (scheduler.cc), barriers (sync.cc), CTAs and grids (grid.cc).
+#pragma once
+
+#include "common/simulator/execution/machine.h"
+
+namespace simulator {
+
+// An activation of `program` for the lanes in warp.exec, its constants and local memory ready.
+Frame* new_frame(Warp& warp, const Program& program, Frame* caller);
+
+// A warp's last lane has exited: barriers may be complete without it.
+void warp_finished(Warp& warp);
+
+// No warp of the CTA can go on. Lanes of one warp that wait at different places of the same barrier are let through (and
+// told); false: there is nothing to be done.
+bool resolve_divergent_barriers(Cta& cta);
+
+// Who waits for what, a line each.
+std::vector<std::string> who_waits(Cta& cta);
+
+}  // namespace simulator

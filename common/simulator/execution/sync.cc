@@ -1,0 +1,331 @@
+// Barriers of a CTA and memory fences (PTX ISA 9.7.13).
+#include <algorithm>
+#include <bit>
+
+#include "common/simulator/execution/decoder.h"
+#include "common/simulator/execution/scheduler.h"
+
+namespace simulator {
+namespace {
+
+using ptx::Operand;
+using ptx::Type;
+
+enum class Reduction : uint8_t { none, popc, all, any };
+
+// What a barrier instruction is (Inst::data).
+struct BarrierUse {
+  bool aligned = true, arrive = false, has_count = false;
+  Reduction reduction = Reduction::none;
+  bool negated = false;  // the predicate that is reduced
+};
+
+uint32_t expected_threads(const Cta& cta, const Barrier& barrier) {
+  if (barrier.expected) return barrier.expected;
+  return cta.unfinished * warp_size;
+}
+
+void finish(Cta& cta, uint32_t number) {
+  Barrier& barrier = cta.barriers[number];
+  if (cta.worker->checking) {
+    uint32_t warps[64] = {};
+    uint32_t count = 0;
+    for (uint64_t left = barrier.warps; left; left &= left - 1)
+      warps[count++] = static_cast<uint32_t>(std::countr_zero(left));
+    if (!barrier.expected) {  // everybody's: what warps did that have exited since comes before it too
+      for (const Warp& warp : cta.warps) {
+        if (!warp.live) warps[count++] = warp.index;
+      }
+    }
+    cta.shadow.barrier(warps, count);
+    if (!barrier.clock.empty()) {
+      for (uint32_t i = 0; i < count; ++i) cta.shadow.acquire(warps[i], barrier.clock);
+    }
+  }
+  const uint32_t votes = barrier.votes, voters = barrier.voters;
+  for (uint64_t left = barrier.warps; left; left &= left - 1) {
+    Warp& warp = cta.warps[static_cast<size_t>(std::countr_zero(left))];
+    for (Group& group : warp.others) {
+      if (group.state != Group::State::barrier || group.barrier != number) continue;
+      group.state = Group::State::ready;
+      const Inst& inst = *group.waiting;
+      const Reduction reduction = static_cast<const BarrierUse*>(inst.data)->reduction;
+      if (reduction == Reduction::none) continue;
+      if (reduction == Reduction::popc) {
+        uint32_t* d = reinterpret_cast<uint32_t*>(group.frame->registers + inst.d);
+        for (uint32_t lanes = group.lanes; lanes; lanes &= lanes - 1) d[std::countr_zero(lanes)] = votes;
+      } else {
+        uint32_t bits;
+        std::memcpy(&bits, group.frame->registers + inst.d, 4);
+        const bool value = reduction == Reduction::all ? votes == voters : votes != 0;
+        bits = value ? bits | group.lanes : bits & ~group.lanes;
+        std::memcpy(group.frame->registers + inst.d, &bits, 4);
+      }
+    }
+  }
+  barrier.expected = barrier.arrived = barrier.votes = barrier.voters = 0;
+  barrier.warps = 0;
+  barrier.clock.clear();
+  barrier.open = false;
+}
+
+void try_finish(Cta& cta, uint32_t number) {
+  const Barrier& barrier = cta.barriers[number];
+  if (barrier.open && barrier.arrived >= expected_threads(cta, barrier) && barrier.warps) finish(cta, number);
+}
+
+// The operands of a barrier, of the first lane.
+uint32_t barrier_number(Warp& warp, const Inst& inst) {
+  const int lane = std::countr_zero(warp.exec);
+  const uint32_t number = warp.reg<uint32_t>(inst.a)[lane];
+  if (number >= warp.cta->barriers.size()) {
+    fault(warp, FindingKind::illegal_instruction, "barrier " + std::to_string(number) + ": a CTA has 16",
+          lane);
+  }
+  return number;
+}
+
+void arrive(Warp& warp, const Inst& inst, const BarrierUse& use, uint32_t number, uint32_t lanes) {
+  Cta& cta = *warp.cta;
+  Barrier& barrier = cta.barriers[number];
+  const uint32_t count = use.has_count ? warp.reg<uint32_t>(inst.b)[std::countr_zero(lanes)] : 0;
+  if (count % warp_size) {
+    fault(warp, FindingKind::illegal_instruction,
+          "barrier " + std::to_string(number) + " for " + std::to_string(count) +
+              " threads: not a multiple of the warp size");
+  }
+  if (barrier.open && barrier.expected != count) {
+    const auto wanted = [](uint32_t threads) {
+      return threads ? std::to_string(threads) + " threads" : "all threads";
+    };
+    fault(warp, FindingKind::illegal_instruction,
+          "barrier " + std::to_string(number) + " is for " + wanted(count) +
+              " here, but others wait at it for " + wanted(barrier.expected));
+  }
+  barrier.open = true;
+  barrier.expected = count;
+  barrier.arrived += warp_size;
+  if (use.reduction != Reduction::none) {
+    const uint32_t predicate = use.negated ? ~warp.pred(inst.c) : warp.pred(inst.c);
+    barrier.votes += static_cast<uint32_t>(std::popcount(predicate & lanes));
+    barrier.voters += static_cast<uint32_t>(std::popcount(lanes));
+  }
+  if (barrier.arrived > expected_threads(cta, barrier)) {
+    fault(warp, FindingKind::illegal_instruction,
+          "more threads arrive at barrier " + std::to_string(number) + " than the " +
+              std::to_string(expected_threads(cta, barrier)) + " it is for");
+  }
+}
+
+std::string lanes_text(uint32_t lanes) {  // "lanes 0-15, 20"
+  std::string text = std::popcount(lanes) == 1 ? "lane" : "lanes";
+  bool first = true;
+  for (int l = 0; l < warp_size; ++l) {
+    if (!(lanes >> l & 1)) continue;
+    int end = l;
+    while (end + 1 < warp_size && (lanes >> (end + 1) & 1)) ++end;
+    text += (first ? " " : ", ") + std::to_string(l);
+    if (end > l) text += "-" + std::to_string(end);
+    first = false;
+    l = end;
+  }
+  return text;
+}
+
+void run_barrier(Warp& warp, const Inst& inst) {
+  if (!warp.enter_guard(inst)) return;
+  const BarrierUse& use = *static_cast<const BarrierUse*>(inst.data);
+  if (warp.exec != warp.live) return warp.wait(Group::State::convergence, warp.pc - 1);
+  const uint32_t number = barrier_number(warp, inst);
+  if (warp.live != warp.started && warp.worker->checking) {
+    finding(warp, FindingKind::divergent_barrier,
+            "barrier " + std::to_string(number) + " is reached by " +
+                std::to_string(std::popcount(warp.live)) + " of the " +
+                std::to_string(std::popcount(warp.started)) +
+                " threads of this warp: " + lanes_text(warp.started & ~warp.live) + " exited without it");
+  }
+  arrive(warp, inst, use, number, warp.exec);
+  Cta& cta = *warp.cta;
+  Barrier& barrier = cta.barriers[number];
+  if (use.arrive) {
+    if (cta.worker->checking) cta.shadow.release(warp.index, barrier.clock);
+  } else {
+    barrier.warps |= 1ull << warp.index;
+    warp.wait(Group::State::barrier, warp.pc);
+    warp.others.back().barrier = static_cast<uint8_t>(number);
+    warp.others.back().waiting = &inst;
+  }
+  try_finish(cta, number);
+}
+
+void run_warp_barrier(Warp& warp, const Inst& inst);
+
+void decode_barrier(Decoder& d) {
+  if (d.has("warp")) {
+    d.has("sync");
+    d.own_guard();
+    d.inst().a = d.src(0, Type::b32);
+    d.inst().inner = run_warp_barrier;
+    return;
+  }
+  if (d.has("cluster")) {  // clusters are of one CTA so far
+    d.unsupported("clusters are not implemented");
+  }
+  BarrierUse use;
+  use.aligned = d.ptx().opcode == "bar" || d.has("aligned");
+  d.has("aligned");
+  d.has("cta");
+  const int kind = d.one_of({"sync", "arrive", "red"});
+  if (kind < 0) d.unsupported("unknown barrier");
+  use.arrive = kind == 1;
+  d.own_guard();
+  size_t next = 0;
+  if (kind == 2) {
+    const int reduction = d.one_of({"popc", "and", "or"});
+    if (reduction < 0) d.unsupported("unknown reduction");
+    use.reduction = static_cast<Reduction>(reduction + 1);
+    const Type type = reduction == 0 ? Type::u32 : Type::pred;
+    if (d.type() != type && !(reduction && d.has("pred"))) d.unsupported("unknown type");
+    d.inst().d = d.dst(next++, type);
+    d.early_clobber();
+  }
+  d.inst().a = d.src(next++, Type::u32);
+  const size_t operands = d.operand_count() - next - (kind == 2);
+  if (operands > 1) d.unsupported("too many operands");
+  use.has_count = operands == 1;
+  if (use.has_count) d.inst().b = d.src(next++, Type::u32);
+  if (kind == 2) d.inst().c = d.predicate(d.operand(next), use.negated);
+  d.inst().data = d.keep(use);
+  d.inst().inner = run_barrier;
+}
+
+// __syncwarp: the lanes named in the mask may come from different instructions.
+void run_warp_barrier(Warp& warp, const Inst& inst) {
+  if (!warp.enter_guard(inst)) return;
+  const uint32_t mask = warp.reg<uint32_t>(inst.a)[std::countr_zero(warp.exec)];
+  uint32_t here = warp.exec;
+  for (const Group& group : warp.others) {
+    if (group.state == Group::State::convergence &&
+        group.frame->program->code[group.pc].inner == inst.inner) {
+      here |= group.lanes;
+    }
+  }
+  if ((mask & warp.live & ~here) != 0) return warp.wait(Group::State::convergence, warp.pc - 1);
+  for (Group& group : warp.others) {
+    if (group.state == Group::State::convergence &&
+        group.frame->program->code[group.pc].inner == inst.inner && (group.lanes & mask)) {
+      group.state = Group::State::ready;  // goes on behind its own instruction
+      ++group.pc;
+      warp.stop = 0;
+    }
+  }
+  if (warp.worker->checking) warp.cta->shadow.sync_warp(warp.index);
+}
+
+void run_nothing(Warp&, const Inst&) {}
+
+void decode_fence(Decoder& d) {  // memory is sequentially consistent here
+  d.one_of({"sc", "acq_rel", "acquire", "release"});
+  d.one_of({"cta", "cluster", "gpu", "sys"});
+  d.inst().inner = run_nothing;
+}
+
+void decode_membar(Decoder& d) {
+  d.one_of({"cta", "gl", "sys"});
+  d.inst().inner = run_nothing;
+}
+
+}  // namespace
+
+void warp_finished(Warp& warp) {
+  Cta& cta = *warp.cta;
+  --cta.unfinished;
+  for (uint32_t number = 0; number < cta.barriers.size(); ++number) try_finish(cta, number);
+}
+
+bool resolve_divergent_barriers(Cta& cta) {
+  bool resolved = false;
+  for (Warp& warp : cta.warps) {
+    if (!warp.live) continue;
+    // Every lane of the warp is at some barrier instruction, of the same barrier.
+    const Inst* first = nullptr;
+    uint32_t number = 0, lanes = 0;
+    for (const Group& group : warp.others) {
+      const Inst& inst = group.frame->program->code[group.pc];
+      if (group.state != Group::State::convergence || inst.inner != run_barrier) break;
+      const uint32_t own =
+          reinterpret_cast<const uint32_t*>(group.frame->registers + inst.a)[std::countr_zero(group.lanes)];
+      if (first && (own != number || static_cast<const BarrierUse*>(inst.data)->arrive)) break;
+      if (!first) number = own;
+      if (!first) first = &inst;
+      lanes |= group.lanes;
+    }
+    if (!first || lanes != warp.live || number >= cta.barriers.size()) continue;
+    const Group& at = warp.others.front();
+    warp.exec = at.lanes;
+    warp.frame = at.frame;
+    warp.registers = at.frame->registers;
+    warp.code = at.frame->program->code.data();
+    warp.pc = at.pc + 1;
+    if (cta.worker->checking) {
+      std::vector<std::string> details;
+      for (const Group& group : warp.others) {
+        details.push_back(lanes_text(group.lanes) + " wait at " + source_of(*group.frame->program, group.pc));
+      }
+      finding(warp, FindingKind::divergent_barrier,
+              "the threads of warp " + std::to_string(warp.index) +
+                  " wait at different instructions for barrier " + std::to_string(number),
+              -1, std::move(details));
+    }
+    arrive(warp, *first, *static_cast<const BarrierUse*>(first->data), number, warp.live);
+    warp.exec = 0;
+    cta.barriers[number].warps |= 1ull << warp.index;
+    for (Group& group : warp.others) {
+      group.waiting = &group.frame->program->code[group.pc];
+      group.state = Group::State::barrier;
+      group.barrier = static_cast<uint8_t>(number);
+      ++group.pc;
+    }
+    try_finish(cta, number);
+    resolved = true;
+  }
+  return resolved;
+}
+
+std::vector<std::string> who_waits(Cta& cta) {
+  std::vector<std::string> lines;
+  const auto where = [](const Frame& frame, uint32_t pc) { return source_of(*frame.program, pc); };
+  for (Warp& warp : cta.warps) {
+    const std::string name = "CTA (" + std::to_string(cta.id[0]) + "," + std::to_string(cta.id[1]) + "," +
+                             std::to_string(cta.id[2]) + ") warp " + std::to_string(warp.index) + ", ";
+    if (warp.exec) {
+      lines.push_back(name + lanes_text(warp.exec) + " run in a loop that changes nothing at " +
+                      where(*warp.frame, warp.pc));
+    }
+    for (const Group& group : warp.others) {
+      std::string line = name + lanes_text(group.lanes);
+      if (group.state == Group::State::barrier) {
+        const Barrier& barrier = cta.barriers[group.barrier];
+        line += " wait at barrier " + std::to_string(group.barrier) + " at " +
+                where(*group.frame, group.pc - 1) + ", where " + std::to_string(barrier.arrived) + " of " +
+                std::to_string(expected_threads(cta, barrier)) + " threads have arrived";
+      } else if (group.state == Group::State::convergence) {
+        line += " wait for the other lanes of their warp at " + where(*group.frame, group.pc);
+      } else {
+        line += " run in a loop that changes nothing at " + where(*group.frame, group.pc);
+      }
+      lines.push_back(std::move(line));
+    }
+  }
+  return lines;
+}
+
+std::span<const Opcode> sync_opcodes() {
+  static const Opcode table[] = {{"bar", decode_barrier},
+                                 {"barrier", decode_barrier},
+                                 {"fence", decode_fence},
+                                 {"membar", decode_membar}};
+  return table;
+}
+
+}  // namespace simulator

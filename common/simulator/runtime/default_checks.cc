@@ -1,0 +1,10 @@
+// Compiled once for each library: what SIMULATOR_CHECKS is where the environment does not say.
+#include "common/simulator/runtime/default_checks.h"
+
+namespace simulator {
+
+Checks default_checks() {
+  return Checks::SIMULATOR_DEFAULT_CHECKS;
+}
+
+}  // namespace simulator

@@ -1,0 +1,65 @@
+#include "common/simulator/device.h"
+
+#include <array>
+#include <stdexcept>
+
+#include "common/simulator/settings.h"
+
+namespace simulator {
+namespace {
+
+constexpr size_t kib = 1024, mib = 1024 * kib, gib = 1024 * mib;
+
+Device a100() {
+  Device d;
+  d.name = "simulator:a100";
+  d.major = 8, d.minor = 0, d.architecture_specific = false;
+  d.multiprocessors = 108;
+  d.shared_per_block_optin = 163 * kib;
+  d.shared_per_sm = 164 * kib;
+  d.global_bytes = 80 * gib;
+  d.l2_bytes = 40 * mib;
+  d.clock_khz = 1410000, d.memory_clock_khz = 1593000, d.memory_bus_bits = 5120;
+  return d;
+}
+
+Device h200() {
+  Device d;
+  d.name = "simulator:h200";
+  d.major = 9, d.minor = 0, d.architecture_specific = true;
+  d.multiprocessors = 132;
+  d.shared_per_block_optin = 227 * kib;
+  d.shared_per_sm = 228 * kib;
+  d.global_bytes = 150109880320;
+  d.l2_bytes = 60 * mib;
+  d.clock_khz = 1980000, d.memory_clock_khz = 3201000, d.memory_bus_bits = 6016;
+  d.max_cluster = 8, d.max_cluster_nonportable = 16;
+  return d;
+}
+
+Device b200() {
+  Device d;
+  d.name = "simulator:b200";
+  d.major = 10, d.minor = 0, d.architecture_specific = true;
+  d.multiprocessors = 148;
+  d.shared_per_block_optin = 227 * kib;
+  d.shared_per_sm = 228 * kib;
+  d.global_bytes = 180 * gib;
+  d.l2_bytes = 126 * mib;
+  d.clock_khz = 1965000, d.memory_clock_khz = 3996000, d.memory_bus_bits = 8192;
+  d.max_cluster = 8, d.max_cluster_nonportable = 16;
+  return d;
+}
+
+}  // namespace
+
+const Device& device() {
+  static const std::array<Device, 3> devices{a100(), h200(), b200()};
+  const std::string& wanted = settings().device;
+  for (const Device& d : devices) {
+    if (d.name.compare(sizeof "simulator:" - 1, std::string::npos, wanted) == 0) return d;
+  }
+  throw std::invalid_argument("device " + wanted + ": it must be a100, h200 or b200");
+}
+
+}  // namespace simulator

@@ -1,0 +1,56 @@
+// cudaGetDriverEntryPoint(): functions of the CUDA driver that programs ask the runtime for.
+#include <cstring>
+
+#include "common/simulator/runtime/cuda_api.h"
+#include "common/simulator/runtime/state.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // cudaGetDriverEntryPoint: programs still call it
+
+using namespace simulator;
+
+namespace {
+
+struct EntryPoint {
+  const char* name;
+  int since;  // the first version of CUDA that has it, as in 12000
+  void* function;
+};
+
+// The driver functions there are here: none so far. cuTensorMapEncodeTiled (since 12000) belongs here.
+constexpr EntryPoint* first = nullptr;
+constexpr EntryPoint* last = nullptr;
+
+cudaError_t find(const char* name, void** function, unsigned version,
+                 cudaDriverEntryPointQueryResult* result) {
+  if (name == nullptr || function == nullptr) return cudaErrorInvalidValue;
+  *function = nullptr;
+  cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
+  if (version > CUDART_VERSION) {
+    if (result != nullptr) *result = cudaDriverEntryPointVersionNotSufficent;
+    return cudaErrorInvalidValue;
+  }
+  for (const EntryPoint* entry = first; entry != last; ++entry) {
+    if (std::strcmp(entry->name, name) != 0) continue;
+    const bool known = static_cast<unsigned>(entry->since) <= version;
+    found = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointVersionNotSufficent;
+    if (known) *function = entry->function;
+  }
+  if (result != nullptr) *result = found;
+  return cudaSuccess;
+}
+
+}  // namespace
+
+extern "C" cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned version,
+                                                        unsigned long long,
+                                                        cudaDriverEntryPointQueryResult* result) {
+  return query([&] { return find(name, function, version, result); });
+}
+
+SIMULATOR_EXPORT cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned long long,
+                                                     cudaDriverEntryPointQueryResult* result) {
+  return query([&] { return find(name, function, CUDART_VERSION, result); });
+}
+
+SIMULATOR_ALIAS(cudaGetDriverEntryPointByVersion_ptsz, cudaGetDriverEntryPointByVersion);
+SIMULATOR_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint);

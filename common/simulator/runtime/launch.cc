@@ -1,0 +1,178 @@
+#include "common/simulator/runtime/launch.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "common/simulator/device.h"
+#include "common/simulator/runtime/event.h"
+#include "common/simulator/runtime/functions.h"
+#include "common/simulator/runtime/occupancy.h"
+#include "common/simulator/runtime/state.h"
+#include "common/simulator/runtime/stream.h"
+
+namespace simulator {
+namespace {
+
+using Dimensions = std::array<uint32_t, 3>;
+
+Dimensions array_of(const dim3& d) {
+  return {d.x, d.y, d.z};
+}
+uint64_t product(const Dimensions& d) {
+  return uint64_t{d[0]} * d[1] * d[2];
+}
+bool any_zero(const Dimensions& d) {
+  return d[0] == 0 || d[1] == 0 || d[2] == 0;
+}
+
+// The cluster that a launch is to have: {1, 1, 1} without one.
+cudaError_t choose_cluster(const Function& function, const KernelInfo& kernel, const LaunchRequest& request,
+                           Dimensions& cluster) {
+  const Dimensions none{};
+  Dimensions required = kernel.required_cluster != none ? kernel.required_cluster : function.required_cluster;
+  const Dimensions wanted = request.cluster.value_or(none);
+  cluster = {1, 1, 1};
+  if (wanted == none && required == none) return cudaSuccess;
+  if (wanted != none && required != none && wanted != required) return cudaErrorInvalidClusterSize;
+  cluster = wanted != none ? wanted : required;
+  if (any_zero(cluster)) return cudaErrorInvalidClusterSize;
+  const int limit = function.nonportable_cluster ? device().max_cluster_nonportable : device().max_cluster;
+  if (product(cluster) > static_cast<uint64_t>(std::max(limit, 1))) return cudaErrorInvalidClusterSize;
+  if (kernel.max_cluster != 0 && product(cluster) > kernel.max_cluster) return cudaErrorInvalidClusterSize;
+  const Dimensions grid = array_of(request.grid);
+  for (size_t i = 0; i < 3; ++i) {
+    if (grid[i] % cluster[i] != 0) return cudaErrorInvalidClusterSize;
+  }
+  return cudaSuccess;
+}
+
+// The codes are those of an H200 with CUDA 13.0, each one tried.
+cudaError_t check_limits(const Function& function, const KernelInfo& kernel, const LaunchRequest& request,
+                         Dimensions& cluster) {
+  const Device& d = device();
+  const Dimensions grid = array_of(request.grid), block = array_of(request.block);
+  if (any_zero(grid) || any_zero(block)) return cudaErrorInvalidValue;
+  if (grid[0] > 2147483647u || grid[1] > 65535 || grid[2] > 65535) return cudaErrorInvalidValue;
+  if (block[0] > 1024 || block[1] > 1024 || block[2] > 64) return cudaErrorInvalidValue;
+  const uint64_t threads = product(block);
+  if (threads > static_cast<uint64_t>(d.max_threads_per_block) || threads > kernel.max_threads)
+    return cudaErrorInvalidValue;
+  if (kernel.required_threads != Dimensions{} && block != kernel.required_threads)
+    return cudaErrorInvalidValue;
+  if (request.dynamic_shared > max_dynamic_shared(function)) return cudaErrorInvalidValue;
+  const uint32_t registers = registers_of_block(kernel, static_cast<uint32_t>(threads));
+  if (registers > static_cast<uint32_t>(d.registers_per_sm)) return cudaErrorLaunchOutOfResources;
+  if (const cudaError_t error = choose_cluster(function, kernel, request, cluster); error != cudaSuccess)
+    return error;
+  if (request.cooperative) {
+    const auto resident =
+        static_cast<uint64_t>(occupancy(function, static_cast<uint32_t>(threads), request.dynamic_shared));
+    if (product(grid) > resident * static_cast<uint64_t>(d.multiprocessors))
+      return cudaErrorCooperativeLaunchTooLarge;
+  }
+  return cudaSuccess;
+}
+
+}  // namespace
+
+cudaError_t error_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::illegal_address:
+    case FindingKind::shared_out_of_bounds:
+    case FindingKind::local_out_of_bounds:
+    case FindingKind::param_out_of_bounds:
+    case FindingKind::stack_overflow:
+      return cudaErrorIllegalAddress;
+    case FindingKind::misaligned:
+      return cudaErrorMisalignedAddress;
+    case FindingKind::illegal_instruction:
+      return cudaErrorIllegalInstruction;
+    case FindingKind::assertion:
+      return cudaErrorAssert;
+    case FindingKind::deadlock:
+      return cudaErrorLaunchTimeout;
+    case FindingKind::not_supported:
+      return cudaErrorNotSupported;
+    case FindingKind::trap:
+    case FindingKind::uninitialised:
+    case FindingKind::race:
+    case FindingKind::divergent_barrier:
+    case FindingKind::invalid_shuffle:
+      break;
+  }
+  return cudaErrorLaunchFailure;
+}
+
+cudaError_t prepare(Function& function, const LaunchRequest& request, void** arguments,
+                    PreparedLaunch& prepared) {
+  if (const cudaError_t error = load(function); error != cudaSuccess) return error;
+  const KernelInfo& kernel = info(*function.kernel);
+  if (!kernel.unsupported.empty()) return cudaErrorNotSupported;
+  Dimensions cluster;
+  if (const cudaError_t error = check_limits(function, kernel, request, cluster); error != cudaSuccess)
+    return error;
+
+  prepared.kernel = function.kernel;
+  prepared.launch.grid = array_of(request.grid);
+  prepared.launch.block = array_of(request.block);
+  prepared.launch.cluster = cluster;
+  prepared.launch.dynamic_shared = request.dynamic_shared;
+  prepared.launch.cooperative = request.cooperative;
+  prepared.params.assign(kernel.params_bytes, std::byte{});
+  for (size_t i = 0; i < kernel.param_offset.size(); ++i) {
+    if (arguments == nullptr || arguments[i] == nullptr) return cudaErrorInvalidValue;
+    std::memcpy(prepared.params.data() + kernel.param_offset[i], arguments[i], kernel.param_bytes[i]);
+  }
+  return cudaSuccess;
+}
+
+cudaError_t execute(const PreparedLaunch& prepared) {
+  if (context_is_broken()) return cudaSuccess;
+  const std::optional<Finding> finding = run(*prepared.kernel, prepared.launch, prepared.params.data());
+  if (!finding) return cudaSuccess;
+  const cudaError_t error = error_of(finding->kind);
+  set_pending_error(error);
+  // A kernel that the simulator had to give up in its middle has left memory in no state that the program
+  // could use.
+  return finding->kind == FindingKind::not_supported ? synchronise() : cudaSuccess;
+}
+
+cudaError_t read_attributes(const cudaLaunchConfig_t& config, LaunchRequest& request, LaunchEvents& events) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    const cudaLaunchAttributeValue& value = config.attrs[i].val;
+    switch (config.attrs[i].id) {
+      case cudaLaunchAttributeClusterDimension:
+        request.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+        break;
+      case cudaLaunchAttributeCooperative:
+        request.cooperative = value.cooperative != 0;
+        break;
+      case cudaLaunchAttributeProgrammaticEvent:
+        events.recorded[0] = value.programmaticEvent.event;
+        break;
+      case cudaLaunchAttributeLaunchCompletionEvent:
+        events.recorded[1] = value.launchCompletionEvent.event;
+        break;
+      // About speed or overlap only: kernels run one after the other.
+      case cudaLaunchAttributeIgnore:
+      case cudaLaunchAttributeAccessPolicyWindow:
+      case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+      case cudaLaunchAttributeProgrammaticStreamSerialization:
+      case cudaLaunchAttributePriority:
+      case cudaLaunchAttributeMemSyncDomainMap:
+      case cudaLaunchAttributeMemSyncDomain:
+      case cudaLaunchAttributePreferredClusterDimension:  // "on a best-effort basis"
+      case cudaLaunchAttributePreferredSharedMemoryCarveout:
+      case cudaLaunchAttributeNvlinkUtilCentricScheduling:
+        break;
+      case cudaLaunchAttributeDeviceUpdatableKernelNode:
+        return cudaErrorNotSupported;
+      default:
+        return cudaErrorInvalidValue;
+    }
+  }
+  return cudaSuccess;
+}
+
+}  // namespace simulator

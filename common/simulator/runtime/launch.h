@@ -1,0 +1,47 @@
+// From a launch call to execution/launch.h's run().
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "common/simulator/execution/launch.h"
+#include "common/simulator/runtime/cuda_api.h"
+#include "common/simulator/runtime/registration.h"
+
+namespace simulator {
+
+struct LaunchRequest {
+  dim3 grid, block;
+  size_t dynamic_shared = 0;  // bytes
+  std::optional<std::array<uint32_t, 3>> cluster;
+  bool cooperative = false;
+};
+
+// A launch with its arguments copied: can be run any number of times.
+struct PreparedLaunch {
+  const Kernel* kernel = nullptr;
+  Launch launch;
+  std::vector<std::byte> params;
+};
+
+// Loads the kernel and checks what the device would refuse. arguments: one pointer per parameter.
+cudaError_t prepare(Function& function, const LaunchRequest& request, void** arguments,
+                    PreparedLaunch& prepared);
+
+// Runs it, unless the context is broken. A fault in the kernel is left pending: the result is cudaSuccess
+// then.
+cudaError_t execute(const PreparedLaunch& prepared);
+
+cudaError_t error_of(FindingKind kind);
+
+// What a launch with these attributes asks for. cudaErrorInvalidValue / cudaErrorNotSupported: an attribute
+// that is none.
+struct LaunchEvents {
+  cudaEvent_t recorded[2] = {};  // programmatic and launch-completion events
+};
+cudaError_t read_attributes(const cudaLaunchConfig_t& config, LaunchRequest& request, LaunchEvents& events);
+
+}  // namespace simulator

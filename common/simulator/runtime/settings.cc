@@ -1,0 +1,70 @@
+#include "common/simulator/settings.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "common/simulator/runtime/default_checks.h"
+
+namespace simulator {
+namespace {
+
+[[noreturn]] void refuse(const char* name, std::string_view value, const char* allowed) {
+  throw std::invalid_argument(std::string(name) + "=" + std::string(value) + ": it must be " + allowed);
+}
+
+// Null where the variable is not set or empty.
+const char* variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+template <class T>
+void read_number(const char* name, T& number, T highest) {
+  const char* value = variable(name);
+  if (value == nullptr) return;
+  const std::string_view text = value;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > highest) {
+    refuse(name, text, ("a number from 0 to " + std::to_string(highest)).c_str());
+  }
+}
+
+Settings read_environment() {
+  Settings settings;
+  settings.checks = default_checks();
+  if (const char* value = variable("SIMULATOR_DEVICE")) {
+    settings.device = value;
+    if (settings.device != "a100" && settings.device != "h200" && settings.device != "b200") {
+      refuse("SIMULATOR_DEVICE", value, "a100, h200 or b200");
+    }
+  }
+  read_number<uint64_t>("SIMULATOR_SEED", settings.seed, UINT64_MAX);
+  read_number<int>("SIMULATOR_THREADS", settings.threads, 4096);
+  if (const char* value = variable("SIMULATOR_CHECKS")) {
+    const std::string_view text = value;
+    if (text == "off") {
+      settings.checks = Checks::off;
+    } else if (text == "report") {
+      settings.checks = Checks::report;
+    } else if (text == "fail") {
+      settings.checks = Checks::fail;
+    } else {
+      refuse("SIMULATOR_CHECKS", text, "off, report or fail");
+    }
+  }
+  if (const char* value = variable("SIMULATOR_COUNTERS")) settings.counters = value;
+  return settings;
+}
+
+}  // namespace
+
+Settings& settings() {
+  static Settings settings = read_environment();
+  return settings;
+}
+
+}  // namespace simulator

@@ -1,0 +1,2 @@
+// divergence.cu, built for the debugger: no optimisation, every variable in memory.
+#include "divergence.cu"
