@@ -12,22 +12,22 @@ namespace simulator {
 
 // Counting starts with the first reset_counters() or with SIMULATOR_COUNTERS.
 struct LineCounts {
-  std::string file;   // as the compiler named it; empty: unknown
+  std::string file;  // as the compiler named it; empty: unknown
   uint32_t line = 0;
   Counts total, global_load, global_store, shared_load, shared_store, local, atomic;
 };
 struct KernelCounts {
-  std::string name;       // demangled
+  std::string name;  // demangled
   uint64_t launches = 0, ctas = 0, warps = 0;
   uint64_t findings = 0;
   Counts total, global_load, global_store, shared_load, shared_store, local, atomic;
   std::map<std::string, uint64_t> mix;  // opcode with type, such as "fma.f32" → warp-instructions
-  std::vector<LineCounts> lines;        // by the line in the kernel's own file: what is inlined counts for the call
-  std::vector<std::string> notes;       // what ptxas may do differently, such as merging adjacent accesses
+  std::vector<LineCounts> lines;  // by the line in the kernel's own file: what is inlined counts for the call
+  std::vector<std::string> notes;  // what ptxas may do differently, such as merging adjacent accesses
 };
 
 void reset_counters();
-std::vector<KernelCounts> read_counters();              // since the last reset, by order of first launch
+std::vector<KernelCounts> read_counters();  // since the last reset, by order of first launch
 std::string counters_json(const std::vector<KernelCounts>& kernels);
 std::string counters_table(const std::vector<KernelCounts>& kernels);
 // The source file with counts beside each line that has any. Empty: the file cannot be read.

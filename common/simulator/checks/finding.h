@@ -10,10 +10,15 @@
 namespace simulator {
 
 enum class FindingKind : uint8_t {
-  illegal_address,    // out of bounds, freed, no such memory, write to read-only memory
+  illegal_address,  // out of bounds, freed, no such memory, write to read-only memory
   misaligned,
-  shared_out_of_bounds, local_out_of_bounds, param_out_of_bounds,
-  illegal_instruction, trap, assertion, stack_overflow,
+  shared_out_of_bounds,
+  local_out_of_bounds,
+  param_out_of_bounds,
+  illegal_instruction,
+  trap,
+  assertion,
+  stack_overflow,
   deadlock,
   // What a GPU lets pass:
   uninitialised,      // a read of memory never written
@@ -27,16 +32,16 @@ bool faults_on_hardware(FindingKind kind);
 
 // Where in a kernel: filled in by the executor.
 struct Site {
-  std::string kernel;          // demangled
+  std::string kernel;  // demangled
   uint32_t cta[3] = {}, thread[3] = {};
-  std::string source;          // "gemm.cu:42", with " (inlined at …)" for each call around it; empty: not known
-  std::string instruction;     // PTX text
+  std::string source;  // "gemm.cu:42", with " (inlined at …)" for each call around it; empty: not known
+  std::string instruction;  // PTX text
   uint32_t ptx_line = 0;
 };
 
 struct Finding {
   FindingKind kind;
-  std::string what;            // one sentence: what is wrong, with address, size, allocation, limits
+  std::string what;                  // one sentence: what is wrong, with address, size, allocation, limits
   std::vector<std::string> details;  // further lines, such as the other access of a race, who waits for what
   Site site;
 };

@@ -97,10 +97,10 @@ class SharedShadow {
   uint32_t base_ = 0;  // the time when this CTA began
   uint32_t life_ = 0;  // a number for this CTA: of clocks outside
 
-  std::vector<Stamp> writes_;     // per granule: the last write
-  std::vector<Stamp> reads_;      // per warp and granule: that warp's last read
-  std::vector<int32_t> readers_;  // per granule: clock of the last read · 64 + the only warp that read, as
-                                  // far as reads are not ordered before it; 32: several did
+  std::vector<Stamp> writes_;       // per granule: the last write
+  std::vector<Stamp> reads_;        // per warp and granule: that warp's last read
+  std::vector<int32_t> readers_;    // per granule: clock of the last read · 64 + the only warp that read, as
+                                    // far as reads are not ordered before it; 32: several did
   std::array<Clocks, 32> known_{};  // [w][v]: v's accesses up to this clock come before what w does now
   Clocks last_{};                   // the clock of the warp's last access
   Clocks floor_{};                  // [w]: everybody's accesses up to this clock come before what w does now

@@ -142,12 +142,11 @@ std::byte* local_byte(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uin
 
 void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, AccessKind kind, bool strong,
                   const std::byte* values) {
-  const SharedShadow::Problem problem = warp.cta->shadow.access(
-      warp.index, warp.frame->program->first + warp.pc - 1, offset, warp.exec, bytes, kind != AccessKind::load, strong, values);
+  const SharedShadow::Problem problem =
+      warp.cta->shadow.access(warp.index, warp.frame->program->first + warp.pc - 1, offset, warp.exec, bytes,
+                              kind != AccessKind::load, strong, values);
   if (problem.kind == SharedShadow::Problem::Kind::none) return;
-  const std::string what =
-      attempt(kind, bytes, problem.offset + shared_reserved) +
-      " of shared memory";
+  const std::string what = attempt(kind, bytes, problem.offset + shared_reserved) + " of shared memory";
   const int lane = static_cast<int>(problem.lane);
   if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {
     return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
@@ -406,7 +405,8 @@ void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved&
   if (at.shared && warp.worker->checking) {
     uint32_t offset[32];
     for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(at.address[l] - shared_reserved);
-    check_shared(warp, offset, inst.bytes, use.kind, use.strong, use.kind == AccessKind::atomic ? nullptr : values);
+    check_shared(warp, offset, inst.bytes, use.kind, use.strong,
+                 use.kind == AccessKind::atomic ? nullptr : values);
   }
 }
 

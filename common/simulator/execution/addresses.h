@@ -1,4 +1,5 @@
-// From the addresses of a memory instruction to bytes of this process: bounds, alignment, windows of the generic space.
+// From the addresses of a memory instruction to bytes of this process: bounds, alignment, windows of the
+// generic space.
 #pragma once
 
 #include <cstddef>
@@ -15,29 +16,29 @@ enum class AccessKind : uint8_t { load, store, atomic };
 struct AddressUse {
   ptx::Space space = ptx::Space::global;  // constant counts as global
   bool generic = false;
-  bool base_is_64 = true;                 // width of the base register Inst::a; Inst::imm is added
-  bool in_frame = false;                  // local: relative to the activation's local memory
-  bool strong = false;                    // volatile, relaxed, acquire, …: does not race with its like
+  bool base_is_64 = true;  // width of the base register Inst::a; Inst::imm is added
+  bool in_frame = false;   // local: relative to the activation's local memory
+  bool strong = false;     // volatile, relaxed, acquire, …: does not race with its like
   AccessKind kind = AccessKind::load;
 };
 
 struct Resolved {
-  std::byte* at[32];          // of lanes outside exec: some address that may be read
-  uint64_t address[32];       // of the active lanes, as the space counts
-  bool shared = false;        // all lanes are in this CTA's shared memory: address is the offset in it
-  uint8_t* written[32];       // global: a byte per byte, to be set by stores; null: not kept
-  bool track = false;         // some `written` is not null
+  std::byte* at[32];     // of lanes outside exec: some address that may be read
+  uint64_t address[32];  // of the active lanes, as the space counts
+  bool shared = false;   // all lanes are in this CTA's shared memory: address is the offset in it
+  uint8_t* written[32];  // global: a byte per byte, to be set by stores; null: not kept
+  bool track = false;    // some `written` is not null
 };
 
-// Works out where inst.bytes bytes per lane are, counts, and checks: faults where a GPU faults. Loads and atomics are
-// checked for memory never written.
+// Works out where inst.bytes bytes per lane are, counts, and checks: faults where a GPU faults. Loads and
+// atomics are checked for memory never written.
 void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
 // After the store values are known: bytes written, races. values: lane l's at values + l · inst.bytes.
 // changed: not all of them were there before.
 void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at, const std::byte* values,
             bool changed = true);
-// A strong load, or an atomic operation that changed nothing: the second in a row from one instruction, with no write of
-// this warp's in between, is taken for a wait in a loop, and the others get their turn.
+// A strong load, or an atomic operation that changed nothing: the second in a row from one instruction, with
+// no write of this warp's in between, is taken for a wait in a loop, and the others get their turn.
 void polled(Warp& warp);
 
 // For built-in functions: generic addresses of one lane.

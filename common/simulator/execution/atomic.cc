@@ -8,9 +8,9 @@
 
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/decoder.h"
+#include "common/simulator/execution/halves.h"
 #include "common/simulator/execution/memory_operand.h"
 #include "common/simulator/execution/rounding.h"
-#include "common/simulator/execution/halves.h"
 
 namespace simulator {
 namespace {
@@ -295,7 +295,8 @@ void decode_atomic(Decoder& d) {
     list.push_back(list.back());
   }
   use.returns = returns && !unused;
-  use.address = memory_address(d, d.operand(first), use.address, static_cast<uint32_t>(ptx::bits(type) / 8 * count));
+  use.address =
+      memory_address(d, d.operand(first), use.address, static_cast<uint32_t>(ptx::bits(type) / 8 * count));
   d.inst().data = d.keep(use);
   d.inst().extra = static_cast<uint16_t>(count);
   d.inst().list = d.list(std::move(list));

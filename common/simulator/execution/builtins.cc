@@ -165,8 +165,8 @@ void run_assert_fail(Warp& warp, const Inst& inst) {
   };
   const Site site = site_of(warp, *warp.frame->program, warp.pc - 1, lane);
   fault(warp, FindingKind::assertion,
-        text(1) + ":" + std::to_string(argument<uint32_t>(warp, inst, 2, lane, 4)) + ": " + text(3) + ": block: " +
-            triple(site.cta[0], site.cta[1], site.cta[2]) + ", thread: " +
+        text(1) + ":" + std::to_string(argument<uint32_t>(warp, inst, 2, lane, 4)) + ": " + text(3) +
+            ": block: " + triple(site.cta[0], site.cta[1], site.cta[2]) + ", thread: " +
             triple(site.thread[0], site.thread[1], site.thread[2]) + " Assertion `" + text(0) + "` failed.",
         lane);
 }

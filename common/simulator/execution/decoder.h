@@ -1,9 +1,10 @@
-// From a PTX instruction to an Inst. Each family of opcodes (a file in execution/) gives a table of decode functions.
+// From a PTX instruction to an Inst. Each family of opcodes (a file in execution/) gives a table of decode
+// functions.
 //
-// A decode function reads the modifiers it understands (has, type, one_of …), names its registers with dst() and src(),
-// and sets inst().inner. It is called twice: once to learn which registers an instruction reads and writes (from which
-// registers are allocated), once with their final offsets; so it must do the same both times. A modifier that nobody
-// asked for makes the instruction unsupported: nothing is ignored silently.
+// A decode function reads the modifiers it understands (has, type, one_of …), names its registers with dst()
+// and src(), and sets inst().inner. It is called twice: once to learn which registers an instruction reads
+// and writes (from which registers are allocated), once with their final offsets; so it must do the same both
+// times. A modifier that nobody asked for makes the instruction unsupported: nothing is ignored silently.
 #pragma once
 
 #include <initializer_list>
@@ -38,7 +39,8 @@ class Decoder {
   bool has(std::string_view modifier);
   // Which of these modifiers is there: its index; -1 where none is.
   int one_of(std::initializer_list<std::string_view> modifiers);
-  // The nth modifier that is a type ("cvt.rn.f16.f32": type(0) = f16, type(1) = f32); Type::none where there are fewer.
+  // The nth modifier that is a type ("cvt.rn.f16.f32": type(0) = f16, type(1) = f32); Type::none where there
+  // are fewer.
   ptx::Type type(int nth = 0);
   // The nth modifier, whatever it is (counts as understood); empty where there are fewer.
   std::string_view modifier(size_t nth);
@@ -46,18 +48,22 @@ class Decoder {
   size_t operand_count() const { return ptx_->operands.size(); }
   const ptx::Operand& operand(size_t nth) const;  // throws Unsupported where there is no such operand
 
-  // Register written. `as` gives the width for a sink "_"; a register of another width is the caller's affair (width()).
-  // With more than one destination, or after early_clobber(), destinations share no storage with sources.
+  // Register written. `as` gives the width for a sink "_"; a register of another width is the caller's affair
+  // (width()). With more than one destination, or after early_clobber(), destinations share no storage with
+  // sources.
   uint32_t dst(const ptx::Operand& operand, ptx::Type as);
   uint32_t dst(size_t nth, ptx::Type as) { return dst(operand(nth), as); }
-  // Register read; an immediate (or the address of a variable, or a special register that is constant) becomes one.
-  // Floating immediates are converted where `as` is f16/bf16/f32/f64; integers are cut to the width of `as`.
+  // Register read; an immediate (or the address of a variable, or a special register that is constant)
+  // becomes one. Floating immediates are converted where `as` is f16/bf16/f32/f64; integers are cut to the
+  // width of `as`.
   uint32_t src(const ptx::Operand& operand, ptx::Type as);
   uint32_t src(size_t nth, ptx::Type as) { return src(operand(nth), as); }
   void early_clobber() { early_clobber_ = true; }
-  void own_guard() { own_guard_ = true; }    // the handler looks at inst.guard itself (control flow)
-  bool unused(const ptx::Operand& operand);  // a destination that nobody ever reads (or "_"); false in the first pass
-  // Bits of the register or immediate as declared: 1 (pred), 8, 16, 32, 64, 128. `otherwise` for an immediate or sink.
+  void own_guard() { own_guard_ = true; }  // the handler looks at inst.guard itself (control flow)
+  bool unused(
+      const ptx::Operand& operand);  // a destination that nobody ever reads (or "_"); false in the first pass
+  // Bits of the register or immediate as declared: 1 (pred), 8, 16, 32, 64, 128. `otherwise` for an immediate
+  // or sink.
   int width(const ptx::Operand& operand, int otherwise);
   // A predicate source that may be negated ("!%p1"): sets `negated`.
   uint32_t predicate(const ptx::Operand& operand, bool& negated);
@@ -95,9 +101,9 @@ struct Opcode {
 };
 
 // The families. An opcode is in one table.
-std::span<const Opcode> arithmetic_opcodes();   // arithmetic.cc   add sub mul mad fma div rem min max abs neg … : integers
-                                                // here, by type on to the two functions below
-std::span<const Opcode> bit_opcodes();          // bits.cc         and or xor not cnot shl shr shf lop3 bfe bfi prmt …
+std::span<const Opcode> arithmetic_opcodes();  // arithmetic.cc   add sub mul mad fma div rem min max abs neg
+                                               // … : integers here, by type on to the two functions below
+std::span<const Opcode> bit_opcodes();  // bits.cc         and or xor not cnot shl shr shf lop3 bfe bfi prmt …
 std::span<const Opcode> compare_opcodes();      // compare.cc      set setp selp slct testp
 std::span<const Opcode> convert_opcodes();      // convert.cc      cvt
 std::span<const Opcode> approximate_opcodes();  // approximate.cc  ex2 lg2 sin cos tanh rsqrt, rcp and sqrt
@@ -107,8 +113,9 @@ std::span<const Opcode> sync_opcodes();         // sync.cc         bar barrier f
 std::span<const Opcode> warp_opcodes();         // warp_ops.cc     shfl vote match redux activemask elect
 std::span<const Opcode> memory_opcodes();       // memory.cc       ld ldu st prefetch cvta isspacep …
 std::span<const Opcode> atomic_opcodes();       // atomic.cc       atom red
-Handler implicit_return();                      // control.cc      what stands behind a function's last instruction
-void floating_arithmetic(Decoder& decoder);     // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64
-void half_arithmetic(Decoder& decoder);         // half.cc         … on f16, f16x2, bf16, bf16x2
+Handler implicit_return();  // control.cc      what stands behind a function's last instruction
+void floating_arithmetic(
+    Decoder& decoder);                   // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64
+void half_arithmetic(Decoder& decoder);  // half.cc         … on f16, f16x2, bf16, bf16x2
 
 }  // namespace simulator

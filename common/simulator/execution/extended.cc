@@ -26,8 +26,8 @@ struct Sum {
     return ((a & b) | ((a | b) & ~value(a, b, carry))) >> (bits_of<T> - 1);
   }
 };
-// a + ~b + carry: the flag that a subtraction leaves and takes is the absence of a borrow, so that sub.cc before addc
-// does on a GPU what it does here (tests/golden/integers.txt), whatever the ISA calls it.
+// a + ~b + carry: the flag that a subtraction leaves and takes is the absence of a borrow, so that sub.cc
+// before addc does on a GPU what it does here (tests/golden/integers.txt), whatever the ISA calls it.
 struct Difference {
   static constexpr uint32_t without = ~0u;
   template <class T>

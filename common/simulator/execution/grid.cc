@@ -111,8 +111,8 @@ bool advance(Cta& cta) {
   return any;
 }
 
-// Will the warp come back to the very state it is in, without having written anything? Then, as long as nobody else
-// writes, it does so for ever.
+// Will the warp come back to the very state it is in, without having written anything? Then, as long as
+// nobody else writes, it does so for ever.
 bool loops_forever(Warp& warp) {
   const auto step = [&] {
     wake(warp);

@@ -360,7 +360,8 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
   kernel_->entry = program_of(entry);
   KernelInfo& info = kernel_->info;
   info.name = entry.name;
-  if (module_.target.starts_with("sm_")) info.architecture = std::atoi(std::string(module_.target.substr(3)).c_str());
+  if (module_.target.starts_with("sm_"))
+    info.architecture = std::atoi(std::string(module_.target.substr(3)).c_str());
   int status = 0;
   if (char* shown = abi::__cxa_demangle(info.name.c_str(), nullptr, nullptr, &status)) {
     kernel_->shown = shown;
@@ -465,7 +466,9 @@ void Loader::decode(Program& program) {
   program.local_bytes = (program.local_bytes + 15) / 16 * 16;
 
   for (const ptx::Instruction& at : function.instructions) {
-    if (at.opcode != "atom" || std::find(at.modifiers.begin(), at.modifiers.end(), "cas") == at.modifiers.end()) continue;
+    if (at.opcode != "atom" ||
+        std::find(at.modifiers.begin(), at.modifiers.end(), "cas") == at.modifiers.end())
+      continue;
     if (at.operands.size() < 2 || at.operands[1].elements.empty()) continue;
     const ptx::Operand& base = at.operands[1].elements[0];
     if (base.kind == ptx::Operand::Kind::reg) program.compared.insert({base.index, at.operands[1].value});

@@ -14,12 +14,13 @@ namespace simulator {
 
 struct Kernel {
   KernelInfo info;
-  std::string shown;                               // demangled name
+  std::string shown;  // demangled name
   const Program* entry = nullptr;
   std::vector<std::unique_ptr<Program>> programs;  // entry first
-  std::vector<const Program*> by_function;         // what (address − function_window) / 16 calls; null: not in this kernel
-  uint32_t instructions = 0;                       // of all programs
-  uint32_t static_shared_end = 0;                  // offset, the reserved bytes included
+  std::vector<const Program*>
+      by_function;                 // what (address − function_window) / 16 calls; null: not in this kernel
+  uint32_t instructions = 0;       // of all programs
+  uint32_t static_shared_end = 0;  // offset, the reserved bytes included
 };
 
 // The value of a pointer to a function: the same in all kernels of the module.
@@ -29,13 +30,15 @@ uint64_t function_address(const ptx::Module& module, const ptx::Function& functi
 class Loader {
  public:
   // address: of module-scope .global and .const variables.
-  Loader(ptx::Module& module, const std::map<const ptx::Variable*, uint64_t>& address) : module_(module), address_(address) {}
+  Loader(ptx::Module& module, const std::map<const ptx::Variable*, uint64_t>& address)
+      : module_(module), address_(address) {}
 
   std::unique_ptr<Kernel> load(ptx::Function& entry);
 
   // For decode functions.
-  uint64_t address_of(const ptx::Variable& variable);     // in the variable's own space
-  const Program* program_of(const ptx::Function& function);  // a called function: decoded later, the pointer is good now
+  uint64_t address_of(const ptx::Variable& variable);  // in the variable's own space
+  const Program* program_of(
+      const ptx::Function& function);  // a called function: decoded later, the pointer is good now
   uint64_t address_of(const ptx::Function& function);
   void has_indirect_call() { indirect_ = true; }
 
@@ -54,21 +57,24 @@ class Loader {
 };
 
 // Bytes between the lanes of a call parameter in a frame.
-constexpr uint32_t param_stride(uint32_t bytes) { return (bytes + 15) / 16 * 16; }
+constexpr uint32_t param_stride(uint32_t bytes) {
+  return (bytes + 15) / 16 * 16;
+}
 
 // Registers of one function, from what its instructions read and write (registers.cc).
 struct Access {
   std::vector<uint32_t> reads, writes;  // register numbers
   bool early_clobber = false;
-  bool partial_write = false;           // guarded: lanes that the guard leaves out keep their value
+  bool partial_write = false;  // guarded: lanes that the guard leaves out keep their value
 };
 struct Allocated {
-  std::vector<uint32_t> offset;     // per register; from `begin` on
-  uint32_t end = 0;                 // bytes
-  uint32_t words_live = 0;          // most 32-bit registers alive at once
+  std::vector<uint32_t> offset;         // per register; from `begin` on
+  uint32_t end = 0;                     // bytes
+  uint32_t words_live = 0;              // most 32-bit registers alive at once
   std::vector<uint32_t> uninitialised;  // registers that may be read before they are written
-  std::vector<bool> read;           // per register: does anybody read it?
+  std::vector<bool> read;               // per register: does anybody read it?
 };
-Allocated allocate_registers(const ptx::Function& function, const std::vector<Access>& accesses, uint32_t begin);
+Allocated allocate_registers(const ptx::Function& function, const std::vector<Access>& accesses,
+                             uint32_t begin);
 
 }  // namespace simulator

@@ -1,4 +1,5 @@
-// The machine around a warp: CTAs with their shared memory and barriers, the grid, and the CPU threads that run them.
+// The machine around a warp: CTAs with their shared memory and barriers, the grid, and the CPU threads that
+// run them.
 #pragma once
 
 #include <array>
@@ -21,15 +22,17 @@
 
 namespace simulator {
 
-// Windows of the generic address space (PTX ISA 5.1 leaves them to the implementation). They lie above what a process can
-// map, so that no global address falls into them.
+// Windows of the generic address space (PTX ISA 5.1 leaves them to the implementation). They lie above what a
+// process can map, so that no global address falls into them.
 constexpr uint64_t shared_window = 1ull << 48;
 constexpr uint64_t local_window = 2ull << 48;
 constexpr uint64_t param_window = 3ull << 48;
-constexpr uint64_t function_window = 4ull << 48;  // addresses of functions: this + 16 × index in the kernel's table
+constexpr uint64_t function_window =
+    4ull << 48;  // addresses of functions: this + 16 × index in the kernel's table
 constexpr uint64_t window_bytes = 1ull << 32;
 
-// Shared memory begins with bytes that the system keeps (1 KiB since compute capability 8.0): address 0 is nobody's.
+// Shared memory begins with bytes that the system keeps (1 KiB since compute capability 8.0): address 0 is
+// nobody's.
 constexpr uint32_t shared_reserved = 1024;
 
 constexpr uint32_t max_call_depth = 4096;
@@ -37,12 +40,12 @@ constexpr uint32_t max_local_bytes = 512 * 1024;  // per thread
 
 // A barrier of a CTA (PTX ISA 9.7.13.1).
 struct Barrier {
-  uint32_t expected = 0;     // threads; 0: all of the CTA's that have not exited
-  uint32_t arrived = 0;      // threads, in whole warps
-  uint64_t warps = 0;        // that take part in this phase
+  uint32_t expected = 0;           // threads; 0: all of the CTA's that have not exited
+  uint32_t arrived = 0;            // threads, in whole warps
+  uint64_t warps = 0;              // that take part in this phase
   uint32_t votes = 0, voters = 0;  // bar.red: threads whose predicate is true; threads
   std::vector<uint32_t> clock;     // what bar.arrive has released
-  bool open = false;         // somebody waits or has arrived
+  bool open = false;               // somebody waits or has arrived
 };
 
 struct Grid {
@@ -54,15 +57,15 @@ struct Grid {
   uint32_t threads = 0, warps = 0;  // of a CTA
   uint32_t shared_bytes = 0;        // of a CTA: reserved + static + dynamic
   uint64_t seed = 0;
-  uint64_t id = 0;                  // of the launch
-  uint64_t workspace = 0;           // cooperative launches: what %envreg1:2 points to
+  uint64_t id = 0;         // of the launch
+  uint64_t workspace = 0;  // cooperative launches: what %envreg1:2 points to
   bool counting = false, checking = false;
   Findings findings;
-  std::atomic<uint64_t> next{0};    // CTA to start next
-  std::atomic<uint64_t> stopped{~0ull};     // lowest CTA in which a fault ended the launch
-  std::mutex mutex;                         // of what follows
-  std::map<uint64_t, std::string> output;   // printf, by CTA
-  std::optional<Finding> fault;             // of CTA `stopped`
+  std::atomic<uint64_t> next{0};           // CTA to start next
+  std::atomic<uint64_t> stopped{~0ull};    // lowest CTA in which a fault ended the launch
+  std::mutex mutex;                        // of what follows
+  std::map<uint64_t, std::string> output;  // printf, by CTA
+  std::optional<Finding> fault;            // of CTA `stopped`
 };
 
 struct Cta {
@@ -70,34 +73,40 @@ struct Cta {
   Worker* worker = nullptr;
   uint64_t index = 0;
   uint32_t id[3] = {};
-  std::vector<std::byte> shared;    // grid->shared_bytes
+  std::vector<std::byte> shared;  // grid->shared_bytes
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
   SharedShadow shadow;
-  uint32_t unfinished = 0;          // warps
-  uint64_t turn = 0;                // how often the scheduler came by
+  uint32_t unfinished = 0;  // warps
+  uint64_t turn = 0;        // how often the scheduler came by
 };
 
 // What a CPU thread keeps.
 struct Worker {
   Grid* grid = nullptr;
-  std::vector<Counts> counts;       // per instruction of the kernel and of all it calls; empty: not counting
-  uint64_t executed = 0;            // warp-instructions
-  uint64_t writes = 0;              // to memory, in warp-instructions: has anything changed?
-  uint64_t random = 1;              // state of the generator for interleavings
-  uint64_t clock_reads = 0;         // of %clock: it never shows the same time twice
-  std::array<Allocation, 4> recent; // allocations touched last (copies), the very last one first
+  std::vector<Counts> counts;        // per instruction of the kernel and of all it calls; empty: not counting
+  uint64_t executed = 0;             // warp-instructions
+  uint64_t writes = 0;               // to memory, in warp-instructions: has anything changed?
+  uint64_t random = 1;               // state of the generator for interleavings
+  uint64_t clock_reads = 0;          // of %clock: it never shows the same time twice
+  std::array<Allocation, 4> recent;  // allocations touched last (copies), the very last one first
   bool counting = false, checking = false;
   std::vector<std::unique_ptr<Frame>> frames;  // free ones
 };
 
-// Errors of a handler: throws Fault. The instruction is the one before warp.pc; lane −1: the first of warp.exec.
+// Errors of a handler: throws Fault. The instruction is the one before warp.pc; lane −1: the first of
+// warp.exec.
 [[noreturn]] void fault(Warp& warp, FindingKind kind, std::string what, int lane = -1);
-// What a GPU lets pass: tells it, and in Checks::fail mode ends the launch. Only to be called when warp.worker->checking.
-void finding(Warp& warp, FindingKind kind, std::string what, int lane = -1, std::vector<std::string> details = {});
+// What a GPU lets pass: tells it, and in Checks::fail mode ends the launch. Only to be called when
+// warp.worker->checking.
+void finding(Warp& warp, FindingKind kind, std::string what, int lane = -1,
+             std::vector<std::string> details = {});
 Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane);
-std::string source_of(const Program& program, uint32_t pc);  // "gemm.cu:42 (inlined at …)"; without -lineinfo "PTX line 17"
+std::string source_of(const Program& program,
+                      uint32_t pc);  // "gemm.cu:42 (inlined at …)"; without -lineinfo "PTX line 17"
 std::string thread_name(const Cta& cta, uint32_t thread);  // "(3,0,0)"
-inline uint32_t thread_index(const Warp& warp, uint32_t lane) { return warp.index * warp_size + lane; }
+inline uint32_t thread_index(const Warp& warp, uint32_t lane) {
+  return warp.index * warp_size + lane;
+}
 
 }  // namespace simulator

@@ -156,7 +156,8 @@ template <class T>
 void run_special(Warp& warp, const Inst& inst) {
   const Name& special = *static_cast<const Name*>(inst.data);
   if (special.differs) {
-    warp.write<T>(inst.d, [&](int l) { return static_cast<T>(special.value(warp, static_cast<uint32_t>(l))); });
+    warp.write<T>(inst.d,
+                  [&](int l) { return static_cast<T>(special.value(warp, static_cast<uint32_t>(l))); });
   } else {
     const T value = static_cast<T>(special.value(warp, 0));
     warp.write<T>(inst.d, [&](int) { return value; });

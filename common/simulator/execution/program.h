@@ -1,4 +1,5 @@
-// A function of PTX made ready to run: one Inst per PTX instruction, registers as byte offsets into a warp's frame.
+// A function of PTX made ready to run: one Inst per PTX instruction, registers as byte offsets into a warp's
+// frame.
 #pragma once
 
 #include <cstddef>
@@ -21,20 +22,22 @@ struct Program;
 using Handler = void (*)(Warp&, const Inst&);
 
 // Registers of a warp are arrays of 32 lanes. A register is named by its byte offset in the frame:
-//   pred: one uint32_t, a bit per lane · 8 and 16 bits: 32 × uint16_t · 32 bits: 32 × uint32_t · 64: 32 × uint64_t
-//   128: 32 × 16 bytes
-// Immediates are registers too: the decoder gives each distinct one a register that is filled before the frame is used.
+//   pred: one uint32_t, a bit per lane · 8 and 16 bits: 32 × uint16_t · 32 bits: 32 × uint32_t · 64: 32 ×
+//   uint64_t 128: 32 × 16 bytes
+// Immediates are registers too: the decoder gives each distinct one a register that is filled before the
+// frame is used.
 struct Inst {
-  Handler run = nullptr;    // what the loop calls: `inner`, or the guard that calls it for the lanes whose predicate holds
+  Handler run = nullptr;  // what the loop calls: `inner`, or the guard that calls it for the lanes whose
+                          // predicate holds
   Handler inner = nullptr;
   uint32_t d = 0, a = 0, b = 0, c = 0;  // registers: destination, sources
-  uint32_t guard = 0;       // predicate register
+  uint32_t guard = 0;                   // predicate register
   bool guard_negated = false;
-  uint8_t bytes = 0;        // memory instructions: bytes per lane
-  uint16_t extra = 0;       // the handler's own
-  uint64_t imm = 0;         // the handler's own: address offset, branch target, …
-  const uint32_t* list = nullptr;       // further registers
-  const void* data = nullptr;           // further constants, owned by the Program
+  uint8_t bytes = 0;               // memory instructions: bytes per lane
+  uint16_t extra = 0;              // the handler's own
+  uint64_t imm = 0;                // the handler's own: address offset, branch target, …
+  const uint32_t* list = nullptr;  // further registers
+  const void* data = nullptr;      // further constants, owned by the Program
 };
 static_assert(sizeof(Inst) == 64, "one cache line an instruction");
 
@@ -50,30 +53,33 @@ struct MemoryUse {
 struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
-  std::vector<Inst> code;                 // code.size() = instructions + 1: the last one is an implicit ret
-  std::vector<MemoryUse> memory;          // as long as code
-  uint32_t frame_bytes = 0;               // registers and call parameters of one activation
-  uint32_t local_bytes = 0;               // local memory per thread of one activation
-  uint32_t words_live = 0;                // most 32-bit registers alive at once
-  struct Constant {                       // filled in when a frame is made
+  std::vector<Inst> code;         // code.size() = instructions + 1: the last one is an implicit ret
+  std::vector<MemoryUse> memory;  // as long as code
+  uint32_t frame_bytes = 0;       // registers and call parameters of one activation
+  uint32_t local_bytes = 0;       // local memory per thread of one activation
+  uint32_t words_live = 0;        // most 32-bit registers alive at once
+  struct Constant {               // filled in when a frame is made
     uint32_t offset;
-    uint32_t bytes;                       // per lane: 2, 4, 8, 16; 0: a predicate, all lanes
+    uint32_t bytes;  // per lane: 2, 4, 8, 16; 0: a predicate, all lanes
     uint64_t low, high;
   };
   std::vector<Constant> constants;
-  struct Formal { uint32_t offset, bytes; };  // .param of a .func: lane l at offset + l · param_stride(bytes)
+  struct Formal {
+    uint32_t offset, bytes;
+  };  // .param of a .func: lane l at offset + l · param_stride(bytes)
   std::vector<Formal> params, results;
   std::map<const ptx::Variable*, uint32_t> call_params;  // every .param variable of the body: its offset
   uint32_t call_param_bytes = 0;
-  std::vector<Formal> zeroed;             // registers that may be read before they are written: offset, bytes in all
-  uint32_t shared_bytes = 0;              // static shared memory of the kernel and all it calls
-  uint32_t shared_granule = 4;            // bytes: the narrowest access to shared or generic memory (1, 2 or 4)
-  bool order_sensitive = false;           // communicates between CTAs in a way whose outcome depends on their order
-  // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the toolkit's own
-  // headers write as a plain one, is part of the atomic update: a stale value costs a round, no more.
+  std::vector<Formal> zeroed;    // registers that may be read before they are written: offset, bytes in all
+  uint32_t shared_bytes = 0;     // static shared memory of the kernel and all it calls
+  uint32_t shared_granule = 4;   // bytes: the narrowest access to shared or generic memory (1, 2 or 4)
+  bool order_sensitive = false;  // communicates between CTAs in a way whose outcome depends on their order
+  // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the
+  // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
+  // more.
   std::set<std::pair<uint32_t, int64_t>> compared;
-  uint32_t first = 0;                     // index of code[0] in the kernel's per-instruction counters
-  std::vector<std::string> unsupported;   // "PTX line N: text: why"; not empty: the kernel is not launched
+  uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
+  std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched
   std::deque<std::vector<uint32_t>> lists;
   std::deque<std::shared_ptr<void>> owned;
 };

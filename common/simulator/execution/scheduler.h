@@ -11,8 +11,8 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller);
 // A warp's last lane has exited: barriers may be complete without it.
 void warp_finished(Warp& warp);
 
-// No warp of the CTA can go on. Lanes of one warp that wait at different places of the same barrier are let through (and
-// told); false: there is nothing to be done.
+// No warp of the CTA can go on. Lanes of one warp that wait at different places of the same barrier are let
+// through (and told); false: there is nothing to be done.
 bool resolve_divergent_barriers(Cta& cta);
 
 // Who waits for what, a line each.

@@ -22,9 +22,9 @@ struct Frame {
   const Program* program = nullptr;
   std::byte* registers = nullptr;
   Frame* caller = nullptr;
-  uint32_t return_pc = 0;   // in the caller
+  uint32_t return_pc = 0;      // in the caller
   const Inst* call = nullptr;  // in the caller
-  uint64_t launch = 0;      // whose program this is
+  uint64_t launch = 0;         // whose program this is
   uint32_t depth = 0;
   uint32_t lanes = 0;       // that are inside, or inside what it calls
   uint32_t local_base = 0;  // bytes, in each thread's local memory
@@ -43,28 +43,28 @@ struct Group {
   uint32_t lanes = 0;
   Frame* frame = nullptr;
   State state = State::ready;
-  uint8_t barrier = 0;           // number of the barrier waited at
-  const Inst* waiting = nullptr; // the barrier instruction
+  uint8_t barrier = 0;            // number of the barrier waited at
+  const Inst* waiting = nullptr;  // the barrier instruction
 };
 
 class Warp {
  public:
   // The group that runs.
   std::byte* registers = nullptr;
-  uint32_t exec = 0;        // lanes that execute this instruction
-  bool full = false;        // no live lane is outside exec: a handler may write all 32 columns
-  uint32_t pc = 0;          // of the next instruction
-  uint32_t stop = 0;        // the loop returns to the scheduler when pc ≥ stop
+  uint32_t exec = 0;  // lanes that execute this instruction
+  bool full = false;  // no live lane is outside exec: a handler may write all 32 columns
+  uint32_t pc = 0;    // of the next instruction
+  uint32_t stop = 0;  // the loop returns to the scheduler when pc ≥ stop
   const Inst* code = nullptr;
 
   Cta* cta = nullptr;
   Worker* worker = nullptr;
-  uint32_t live = 0;        // lanes that have not exited
-  uint32_t started = 0;     // lanes that there are: fewer than 32 in the last warp of some CTAs
-  uint32_t index = 0;       // in its CTA
-  Frame* frame = nullptr;   // of the group that runs
-  std::vector<Group> others;        // the other groups
-  std::vector<std::byte> local;     // byte o of lane l at o / 16 · 512 + l · 16 + o % 16
+  uint32_t live = 0;                   // lanes that have not exited
+  uint32_t started = 0;                // lanes that there are: fewer than 32 in the last warp of some CTAs
+  uint32_t index = 0;                  // in its CTA
+  Frame* frame = nullptr;              // of the group that runs
+  std::vector<Group> others;           // the other groups
+  std::vector<std::byte> local;        // byte o of lane l at o / 16 · 512 + l · 16 + o % 16
   std::vector<uint8_t> local_written;  // not 0: written; one per byte of `local`, where that is checked
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.
@@ -100,32 +100,33 @@ class Warp {
   template <class F>
   static uint32_t ballot(F f) {
     uint32_t bits = 0;
-    for (int lane = 0; lane < warp_size; ++lane) bits |= static_cast<uint32_t>(static_cast<bool>(f(lane))) << lane;
+    for (int lane = 0; lane < warp_size; ++lane)
+      bits |= static_cast<uint32_t>(static_cast<bool>(f(lane))) << lane;
     return bits;
   }
 
   // Groups. (scheduler.cc)
-  void select();                    // merges groups that have met and picks the one to run; exec = 0: none can
+  void select();  // merges groups that have met and picks the one to run; exec = 0: none can
   void split(uint32_t lanes, uint32_t target);  // lanes (some of exec) go on at target
   void wait(Group::State state, uint32_t at);   // the running group stops; it will go on at `at`
-  void leave(uint32_t lanes);       // lanes (all of or some of exec) exit
-  void enter(Frame* callee);        // the running group goes on at its first instruction
-  void jump(uint32_t target) {      // all of exec
+  void leave(uint32_t lanes);                   // lanes (all of or some of exec) exit
+  void enter(Frame* callee);                    // the running group goes on at its first instruction
+  void jump(uint32_t target) {                  // all of exec
     if (target < pc && !others.empty()) stop = 0;
     pc = target;
   }
-  // For instructions that see to their guard themselves: narrows exec to the lanes whose predicate holds (the others
-  // go on without them). False: no lane is left.
+  // For instructions that see to their guard themselves: narrows exec to the lanes whose predicate holds (the
+  // others go on without them). False: no lane is left.
   bool enter_guard(const Inst& inst);
   void take_turns();
   bool ready() const;
   template <bool counting>
-  void run(uint64_t quantum);       // until no group is ready or so many instructions have been executed
-  uint64_t writes = 0;              // instructions of this warp that changed memory
-  uint64_t polled_writes = ~0ull;   // the same, at its last strong load
-  uint32_t polled_pc = 0;           // of that load
-  bool yield = false;               // its turn is over
-  bool rotated = false;             // the running group was picked for fairness, not because its pc is the lowest
+  void run(uint64_t quantum);      // until no group is ready or so many instructions have been executed
+  uint64_t writes = 0;             // instructions of this warp that changed memory
+  uint64_t polled_writes = ~0ull;  // the same, at its last strong load
+  uint32_t polled_pc = 0;          // of that load
+  bool yield = false;              // its turn is over
+  bool rotated = false;  // the running group was picked for fairness, not because its pc is the lowest
 };
 
 }  // namespace simulator

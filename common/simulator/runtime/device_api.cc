@@ -167,6 +167,7 @@ extern "C" cudaError_t cudaDeviceReset() {
     forget_streams();
     forget_events();
     release_all();
+    forget_pools();
     unload_all();
     clear_context_error();
     state = {};

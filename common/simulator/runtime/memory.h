@@ -14,4 +14,8 @@ cudaError_t allocate(void** pointer, size_t bytes, Allocation::Kind kind, unsign
 cudaError_t release(void* pointer);
 void release_all();  // cudaDeviceReset()
 
+// Memory pools (pool_api.cc) count what is allocated from them.
+void leave_pool(void* pointer);  // it is about to be released
+void forget_pools();             // cudaDeviceReset()
+
 }  // namespace simulator

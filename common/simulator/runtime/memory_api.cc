@@ -53,6 +53,7 @@ cudaError_t allocate(void** pointer, size_t bytes, Kind kind, unsigned flags) {
 cudaError_t release(void* pointer) {
   const auto it = owned().find(number_of(pointer));
   if (it == owned().end() || it->second.kind == Kind::host) return cudaErrorInvalidValue;
+  leave_pool(pointer);
   global_memory().free(it->first);
   owned().erase(it);
   return cudaSuccess;

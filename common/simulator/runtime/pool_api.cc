@@ -18,11 +18,16 @@ struct Pool {
   int reuse[3] = {1, 1, 1};  // cudaMemPoolReuseFollowEventDependencies and the two after it
 };
 
+struct Share {  // of a pool: one allocation
+  Pool* pool;
+  uint64_t bytes;
+};
+
 struct Pools {
   Pool initial;
   Pool* current = &initial;
   std::unordered_map<cudaMemPool_t, std::unique_ptr<Pool>> created;
-  std::map<void*, Pool*> of;  // allocations
+  std::map<void*, Share> of;  // allocations
 };
 
 Pools& pools() {
@@ -50,7 +55,7 @@ cudaError_t allocate_from(Pool* pool, void** pointer, size_t bytes, cudaStream_t
     return error;
   if (stream->capture != nullptr) add_captured(*stream, cudaGraphNodeTypeMemAlloc, {});
   if (*pointer != nullptr) {
-    pools().of[*pointer] = pool;
+    pools().of[*pointer] = {pool, bytes};
     pool->used += bytes;
     pool->used_high = std::max(pool->used_high, pool->used);
   }
@@ -68,13 +73,7 @@ cudaError_t free_on(void* pointer, cudaStream_t handle) {
     add_captured(*stream, cudaGraphNodeTypeMemFree, {});
     return cudaSuccess;
   }
-  const uint64_t bytes = a->size;
-  if (const cudaError_t error = release(pointer); error != cudaSuccess) return error;
-  if (const auto it = pools().of.find(pointer); it != pools().of.end()) {
-    it->second->used -= std::min(it->second->used, bytes);
-    pools().of.erase(it);
-  }
-  return cudaSuccess;
+  return release(pointer);
 }
 
 template <class F>
@@ -104,6 +103,21 @@ cudaError_t set_current(cudaMemPool_t handle) {
 }
 
 }  // namespace
+
+void simulator::leave_pool(void* pointer) {
+  const auto it = pools().of.find(pointer);
+  if (it == pools().of.end()) return;
+  Pool& pool = *it->second.pool;
+  pool.used -= it->second.bytes;
+  pools().of.erase(it);
+}
+
+void simulator::forget_pools() {
+  pools().of.clear();
+  pools().created.clear();
+  pools().initial = {};
+  pools().current = &pools().initial;
+}
 
 extern "C" cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
   return call([&] { return allocate_from(pools().current, pointer, bytes, stream); });
@@ -161,7 +175,7 @@ extern "C" cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
     const auto it = pools().created.find(handle);
     if (it == pools().created.end()) return cudaErrorInvalidValue;
     if (pools().current == it->second.get()) pools().current = &pools().initial;
-    std::erase_if(pools().of, [&](const auto& entry) { return entry.second == it->second.get(); });
+    std::erase_if(pools().of, [&](const auto& entry) { return entry.second.pool == it->second.get(); });
     pools().created.erase(it);
     return cudaSuccess;
   });

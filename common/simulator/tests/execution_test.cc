@@ -1,4 +1,5 @@
-// The executor on PTX written for the purpose: control flow, warp-wide instructions, barriers, order, refusals.
+// The executor on PTX written for the purpose: control flow, warp-wide instructions, barriers, order,
+// refusals.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -17,14 +18,16 @@ const std::string header = ".version 9.0\n.target sm_90a\n.address_size 64\n";
 // Words of global memory that a kernel with one parameter, their address, writes.
 class Execution : public testing::Test {
  protected:
-  void SetUp() override { settings() = {.device = "h200", .seed = 0, .threads = 2, .checks = Checks::fail, .counters = {}}; }
+  void SetUp() override {
+    settings() = {.device = "h200", .seed = 0, .threads = 2, .checks = Checks::fail, .counters = {}};
+  }
 
   struct Result {
     std::vector<uint32_t> words;
     std::optional<Finding> end;
   };
-  Result run_ptx(const std::string& body, uint32_t words, uint32_t threads, uint32_t ctas = 1, const std::string& before = "",
-                 size_t dynamic_shared = 0) {
+  Result run_ptx(const std::string& body, uint32_t words, uint32_t threads, uint32_t ctas = 1,
+                 const std::string& before = "", size_t dynamic_shared = 0) {
     Module module(header + before + ".visible .entry k(.param .u64 out)\n{\n" + body + "\nret;\n}\n");
     const Allocation* out = global_memory().allocate(words * 4, Allocation::Kind::device);
     std::memset(out->backing, 0, words * 4);
@@ -63,7 +66,8 @@ TEST_F(Execution, LoopsWithDifferentTripCountsJoinAgain) {
     popc.b32 %r4, %r3;
     shl.b32 %r4, %r4, 8;
     add.u32 %r2, %r2, %r4;
-    st.global.u32 [%rd1], %r2;)", 32, 32);
+    st.global.u32 [%rd1], %r2;)",
+                           32, 32);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i + (32u << 8)) << i;
 }
@@ -81,7 +85,8 @@ TEST_F(Execution, NestedBranches) {
     LOW: mov.u32 %r4, 1;
     bra JOIN;
     EVEN: mov.u32 %r4, 2;
-    JOIN: st.global.u32 [%rd1], %r4;)", 48, 48);
+    JOIN: st.global.u32 [%rd1], %r4;)",
+                           48, 48);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 48; ++i) EXPECT_EQ(r.words[i], i % 2 == 0 ? 2u : i & 2 ? 3u : 1u) << i;
 }
@@ -99,7 +104,8 @@ TEST_F(Execution, IndexedBranchSendsEveryLaneToItsOwnTarget) {
     B: mov.u32 %r3, 11;
     bra JOIN;
     C: mov.u32 %r3, 12;
-    JOIN: st.global.u32 [%rd1], %r3;)", 32, 32);
+    JOIN: st.global.u32 [%rd1], %r3;)",
+                           32, 32);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 31; ++i) EXPECT_EQ(r.words[i], 10 + i % 3) << i;
   EXPECT_EQ(r.words[31], 99u);
@@ -117,7 +123,8 @@ TEST_F(Execution, ALaneMaySpinForAnotherLaneOfItsWarp) {
     bra JOIN;
     OTHERS: mov.u32 %r3, 7;
     st.volatile.global.u32 [%rd1], %r3;
-    JOIN: bar.warp.sync -1;)", 32, 32);
+    JOIN: bar.warp.sync -1;)",
+                           32, 32);
   ASSERT_FALSE(r.end) << r.end->what;
   EXPECT_EQ(r.words[0], 7u);
   EXPECT_TRUE(sensitive_);
@@ -136,7 +143,8 @@ TEST_F(Execution, ACtaMaySpinForALaterOne) {
       mov.u32 %r4, 77;
       st.global.u32 [%rd0+4], %r4;
       ret;
-      OTHERS: red.global.add.u32 [%rd0], 1;)", 2, 1, 10);
+      OTHERS: red.global.add.u32 [%rd0], 1;)",
+                             2, 1, 10);
     ASSERT_FALSE(r.end) << r.end->what;
     EXPECT_EQ(r.words[1], 77u);
   }
@@ -167,7 +175,8 @@ TEST_F(Execution, CallsKeepTheirFramesApart) {
       st.param.b32 [a], %r2;
       call.uni (b), factorial, (a);
       ld.param.b32 %r3, [b]; }
-    st.global.u32 [%rd1], %r3;)", 40, 40, 1, function);
+    st.global.u32 [%rd1], %r3;)",
+                           40, 40, 1, function);
   ASSERT_FALSE(r.end) << r.end->what;
   const uint32_t expected[] = {1, 1, 2, 6, 24, 120, 720, 5040};
   for (uint32_t i = 0; i < 40; ++i) EXPECT_EQ(r.words[i], expected[i % 8]) << i;
@@ -192,7 +201,8 @@ TEST_F(Execution, FunctionPointersCallWhatEachLaneNames) {
       prototype: .callprototype (.param .b32 _) _ (.param .b32 _);
       call (b), %rd4, (a), prototype;
       ld.param.b32 %r3, [b]; }
-    st.global.u32 [%rd1], %r3;)", 32, 32, 1, functions);
+    st.global.u32 [%rd1], %r3;)",
+                           32, 32, 1, functions);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i + (i & 1 ? 200 : 100)) << i;
 }
@@ -211,7 +221,8 @@ TEST_F(Execution, NamedBarriersLetSubsetsMeet) {
     shl.b32 %r6, %r6, 2;
     add.u32 %r6, %r4, %r6;
     ld.shared.u32 %r7, [%r6];
-    st.global.u32 [%rd1], %r7;)", 128, 128);
+    st.global.u32 [%rd1], %r7;)",
+                           128, 128);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 128; ++i) EXPECT_EQ(r.words[i], i ^ 32) << i;
 }
@@ -226,7 +237,8 @@ TEST_F(Execution, BarrierReductions) {
     selp.u32 %r4, 512, 0, %p3;
     add.u32 %r2, %r2, %r3;
     add.u32 %r2, %r2, %r4;
-    st.global.u32 [%rd1], %r2;)", 100, 100);
+    st.global.u32 [%rd1], %r2;)",
+                           100, 100);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 100; ++i) EXPECT_EQ(r.words[i], 40u + 512u) << i;
 }
@@ -240,7 +252,8 @@ TEST_F(Execution, ShufflesWaitForLanesOnOtherPaths) {
     @%p1 bra MEET;
     add.u32 %r3, %r3, 1000;
     MEET: shfl.sync.bfly.b32 %r4|%p2, %r3, 1, 31, -1;
-    st.global.u32 [%rd1], %r4;)", 32, 32);
+    st.global.u32 [%rd1], %r4;)",
+                           32, 32);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], (i ^ 1) + ((i & 1) == 0 ? 1000 : 0)) << i;
 }
@@ -260,7 +273,8 @@ TEST_F(Execution, WarpBarrierJoinsDifferentInstructions) {
     shl.b32 %r4, %r4, 2;
     add.u32 %r4, %r2, %r4;
     ld.shared.u32 %r5, [%r4];
-    st.global.u32 [%rd1], %r5;)", 32, 32);
+    st.global.u32 [%rd1], %r5;)",
+                           32, 32);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i ^ 16) << i;
 }
@@ -277,7 +291,9 @@ TEST_F(Execution, DeadlockNamesWhoWaits) {
 TEST_F(Execution, SpinningForWhatNobodyWritesIsADeadlock) {
   for (uint64_t seed : {0, 3}) {
     settings().seed = seed;
-    const Result r = run_ptx(start + "SPIN: ld.volatile.global.u32 %r2, [%rd0]; setp.eq.u32 %p1, %r2, 0; @%p1 bra SPIN;", 1, 32, 3);
+    const Result r =
+        run_ptx(start + "SPIN: ld.volatile.global.u32 %r2, [%rd0]; setp.eq.u32 %p1, %r2, 0; @%p1 bra SPIN;",
+                1, 32, 3);
     ASSERT_TRUE(r.end) << seed;
     EXPECT_EQ(r.end->kind, FindingKind::deadlock);
   }
@@ -289,7 +305,8 @@ TEST_F(Execution, ALongLoopIsNoDeadlock) {
     LOOP: add.u32 %r2, %r2, 1;
     setp.lt.u32 %p1, %r2, 1000000;
     @%p1 bra LOOP;
-    st.global.u32 [%rd1], %r2;)", 1, 1);
+    st.global.u32 [%rd1], %r2;)",
+                           1, 1);
   ASSERT_FALSE(r.end) << r.end->what;
   EXPECT_EQ(r.words[0], 1000000u);
 }
@@ -344,7 +361,8 @@ TEST_F(Execution, GuardedInstructionsKeepTheOtherLanes) {
     setp.gt.u32 %p1, %r1, 9;
     @%p1 mov.u32 %r2, 8;
     @!%p1 add.u32 %r2, %r2, 1;
-    st.global.u32 [%rd1], %r2;)", 32, 32);
+    st.global.u32 [%rd1], %r2;)",
+                           32, 32);
   ASSERT_FALSE(r.end);
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i > 9 ? 8u : 5u) << i;
 }
@@ -359,13 +377,15 @@ TEST_F(Execution, LocalMemoryIsEachThreadsOwn) {
     st.u32 [%rd5], %r1;
     add.s64 %rd6, %rd2, %rd4;
     ld.local.u32 %r2, [%rd6];
-    st.global.u32 [%rd1], %r2;)", 64, 64);
+    st.global.u32 [%rd1], %r2;)",
+                           64, 64);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(r.words[i], i) << i;
 }
 
 TEST_F(Execution, WhatIsNotImplementedIsNamedAndStopsTheLaunch) {
-  const Result r = run_ptx(start + "add.u32 %r2, %r1, 1;\nfrobnicate.u32 %r2, %r1;\nadd.sideways.u32 %r2, %r1, 1;", 1, 32);
+  const Result r =
+      run_ptx(start + "add.u32 %r2, %r1, 1;\nfrobnicate.u32 %r2, %r1;\nadd.sideways.u32 %r2, %r1, 1;", 1, 32);
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->kind, FindingKind::not_supported);
   EXPECT_NE(r.end->what.find("PTX line 9: frobnicate"), std::string::npos) << r.end->what;
@@ -374,9 +394,11 @@ TEST_F(Execution, WhatIsNotImplementedIsNamedAndStopsTheLaunch) {
 TEST_F(Execution, RegistersShareStorageWhenTheyAreNotAliveTogether) {
   std::string body = start + ".reg .f32 %g<1001>;\nmov.f32 %g0, 0f3F800000;\n";
   for (int i = 1; i <= 1000; ++i) {
-    body += "add.f32 %g" + std::to_string(i) + ", %g" + std::to_string(i - 1) + ", %g" + std::to_string(i - 1) + ";\n";
+    body += "add.f32 %g" + std::to_string(i) + ", %g" + std::to_string(i - 1) + ", %g" +
+            std::to_string(i - 1) + ";\n";
   }
-  Module module(header + ".visible .entry k(.param .u64 out)\n{\n" + body + "st.global.f32 [%rd1], %g1000;\nret;\n}\n");
+  Module module(header + ".visible .entry k(.param .u64 out)\n{\n" + body +
+                "st.global.f32 [%rd1], %g1000;\nret;\n}\n");
   EXPECT_LT(module.kernel("k")->entry->frame_bytes, 4096u);
 }
 
@@ -393,7 +415,8 @@ TEST_F(Execution, RegistersAliveAroundALoopKeepTheirStorage) {
     add.u32 %r2, %r2, 1;
     setp.lt.u32 %p1, %r2, 4;
     @%p1 bra LOOP;
-    st.global.u32 [%rd1], %r4;)", 32, 32);
+    st.global.u32 [%rd1], %r4;)",
+                           32, 32);
   ASSERT_FALSE(r.end);
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], 4 * (i + 5)) << i;
 }

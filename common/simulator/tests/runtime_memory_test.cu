@@ -325,6 +325,8 @@ TEST_F(Runtime, StreamOrderedAllocation) {
   EXPECT_EQ(threshold, 1u << 20);
   OK(cudaMallocFromPoolAsync(&pointer, 100, pool, cudaStream_t{}));
   OK(cudaFree(pointer));
+  OK(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used));
+  EXPECT_EQ(used, 0u) << "cudaFree() gives back to the pool, too";
   OK(cudaMemPoolDestroy(pool));
   GIVES(cudaMemPoolDestroy(pool), cudaErrorInvalidValue);
 }

@@ -169,11 +169,12 @@ TEST_F(Capture, ForkAndJoin) {
   OK(cudaEventRecord(event, other));
   add<<<1, 1, 0, stream>>>(value, 100);
   OK(cudaStreamWaitEvent(stream, event, 0));
+  twice<<<1, 1, 0, stream>>>(value);
   OK(cudaStreamEndCapture(stream, &graph));
   cudaGraphExec_t executable;
   OK(cudaGraphInstantiate(&executable, graph, 0));
   OK(cudaGraphLaunch(executable, stream));
-  EXPECT_EQ(read(), 111);
+  EXPECT_EQ(read(), 222);
   GIVES(cudaStreamSynchronize(other), cudaSuccess);  // it captures no more
 }
 
