@@ -2,7 +2,8 @@
 #
 # Everything the plots and the docs are made of, measured on this machine: the roofs, every variant of every rung at the
 # course's sizes, a sweep over sizes, and the hardware's counters, in build/record/results.jsonl; the simulator's counters
-# of every variant, in build/record/simulator.jsonl. The files in docs/results were made by this and nothing else.
+# in build/record/simulator.jsonl (record_simulator.cmake). The files in docs/results were made by these two and nothing
+# else.
 string(REPLACE "," ";" rungs "${RUNGS}")
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
@@ -24,9 +25,7 @@ foreach(rung ${rungs})
   step(${BIN}/${rung} --sweep --json ${json})
   step(${BIN}/${rung} --ablate --json ${json})
 endforeach()
-foreach(rung ${rungs})
-  step(${BIN}/${rung}_sim --ablate --json ${OUT}/simulator.jsonl)
-endforeach()
+step(${CMAKE_COMMAND} -D RUNGS=${RUNGS} -D BIN=${BIN} -D OUT=${OUT} -P ${CMAKE_CURRENT_LIST_DIR}/record_simulator.cmake)
 step(python3 ${CMAKE_CURRENT_LIST_DIR}/profile.py --bin ${BIN} --json ${json} ${rungs})
 if(failed)
   message(FATAL_ERROR "the record is incomplete")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-KINDS = ("run", "roof", "profile")
+import memory
+
+KINDS = ("run", "roof", "profile", "trace")
 DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols")}
 SCORE = {"gemm": "tflops", "fused_norm": "gbps"}
 UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s"}
@@ -107,6 +109,8 @@ def check_record(record) -> None:
         raise ResultError(f"\"problem\" is {record.get('problem')!r}, expected one of {', '.join(DIMENSIONS)}")
     for name in DIMENSIONS[record["problem"]]:
         need(name, int)
+    if record["record"] == "trace":
+        return check_trace(record)
     if record["record"] == "profile" and not isinstance(record.get("counters"), dict):
         raise ResultError('a profile has no "counters"')
     if record.get("median_us") is None:
@@ -125,6 +129,27 @@ def check_record(record) -> None:
             or baseline["median_us"] <= 0
         ):
             raise ResultError(f'baseline "{name}" has no positive "median_us"')
+
+
+def check_trace(record: dict) -> None:
+    """What the simulator counted for an access must be what its addresses cost."""
+    for name in ("ptx", "file", "lines", "source", "space", "bytes", "addresses", "number", "of"):
+        if name not in record:
+            raise ResultError(f'a trace has no "{name}"')
+    addresses, width = record["addresses"], record["bytes"]
+    try:
+        if record["space"] == "global":
+            name, cost = "sectors", len(memory.sectors((a for a in addresses if a is not None), width))
+        else:
+            name, cost = "wavefronts", memory.wavefronts(addresses, width, is_store(record))
+    except (TypeError, ValueError) as error:
+        raise ResultError(f'"addresses": {error}') from None
+    if record.get(name) != cost:
+        raise ResultError(f'"{name}" is {record.get(name)}, but the addresses cost {cost}')
+
+
+def is_store(trace: dict) -> bool:
+    return trace["ptx"].startswith("st.")
 
 
 def find_files(paths) -> list:
@@ -167,6 +192,7 @@ class Results:
         self.runs = [record for record in here if record["record"] == "run" and record.get("median_us")]
         self.profiles = [record for record in here if record["record"] == "profile"]
         self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
+        self.traces = [record for record in everything if record["record"] == "trace"]
 
     @staticmethod
     def _add(records: dict, where: str, line: str) -> None:
@@ -179,6 +205,8 @@ class Results:
             raise ResultError(f"{where}: {error}") from None
         if record["record"] == "roof":
             key = (record["roof"], record["device"])
+        elif record["record"] == "trace":
+            key = ("trace", where)
         elif record["record"] == "profile":
             key = ("profile", record["rung"], record["problem"], record["variant"], shape_of(record), record["device"])
         else:
@@ -217,6 +245,17 @@ class Results:
         if problem == "fused_norm":
             return sorted(by_size, key=lambda shape: sizes(shape)[::-1])
         return sorted(by_size, key=lambda shape: (round(by_size[shape] / 2**20), sizes(shape)[::-1]))
+
+    def access(self, rung: str, problem: str, variant: str, ptx: str, **wanted) -> dict:
+        """The first traced access with this beginning of its opcode. wanted: array="A", cta=1, number=2, …;
+        source="tile_a": part of one of its lines of source."""
+        source = wanted.pop("source", "")
+        wanted |= {"rung": rung, "problem": problem, "variant": variant}
+        for trace in self.traces:
+            if trace["ptx"].startswith(ptx) and any(source in line for line in trace["source"]):
+                if all(trace.get(name) == value for name, value in wanted.items()):
+                    return trace
+        raise ResultError(f"no trace of {ptx} {source} {wanted}")
 
     def ablations(self) -> list:
         """(rung, problem, shape) with two variants or more: the default shape where it is there, else the largest."""

@@ -10,7 +10,10 @@ A table, rewritten between its two markers, each alone on its line:
     sweep PROBLEM                     shapes down, rungs across
     rung RUNG PROBLEM                 everything recorded of one rung, a line per shape
     counters RUNG PROBLEM [SHAPE]     the simulator's counters, variants across
+    accesses RUNG PROBLEM [SHAPE]     the simulator's counters, a line for each kind of memory access of each variant
+    counted PROBLEM [SHAPE]           the simulator's counters of the rungs, one line each
     profile RUNG PROBLEM              the hardware's counters by Nsight Compute, variants across
+    agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
 
 A figure in prose, rewritten between its two markers (values.py has the list of expressions):
@@ -39,7 +42,7 @@ from results import (
     score,
     shape_of,
 )
-from values import evaluate, figure, flat_counters, percent, problem_named
+from values import evaluate, figure, flat_counters, percent, problem_named, simulated_like
 
 TABLE = re.compile(r"^[ \t]*<!-- table: (?P<what>.*?) -->[ \t]*$")
 TABLE_END = re.compile(r"^[ \t]*<!-- /table -->[ \t]*$")
@@ -153,20 +156,65 @@ def rung(results: Results, name: str, problem: str) -> str:
     return markdown(header, rows, measured(results, f"{name} {problem}"))
 
 
-def counters(results: Results, name: str, problem: str, shape: str | None = None) -> str:
-    problem = problem_named(problem)
+def counted_runs(results: Results, problem: str, shape: str | None, rung: str | None = None) -> list:
+    """Simulated runs of one shape (of the last record's where none is given), as the ladder and its variants go."""
     runs = [
         run
         for run in results.simulated
-        if (run["rung"], run["problem"]) == (name, problem) and shape in (None, shape_of(run)) and run.get("counters")
+        if run["problem"] == problem and rung in (None, run["rung"]) and shape in (None, shape_of(run))
+        if run.get("counters")
     ]
-    runs = needs(runs, f"counters {name} {problem} {shape or ''}".strip())
+    runs = needs(runs, " ".join(word for word in ("counters", rung, problem, shape) if word))
     shape = shape or shape_of(runs[-1])
-    runs = sorted(
+    return sorted(
         (run for run in runs if shape_of(run) == shape),
-        key=lambda run: (bool(run.get("is_rung")), run.get("variant_index", 0)),
+        key=lambda run: (run["rung"], bool(run.get("is_rung")), run.get("variant_index", 0)),
     )
-    return counter_table(runs, f"*Counted by the simulator; {name} {problem} {pretty(shape)}.*")
+
+
+def by_simulator(runs: list, what: str) -> str:
+    return f"*Counted by the simulator; {what} {pretty(shape_of(runs[0]))}.*"
+
+
+def counters(results: Results, name: str, problem: str, shape: str | None = None) -> str:
+    runs = counted_runs(results, problem_named(problem), shape, name)
+    return counter_table(runs, by_simulator(runs, f"{name} {problem}"))
+
+
+def accesses(results: Results, name: str, problem: str, shape: str | None = None) -> str:
+    runs = counted_runs(results, problem_named(problem), shape, name)
+    rows = []
+    for run in runs:
+        known, variant = flat_counters(run), f"`{run['variant']}`"
+        for kind in ("global_load", "global_store", "shared_load", "shared_store", "local", "atomic"):
+            if not known.get(f"{kind}_requests"):
+                continue
+            wavefronts, ideal = known.get(f"{kind}_wavefronts"), known.get(f"{kind}_wavefronts_ideal")
+            per_request = known.get(f"{kind}_sectors_per_request")
+            cells = [known[f"{kind}_requests"], known.get(f"{kind}_sectors")]
+            cells += [None if per_request is None else float(per_request), wavefronts, ideal]
+            cells += [None if wavefronts is None else wavefronts - ideal]
+            rows.append([variant, kind.replace("_", " ")] + ["" if cell is None else figure(cell) for cell in cells])
+            variant = ""
+    header = ["variant", "access", "requests", "sectors", "sectors per request", "wavefronts", "ideal", "excess"]
+    table = markdown(header, needs(rows, f"accesses {name} {problem}"), by_simulator(runs, f"{name} {problem}"))
+    return table.replace("|:--|--:|", "|:--|:--|", 1)
+
+
+def counted(results: Results, problem: str, shape: str | None = None) -> str:
+    runs = [run for run in counted_runs(results, problem_named(problem), shape) if run.get("is_rung")]
+    rows = []
+    for run in needs(runs, f"counted {problem} {shape or ''}".strip()):
+        known = flat_counters(run)
+        ideal = known["shared_wavefronts_ideal"]
+        rows.append(
+            [f"`{run['rung']}`"]
+            + [figure(known[name]) for name in ("ptx_instructions", "global_load_requests")]
+            + [figure(float(known[f"global_{kind}_sectors_per_request"])) for kind in ("load", "store")]
+            + ([figure(ideal), figure(known["shared_wavefronts"] - ideal)] if known["shared_wavefronts"] else ["", ""])
+        )
+    header = ["rung", "instructions", "load requests", "sectors per load", "sectors per store"]
+    return markdown(header + ["shared wavefronts, ideal", "excess"], rows, by_simulator(runs, problem))
 
 
 def profile(results: Results, name: str, problem: str) -> str:
@@ -175,6 +223,37 @@ def profile(results: Results, name: str, problem: str) -> str:
     runs = needs(runs, f"profile {name} {problem}")
     where = f"{name} {problem} {pretty(shape_of(runs[0]))}"
     return counter_table(runs, f"*Counted by Nsight Compute on {results.device}; {where}.*")
+
+
+COMPARED = {
+    "global_load_requests": "load requests",
+    "global_load_sectors": "load sectors",
+    "global_store_requests": "store requests",
+    "global_store_sectors": "store sectors",
+    "shared_wavefronts": "shared wavefronts",
+    "shared_wavefronts_ideal": "ideal",
+}
+
+
+def agreement(results: Results, problem: str) -> str:
+    problem = problem_named(problem)
+    profiles = [profile for profile in results.profiles if profile["problem"] == problem]
+    rows, same = [], 0
+    for profile in needs(profiles, f"agreement {problem}"):
+        ours = simulated_like(results, profile)
+        row = [f"`{profile['rung']}` {profile['variant']}"]
+        for name in COMPARED:
+            ncu, own = int(profile["counters"][name]), ours[name]
+            same += ncu == own
+            row.append(figure(own) if ncu == own else f"**{figure(own)}** ({figure(ncu)})")
+        rows.append(row)
+    of = len(rows) * len(COMPARED)
+    note = f"{problem} {pretty(shape_of(profiles[0]))}, the simulator against Nsight Compute on {results.device}: "
+    if same == of:
+        note += f"all {of} counts are equal"
+    else:
+        note += f"{same} of {of} counts are equal; where two differ, the simulator's is bold, the other in brackets"
+    return markdown(["variant", *COMPARED.values()], rows, f"*{note}.*")
 
 
 def counter_table(runs: list, note: str) -> str:
@@ -190,7 +269,10 @@ def roofs(results: Results) -> str:
     return markdown(["roof", "measured"], needs(rows, "roofs"), measured(results))
 
 
-TABLES = {function.__name__: function for function in (ladder, ablation, sweep, rung, counters, profile, roofs)}
+TABLES = {
+    function.__name__: function
+    for function in (ladder, ablation, sweep, rung, counters, accesses, counted, profile, agreement, roofs)
+}
 
 
 def table(results: Results, what: str) -> str:

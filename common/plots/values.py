@@ -69,6 +69,16 @@ def flat_counters(record: dict) -> dict:
     return flat
 
 
+def simulated_like(results: Results, profile: dict) -> dict:
+    """The simulator's counters of what a profile has the hardware's of."""
+    same = ("rung", "problem", "variant", *DIMENSIONS[profile["problem"]])
+    for run in reversed(results.simulated):
+        if run.get("counters") and all(run.get(name) == profile[name] for name in same):
+            return flat_counters(run)
+    what = f"{profile['rung']} {profile['problem']} {profile['variant']} {shape_of(profile)}"
+    raise ResultError(f"no simulator record of {what}")
+
+
 class Expression:
     """The words of one expression, taken one after the other."""
 

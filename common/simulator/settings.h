@@ -2,8 +2,12 @@
 //   SIMULATOR_DEVICE    a100 | h200 | b200                       the device (default h200)
 //   SIMULATOR_SEED      a number: 0 (default) runs warps in order, any other number picks an interleaving
 //   SIMULATOR_THREADS   CPU threads that run CTAs (default: all)
-//   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: how the library was
-//   built) SIMULATOR_COUNTERS  a file to write counters to, as JSON, at exit; "-": a table on stderr
+//   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: the library.s)
+//   SIMULATOR_COUNTERS  a file to write counters to, as JSON, at exit; "-": a table on stderr
+//   SIMULATOR_TRACE     a file to write the memory accesses of one warp of each launch to: counters/trace.h
+//   SIMULATOR_TRACE_WARP   CTA:WARP                              which warp (default 0:0)
+//   SIMULATOR_TRACE_LIMIT  a number                              of accesses per launch (default 4096)
+//   SIMULATOR_SPEED     1: at exit, on stderr, how many warp-instructions were executed and how fast
 #pragma once
 
 #include <cstdint>
@@ -24,7 +28,11 @@ struct Settings {
   uint64_t seed = 0;
   int threads = 0;  // 0: as many as the machine has
   Checks checks = Checks::report;
+  bool speed = false;
   std::string counters;  // empty: not written
+  std::string trace;     // empty: not written
+  uint64_t trace_cta = 0, trace_limit = 4096;
+  uint32_t trace_warp = 0;
 };
 
 // Mutable, so that a host program (the course's harness, a test) may choose too. Throws

@@ -69,12 +69,38 @@ def roof(name, value, unit):
     return {"record": "roof", "roof": name, "value": value, "unit": unit, **ENVIRONMENT}
 
 
-def simulated(rung, counters):
-    record = gemm(rung, 1.0, size=256)
+def simulated(rung, counters, size=256):
+    record = gemm(rung, 1.0, size=size)
     for name in ("median_us", "tflops", "baselines", "p10_us", "p90_us"):
         del record[name]
     return {**record, "device": "simulator:sm_90", "counters": counters}
 
+
+def profile(rung, counters, size=512):
+    keys = ("rung", "problem", "variant", "is_rung", "m", "n", "k", "device")
+    record = gemm(rung, 1.0, size=size)
+    return {"record": "profile", **{key: record[key] for key in keys}, "counters": counters}
+
+
+COUNTED = {  # as the hardware names them; all equal but one
+    "global_load_requests": 1000,
+    "global_load_sectors": 16500,
+    "global_store_requests": 10,
+    "global_store_sectors": 40,
+    "shared_wavefronts": 70,
+    "shared_wavefronts_ideal": 60,
+}
+SIMULATED = {
+    **COUNTED,
+    "ptx_instructions": 12345,
+    "global_load_sectors_per_request": 16.5,
+    "global_store_sectors_per_request": 4,
+    "shared_wavefronts": 77,
+    "shared_load_requests": 7,
+    "shared_load_wavefronts": 77,
+    "shared_load_wavefronts_ideal": 60,
+    "shared_store_requests": 0,
+}
 
 EVERYTHING = [
     gemm("00_naive", 400000.0),
@@ -89,6 +115,8 @@ EVERYTHING = [
     roof("fp32_fma", 60.0, "TFLOPS"),
     roof("bf16_mma_sync", 600.0, "TFLOPS"),
     simulated("00_naive", {"global_load": {"sectors_per_request": 32.0}}),
+    simulated("00_naive", SIMULATED, size=512),
+    profile("00_naive", {name: float(count) for name, count in COUNTED.items()}),
 ]
 
 

@@ -6,7 +6,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from records import EVERYTHING, InFolder, gemm, roof, simulated  # first: it makes the modules below findable
+from records import COUNTED, EVERYTHING, InFolder, gemm, profile, roof, simulated  # first: makes those below findable
 
 import memory  # noqa: E402
 import tables  # noqa: E402
@@ -171,17 +171,28 @@ class Documents(InFolder):
             ("sweep gemm", "512³"),
             ("sweep fused_norm", "8192×4096"),
             ("rung 01_coalesced gemm", "20000"),
-            ("counters 00_naive gemm", "32.0"),
+            ("counters 00_naive gemm 256x256x256", "32.0"),
+            ("accesses 00_naive gemm 512x512x512", "| `naive` | global load | 1000 | 16500 | 16.5 |  |  |  |"),
+            ("accesses 00_naive gemm 512x512x512", "|  | shared load | 7 |  |  | 77 | 60 | 17 |"),
+            ("counted gemm 512x512x512", "| `00_naive` | 12345 | 1000 | 16.5 | 4.00 | 60 | 17 |"),
+            ("profile 00_naive gemm", "16500"),
+            ("agreement gemm", "| `00_naive` naive | 1000 | 16500 | 10 | 40 | **77** (70) | 60 |"),
+            ("agreement gemm", "5 of 6 counts are equal"),
             ("roofs", "4000 GB/s"),
         ):
-            text = f"top\n<!-- table: {what} -->\nold\n<!-- /table -->\nend\n"
+            text = f"top\n<!-- table: {what} -->\nstale\n<!-- /table -->\nend\n"
             once = self.rewrite(text)
             self.assertIn(word, once, what)
-            self.assertNotIn("old", once)
+            self.assertNotIn("stale", once)
             self.assertTrue(once.startswith("top\n") and once.endswith("\nend\n"))
             self.assertEqual(self.rewrite(once), once, "rewriting twice changes nothing")
             rows = [line for line in once.split("\n") if line.startswith("|")]
             self.assertEqual(len({row.count("|") for row in rows}), 1, once)
+
+    def test_counts_are_compared_for_every_variant(self):
+        self.write(EVERYTHING + [profile("01_coalesced", COUNTED)])
+        with self.assertRaisesRegex(ResultError, "no simulator record of 01_coalesced gemm coalesced 512x512x512"):
+            tables.agreement(Results([self.root / "docs" / "results"]), "gemm")
 
     def test_errors_name_the_line(self):
         for text, line in (
@@ -193,6 +204,8 @@ class Documents(InFolder):
             ("a <!--= roof copy -->1\n<!--= roof copy -->1<!--/-->", 1),
             ("<!-- table: roofs -->\n<!-- /table -->\n<!--= roof dome -->1<!--/-->\n", 3),
             ("<!-- table: ladder -->\n<!-- /table -->\n", 1),
+            ("<!-- table: accesses 00_naive gemm 1x2x3 -->\n<!-- /table -->\n", 1),
+            ("<!-- table: agreement fused_norm -->\n<!-- /table -->\n", 1),
         ):
             with self.assertRaises(ResultError) as caught:
                 self.rewrite(text)

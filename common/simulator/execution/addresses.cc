@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/simulator/counters/counts.h"
+#include "common/simulator/counters/trace.h"
 
 namespace simulator {
 namespace {
@@ -52,6 +53,12 @@ std::string name_of_allocation(const Allocation& allocation) {
 [[noreturn]] void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
   fault(warp, FindingKind::misaligned,
         attempt(kind, bytes, address) + ": not a multiple of " + std::to_string(bytes), lane);
+}
+
+// Null: this warp is not traced. Asked where counts are kept, as they are in a launch that is traced.
+Trace* trace_of(const Warp& warp) {
+  Trace* trace = warp.cta->grid->trace;
+  return trace != nullptr && trace->follows(warp.cta->index, warp.index) ? trace : nullptr;
 }
 
 Counts& counts_of(Warp& warp) {
@@ -199,8 +206,11 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
     for (uint32_t left = ~lanes; left; left &= left - 1) to.at[std::countr_zero(left)] = to.at[first];
   }
   if (warp.worker->counting) {
-    Counts& counts = counts_of(warp);
-    counts.sectors += count_sectors(to.address, lanes, bytes);
+    const uint32_t sectors = count_sectors(to.address, lanes, bytes);
+    counts_of(warp).sectors += sectors;
+    if (Trace* trace = trace_of(warp)) {
+      trace->global(*warp.frame->program, warp.pc - 1, to.address, lanes, bytes, sectors);
+    }
   }
   if (to.track && use.kind != AccessKind::store && warp.worker->checking) {
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -252,6 +262,9 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       const Wavefronts wavefronts = count_wavefronts(offset, lanes, bytes, use.kind == AccessKind::store);
       counts.wavefronts += wavefronts.actual;
       counts.ideal_wavefronts += wavefronts.ideal;
+      if (Trace* trace = trace_of(warp)) {
+        trace->shared(*warp.frame->program, warp.pc - 1, offset, lanes, bytes, wavefronts);
+      }
     }
     if (warp.worker->checking && use.kind == AccessKind::load) {
       check_shared(warp, offset, bytes, use.kind, use.strong, nullptr);
@@ -394,7 +407,7 @@ void polled(Warp& warp) {
 
 void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at, const std::byte* values,
             bool changed) {
-  warp.worker->writes += changed;
+  warp.worker->events += changed;
   warp.writes += changed;
   if (at.track) {
     for (uint32_t left = warp.exec; left; left &= left - 1) {

@@ -217,7 +217,7 @@ std::span<const Opcode> control_opcodes() {
       {"ret", [](Decoder& d) { d.has("uni"), d.own_guard(), d.inst().inner = run_return; }},
       {"exit", [](Decoder& d) { d.own_guard(), d.inst().inner = run_exit; }},
       {"trap", [](Decoder& d) { d.inst().inner = run_trap; }},
-      {"brkpt", [](Decoder& d) { d.inst().inner = run_nothing; }},
+      {"brkpt", [](Decoder& d) { d.inst().inner = run_trap; }},
       {"pmevent", [](Decoder& d) { d.has("mask"), d.operand(0), d.inst().inner = run_nothing; }},
       {"nanosleep",
        [](Decoder& d) { d.type(), d.own_guard(), d.src(0, Type::u32), d.inst().inner = run_nanosleep; }},

@@ -112,6 +112,8 @@ std::span<const Opcode> control_opcodes();      // control.cc      bra brx call 
 std::span<const Opcode> sync_opcodes();         // sync.cc         bar barrier fence membar …
 std::span<const Opcode> warp_opcodes();         // warp_ops.cc     shfl vote match redux activemask elect
 std::span<const Opcode> memory_opcodes();       // memory.cc       ld ldu st prefetch cvta isspacep …
+std::span<const Opcode> async_copy_opcodes();   // async_copy.cc    cp.async
+std::span<const Opcode> mbarrier_opcodes();     // mbarrier.cc      mbarrier
 std::span<const Opcode> atomic_opcodes();       // atomic.cc       atom red
 Handler implicit_return();  // control.cc      what stands behind a function's last instruction
 void floating_arithmetic(

@@ -3,12 +3,15 @@
 // same for any number of threads.
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstdio>
 #include <thread>
 
 #include "common/simulator/counters/registry.h"
+#include "common/simulator/counters/trace.h"
 #include "common/simulator/device.h"
 #include "common/simulator/execution/scheduler.h"
+#include "common/simulator/execution/speed.h"
 #include "common/simulator/settings.h"
 
 namespace simulator {
@@ -41,6 +44,8 @@ void start(Cta& cta, Worker& worker, uint64_t index) {
   cta.id[2] = static_cast<uint32_t>(index / grid.launch.grid[0] / grid.launch.grid[1]);
   cta.shared.assign(grid.shared_bytes, std::byte{0xa5});
   cta.barriers.fill(Barrier{});
+  cta.mbarriers.clear();
+  cta.arrivals.clear();
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   if (worker.checking)
@@ -55,6 +60,8 @@ void start(Cta& cta, Worker& worker, uint64_t index) {
     warp.exec = warp.live;
     warp.full = true;
     warp.others.clear();
+    warp.copies.clear();
+    warp.copy_group.fill(0);
     warp.rotated = warp.yield = false;
     warp.writes = 0;
     warp.polled_writes = ~0ull;
@@ -102,6 +109,7 @@ bool advance(Cta& cta) {
     if (!warp.ready()) continue;
     any = true;
     const uint64_t turn = seed ? 1 + next_random(worker) % 256 : quantum;
+    if (seed && !warp.copies.empty()) end_copies_at_random(warp, next_random(worker));
     if (worker.counting) {
       warp.run<true>(turn);
     } else {
@@ -122,18 +130,19 @@ bool loops_forever(Warp& warp) {
       warp.run<false>(1);
     }
   };
-  step();
+  const uint64_t events = warp.worker->events;
+  for (int i = 0; i < 4 && !warp.exec; ++i) step();
+  if (warp.worker->events != events) return false;
   if (!warp.exec) {
     wake(warp);
     return !warp.ready();
   }
-  const uint64_t writes = warp.worker->writes;
   const uint32_t pc = warp.pc, exec = warp.exec;
   Frame* const frame = warp.frame;
   const std::vector<std::byte> before(warp.registers, warp.registers + frame->program->frame_bytes);
   for (int i = 0; i < 20000; ++i) {
     step();
-    if (warp.worker->writes != writes || !warp.live) return false;
+    if (warp.worker->events != events || !warp.live) return false;
     if (warp.pc == pc && warp.exec == exec && warp.frame == frame &&
         std::memcmp(warp.registers, before.data(), before.size()) == 0) {
       return true;
@@ -215,10 +224,10 @@ void work(Context& context) {
     guarded(grid, *cta, [&] {
       start(*cta, context.worker, index);
       while (cta->unfinished && index <= grid.stopped) {
-        const uint64_t writes = context.worker.writes;
+        const uint64_t events = context.worker.events;
         const uint32_t unfinished = cta->unfinished;
         const bool any = advance(*cta);
-        if (any && (cta->unfinished != unfinished || context.worker.writes != writes || grid.seed)) {
+        if (any && (cta->unfinished != unfinished || context.worker.events != events || grid.seed)) {
           if (!grid.seed || cta->turn % 4096) continue;
         }
         if (resolve_divergent_barriers(*cta)) continue;
@@ -245,7 +254,7 @@ void work_in_order(Context& context, uint64_t resident) {
   uint64_t idle_turns = 0;
   while (grid.stopped == ~0ull && (!running.empty() || grid.next < grid.ctas)) {
     if (running.empty()) begin();
-    const uint64_t writes = context.worker.writes;
+    const uint64_t events = context.worker.events;
     uint64_t finished = 0;
     for (size_t i = 0; i < running.size() && grid.stopped == ~0ull;) {
       Cta& cta = *running[i];
@@ -265,13 +274,13 @@ void work_in_order(Context& context, uint64_t resident) {
       for (size_t more = running.size(); more > 0 && can_begin() && grid.stopped == ~0ull; --more) begin();
       continue;
     }
-    idle_turns = context.worker.writes == writes ? idle_turns + 1 : 0;
+    idle_turns = context.worker.events == events ? idle_turns + 1 : 0;
     if (idle_turns < (grid.seed ? 512 : 2) || running.empty() || grid.stopped != ~0ull) continue;
     idle_turns = 0;
-    const uint64_t now = context.worker.writes;
+    const uint64_t now = context.worker.events;
     guarded(grid, *running.front(), [&] {
       if (!std::all_of(running.begin(), running.end(), [](auto& cta) { return stuck(*cta); })) return;
-      if (context.worker.writes != now) return;
+      if (context.worker.events != now) return;
       std::vector<Cta*> all;
       for (auto& cta : running) all.push_back(cta.get());
       deadlock(all);
@@ -370,6 +379,11 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
     refused.site.kernel = kernel.shown;
     return refused;
   }
+  std::vector<const Program*> functions;
+  for (const auto& program : kernel.programs) functions.push_back(program.get());
+  const std::unique_ptr<Trace> trace = Trace::begin(*kernel.entry, functions, grid.id);
+  grid.trace = trace.get();
+  grid.counting |= trace != nullptr;
 
   const uint64_t at_once =
       uint64_t(device().multiprocessors) *
@@ -392,12 +406,13 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   for (uint64_t t = 0; t < threads; ++t) {
     Worker& worker = contexts[t]->worker;
     worker.grid = &grid;
-    worker.executed = worker.writes = 0;
+    worker.executed = worker.events = 0;
     worker.recent.fill(Allocation{});
     worker.counting = grid.counting;
     worker.checking = grid.checking;
     worker.counts.assign(grid.counting ? kernel.instructions : 0, Counts{});
   }
+  const auto begin = std::chrono::steady_clock::now();
   if (in_order) {
     work_in_order(*contexts[0], at_once);
   } else {
@@ -405,6 +420,9 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
     for (uint64_t t = 1; t < threads; ++t) others.emplace_back([t] { work(*contexts[t]); });
     work(*contexts[0]);
   }
+  uint64_t executed = 0;
+  for (uint64_t t = 0; t < threads; ++t) executed += contexts[t]->worker.executed;
+  count_launch(executed, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), threads);
   if (workspace) global_memory().free(workspace->base);
   for (const auto& [cta, text] : grid.output) std::fwrite(text.data(), 1, text.size(), stdout);
   if (!grid.output.empty()) std::fflush(stdout);
@@ -413,8 +431,6 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
     for (uint64_t t = 1; t < threads; ++t) {
       for (size_t i = 0; i < counts.size(); ++i) counts[i] += contexts[t]->worker.counts[i];
     }
-    std::vector<const Program*> functions;
-    for (const auto& program : kernel.programs) functions.push_back(program.get());
     record(*kernel.entry, functions, counts.data(), grid.ctas, grid.ctas * grid.warps, grid.findings.count());
   }
   if (grid.fault) std::fputs(to_text(*grid.fault).c_str(), stderr);

@@ -20,7 +20,7 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
     std::unordered_map<std::string_view, Decode> all;
     for (const auto& family : {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(),
                                approximate_opcodes(), move_opcodes(), control_opcodes(), sync_opcodes(),
-                               warp_opcodes(), memory_opcodes(), atomic_opcodes()}) {
+                               warp_opcodes(), memory_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;

@@ -15,12 +15,16 @@
 #include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/shared_shadow.h"
 #include "common/simulator/counters/counts.h"
+#include "common/simulator/execution/async_copy.h"
 #include "common/simulator/execution/launch.h"
 #include "common/simulator/execution/loader.h"
+#include "common/simulator/execution/mbarrier.h"
 #include "common/simulator/execution/warp.h"
 #include "common/simulator/memory/global_memory.h"
 
 namespace simulator {
+
+class Trace;
 
 // Windows of the generic address space (PTX ISA 5.1 leaves them to the implementation). They lie above what a
 // process can map, so that no global address falls into them.
@@ -60,6 +64,7 @@ struct Grid {
   uint64_t id = 0;         // of the launch
   uint64_t workspace = 0;  // cooperative launches: what %envreg1:2 points to
   bool counting = false, checking = false;
+  Trace* trace = nullptr;  // null: none is asked for
   Findings findings;
   std::atomic<uint64_t> next{0};           // CTA to start next
   std::atomic<uint64_t> stopped{~0ull};    // lowest CTA in which a fault ended the launch
@@ -76,6 +81,8 @@ struct Cta {
   std::vector<std::byte> shared;  // grid->shared_bytes
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
+  std::map<uint32_t, MbarrierClocks> mbarriers;  // by shared address
+  std::vector<PendingArrival> arrivals;
   SharedShadow shadow;
   uint32_t unfinished = 0;  // warps
   uint64_t turn = 0;        // how often the scheduler came by
@@ -86,7 +93,7 @@ struct Worker {
   Grid* grid = nullptr;
   std::vector<Counts> counts;        // per instruction of the kernel and of all it calls; empty: not counting
   uint64_t executed = 0;             // warp-instructions
-  uint64_t writes = 0;               // to memory, in warp-instructions: has anything changed?
+  uint64_t events = 0;    // instructions that changed memory or arrived at a barrier: has anything happened?
   uint64_t random = 1;               // state of the generator for interleavings
   uint64_t clock_reads = 0;          // of %clock: it never shows the same time twice
   std::array<Allocation, 4> recent;  // allocations touched last (copies), the very last one first

@@ -9,6 +9,7 @@
 
 #include "common/simulator/execution/loader.h"
 #include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/speed.h"
 
 namespace simulator {
 
@@ -33,7 +34,9 @@ struct Module::Impl {
   }
 };
 
-Module::Module(std::string ptx) : impl_(std::make_unique<Impl>(std::move(ptx))) {
+Module::Module(std::string ptx) {
+  const LoadingTime loading;
+  impl_ = std::make_unique<Impl>(std::move(ptx));
   // Addresses first: initial values may name any of them.
   for (const ptx::Variable& variable : impl_->tree.variables) {
     if (variable.space != ptx::Space::global && variable.space != ptx::Space::constant) continue;
@@ -74,6 +77,7 @@ const Kernel* Module::kernel(std::string_view name) {
   if (known != impl_->kernels.end()) return known->second.get();
   ptx::Function* entry = impl_->tree.find(name);
   if (!entry || !entry->entry || !entry->defined) return nullptr;
+  const LoadingTime loading;
   std::unique_ptr<Kernel> made;
   try {
     made = Loader(impl_->tree, impl_->address).load(*entry);

@@ -102,6 +102,7 @@ void arrive(Warp& warp, const Inst& inst, const BarrierUse& use, uint32_t number
           "barrier " + std::to_string(number) + " is for " + wanted(count) +
               " here, but others wait at it for " + wanted(barrier.expected));
   }
+  ++warp.worker->events;
   barrier.open = true;
   barrier.expected = count;
   barrier.arrived += warp_size;

@@ -129,7 +129,7 @@ GlobalMemory::GlobalMemory() : impl_(new Impl) {
   impl_->machine_bytes = available_machine_memory();
   // Four ranges: device addresses, their backing, what is written, host memory. Smaller ones where a limit on
   // address space (ulimit -v) refuses the large ones.
-  for (uint64_t bytes = 4ull << 40; bytes >= 1ull << 30; bytes /= 2) {
+  for (uint64_t bytes = 4ull << 40; bytes >= 256ull << 20; bytes /= 2) {
     const uint64_t first = 16ull << 40;
     std::byte* ranges[4] = {};
     bool all = true;

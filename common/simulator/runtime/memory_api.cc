@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <string>
 
 #include "common/simulator/device.h"
 #include "common/simulator/memory/global_memory.h"
@@ -39,9 +40,12 @@ cudaError_t allocate(void** pointer, size_t bytes, Kind kind, unsigned flags) {
   if (bytes == 0) return cudaSuccess;
   const Allocation* a = global_memory().allocate(bytes, kind);
   if (a == nullptr) {
-    if (bytes <= device().global_bytes - global_memory().bytes_in_use()) {
+    static bool told = false;
+    if (!told && bytes <= device().global_bytes - global_memory().bytes_in_use()) {
+      told = true;
       say("an allocation of " + std::to_string(bytes) +
-          " bytes would fit on the device, but not into this machine's memory");
+          " bytes would fit on the device, but not into this machine's memory (or what ulimit -v leaves of "
+          "it)");
     }
     return cudaErrorMemoryAllocation;
   }

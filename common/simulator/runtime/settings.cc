@@ -23,12 +23,17 @@ const char* variable(const char* name) {
 }
 
 template <class T>
+bool is_number(std::string_view text, T& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+template <class T>
 void read_number(const char* name, T& number, T highest) {
   const char* value = variable(name);
   if (value == nullptr) return;
   const std::string_view text = value;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size() || number < 0 || number > highest) {
+  if (!is_number(text, number) || number < 0 || number > highest) {
     refuse(name, text, ("a number from 0 to " + std::to_string(highest)).c_str());
   }
 }
@@ -57,6 +62,19 @@ Settings read_environment() {
     }
   }
   if (const char* value = variable("SIMULATOR_COUNTERS")) settings.counters = value;
+  if (const char* value = variable("SIMULATOR_TRACE")) settings.trace = value;
+  if (const char* value = variable("SIMULATOR_TRACE_WARP")) {
+    const std::string_view text = value;
+    const size_t colon = text.find(':');
+    if (colon == std::string_view::npos || !is_number(text.substr(0, colon), settings.trace_cta) ||
+        !is_number(text.substr(colon + 1), settings.trace_warp)) {
+      refuse("SIMULATOR_TRACE_WARP", text, "CTA:WARP, two numbers");
+    }
+  }
+  read_number<uint64_t>("SIMULATOR_TRACE_LIMIT", settings.trace_limit, UINT64_MAX);
+  int speed = 0;
+  read_number<int>("SIMULATOR_SPEED", speed, 1);
+  settings.speed = speed != 0;
   return settings;
 }
 

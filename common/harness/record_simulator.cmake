@@ -1,0 +1,17 @@
+# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D OUT=build/record -P record_simulator.cmake
+#
+# The simulator's counters of every variant of every rung, in build/record/simulator.jsonl, at the sizes at which
+# profile.py reads the hardware's. It needs no GPU.
+string(REPLACE "," ";" rungs "${RUNGS}")
+file(MAKE_DIRECTORY ${OUT})
+file(REMOVE ${OUT}/simulator.jsonl)
+foreach(rung ${rungs})
+  foreach(run "gemm --size 1024" "fused_norm --rows 2048 --cols 8192")
+    separate_arguments(arguments UNIX_COMMAND ${run})
+    execute_process(COMMAND ${BIN}/${rung}_sim ${arguments} --ablate --json ${OUT}/simulator.jsonl
+                    RESULT_VARIABLE exit_code)
+    if(NOT exit_code EQUAL 0)
+      message(FATAL_ERROR "exit code ${exit_code}: ${rung}_sim ${run}")
+    endif()
+  endforeach()
+endforeach()

@@ -1,0 +1,245 @@
+#include "common/simulator/execution/mbarrier.h"
+
+#include <bit>
+#include <cstring>
+
+#include "common/simulator/execution/addresses.h"
+#include "common/simulator/execution/async_copy.h"
+#include "common/simulator/execution/decoder.h"
+#include "common/simulator/execution/memory_operand.h"
+
+namespace simulator {
+namespace {
+
+using ptx::Operand;
+using ptx::Space;
+using ptx::Type;
+
+constexpr uint32_t most_arrivals = (1u << 20) - 1;
+constexpr int32_t most_bytes = (1 << 20) - 1;
+
+// The eight bytes.
+struct State {
+  uint64_t pending : 20;   // arrivals still missing in this phase
+  uint64_t expected : 20;  // arrivals of the next phase
+  int64_t bytes : 22;      // expected from asynchronous copies and not yet there
+  uint64_t phase : 1;
+  uint64_t one : 1;        // keeps the token of an arrival from being 0
+};
+static_assert(sizeof(State) == 8);
+
+State load(Warp& warp, uint32_t address) {
+  if (!warp.cta->mbarriers.contains(address)) {
+    fault(warp, FindingKind::illegal_instruction, "there is no mbarrier object at shared address " + std::to_string(address) +
+                                                      ": it has not been initialised");
+  }
+  State state;
+  std::memcpy(&state, warp.cta->shared.data() + address, sizeof state);
+  return state;
+}
+
+void store(Warp& warp, uint32_t address, State state) {
+  if (state.pending == 0 && state.bytes == 0) {  // the phase is complete
+    state.phase ^= 1;
+    state.pending = state.expected;
+    MbarrierClocks& clocks = warp.cta->mbarriers[address];
+    clocks.completed = std::move(clocks.arriving);
+    clocks.arriving.clear();
+  }
+  std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
+  ++warp.worker->events;
+  ++warp.writes;
+}
+
+void take(Warp& warp, State& state, uint32_t count) {
+  if (count > state.pending) {
+    fault(warp, FindingKind::illegal_instruction, std::to_string(count) + " arrive at an mbarrier that expects " +
+                                                      std::to_string(state.pending) + " more in this phase");
+  }
+  state.pending -= count;
+}
+
+void expect_bytes(Warp& warp, State& state, int64_t bytes) {
+  const int64_t sum = state.bytes + bytes;
+  if (sum > most_bytes || sum < -most_bytes) {
+    fault(warp, FindingKind::illegal_instruction, "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(sum));
+  }
+  state.bytes = sum;
+}
+
+void release(Warp& warp, uint32_t address) {
+  if (warp.worker->checking) warp.cta->shadow.release(warp.index, warp.cta->mbarriers[address].arriving);
+}
+
+struct MbarrierUse {
+  AddressUse address;
+  bool drop = false, expect = false, keep = false;  // keep: .noComplete
+  bool parity = false, blocking = false;
+};
+
+// Calls f(lane, shared address) for every active lane; counts no memory request.
+template <class F>
+void each_object(Warp& warp, const Inst& inst, F f) {
+  const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
+  Resolved at;
+  resolve(warp, inst, use.address, at);
+  if (!at.shared) fault(warp, FindingKind::illegal_address, "an mbarrier object must lie in shared memory");
+  for (uint32_t left = warp.exec; left; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    f(lane, static_cast<uint32_t>(at.address[lane]));
+  }
+}
+
+void run_init(Warp& warp, const Inst& inst) {
+  each_object(warp, inst, [&](int lane, uint32_t address) {
+    const uint32_t count = warp.reg<uint32_t>(inst.b)[lane];
+    if (count == 0 || count > most_arrivals) {
+      fault(warp, FindingKind::illegal_instruction, "an mbarrier for " + std::to_string(count) + " arrivals", lane);
+    }
+    State state{};
+    state.pending = state.expected = count;
+    state.one = 1;
+    warp.cta->mbarriers[address] = {};
+    std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
+    ++warp.worker->events;
+    ++warp.writes;
+  });
+}
+
+void run_invalidate(Warp& warp, const Inst& inst) {
+  each_object(warp, inst, [&](int, uint32_t address) {
+    load(warp, address);
+    warp.cta->mbarriers.erase(address);
+  });
+}
+
+// b: bytes.
+template <bool complete>
+void run_bytes(Warp& warp, const Inst& inst) {
+  each_object(warp, inst, [&](int lane, uint32_t address) {
+    State state = load(warp, address);
+    const int64_t bytes = warp.reg<uint32_t>(inst.b)[lane];
+    expect_bytes(warp, state, complete ? -bytes : bytes);
+    store(warp, address, state);
+  });
+}
+
+// d: token (0: none); b: count, or bytes where .expect_tx.
+void run_arrive(Warp& warp, const Inst& inst) {
+  const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
+  each_object(warp, inst, [&](int lane, uint32_t address) {
+    State state = load(warp, address);
+    const uint64_t token = std::bit_cast<uint64_t>(state);
+    const uint32_t operand = inst.b ? warp.reg<uint32_t>(inst.b)[lane] : 1;
+    release(warp, address);
+    if (use.expect) expect_bytes(warp, state, operand);
+    const uint32_t count = use.expect ? 1 : operand;
+    if (use.drop) state.expected -= count;
+    take(warp, state, count);
+    if (use.keep && state.pending == 0) {
+      fault(warp, FindingKind::illegal_instruction, "an arrival with .noComplete completes the phase", lane);
+    }
+    store(warp, address, state);
+    if (inst.d) warp.reg<uint64_t>(inst.d)[lane] = token;
+  });
+}
+
+// d: predicate; b: token or parity.
+void run_wait(Warp& warp, const Inst& inst) {
+  const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
+  uint32_t done = 0;
+  each_object(warp, inst, [&](int lane, uint32_t address) {
+    const State state = load(warp, address);
+    const uint64_t phase = use.parity ? warp.reg<uint32_t>(inst.b)[lane] & 1
+                                      : std::bit_cast<State>(warp.reg<uint64_t>(inst.b)[lane]).phase;
+    if (state.phase != phase) {
+      done |= 1u << lane;
+      if (warp.worker->checking) warp.cta->shadow.acquire(warp.index, warp.cta->mbarriers[address].completed);
+    } else {
+      end_copies_for(*warp.cta, address);
+    }
+  });
+  warp.set_pred(inst.d, done);
+  if (done != warp.exec) {  // will ask again: others first
+    warp.yield = true;
+    warp.stop = 0;
+  }
+}
+
+void run_pending_count(Warp& warp, const Inst& inst) {
+  const uint64_t* token = warp.reg<uint64_t>(inst.a);
+  warp.write<uint32_t>(inst.d, [&](int l) { return static_cast<uint32_t>(std::bit_cast<State>(token[l]).pending); });
+}
+
+void decode(Decoder& d) {
+  if (d.has("pending_count")) {
+    d.type();
+    d.inst().d = d.dst(0, Type::u32);
+    d.inst().a = d.src(1, Type::b64);
+    d.inst().inner = run_pending_count;
+    return;
+  }
+  MbarrierUse use;
+  enum Operation { arrives, drops, initialises, invalidates, expects, completes, tests, tries };
+  const int op =
+      d.one_of({"arrive", "arrive_drop", "init", "inval", "expect_tx", "complete_tx", "test_wait", "try_wait"});
+  if (op < 0) d.unsupported("this mbarrier instruction is not implemented");
+  const bool arrive = op == arrives || op == drops, wait = op == tests || op == tries;
+  if (arrive) {
+    use.drop = op == drops;
+    use.expect = d.has("expect_tx");
+    use.keep = d.has("noComplete");
+  }
+  if (wait) use.parity = d.has("parity");
+  use.address.kind = AccessKind::atomic;
+  memory_space(d, use.address);
+  d.one_of({"release", "acquire", "relaxed"});
+  d.one_of({"cta", "cluster"});
+  d.type();
+  d.early_clobber();
+  size_t next = 0;
+  if (wait) {
+    d.inst().d = d.dst(next++, Type::pred);
+  } else if (arrive && d.operand(0).kind != Operand::Kind::address) {
+    const Operand& token = d.operand(next++);
+    if (token.kind != Operand::Kind::sink) d.inst().d = d.dst(token, Type::b64);
+  }
+  use.address = memory_address(d, d.operand(next++), use.address, 8);
+  if (wait) {
+    d.inst().b = d.src(next++, use.parity ? Type::u32 : Type::b64);
+    if (op == tries && next < d.operand_count()) d.src(next++, Type::u32);  // how long to suspend: a hint
+  } else if (op != invalidates && next < d.operand_count()) {
+    d.inst().b = d.src(next++, Type::u32);
+  }
+  if (next != d.operand_count() || ((op == initialises || op == expects || op == completes || use.expect) && !d.inst().b)) {
+    d.unsupported("unexpected operands");
+  }
+  d.memory() = {};  // no memory request: it is its own unit's affair
+  d.inst().data = d.keep(use);
+  const Handler handlers[] = {run_arrive,       run_arrive,      run_init, run_invalidate,
+                              run_bytes<false>, run_bytes<true>, run_wait, run_wait};
+  d.inst().inner = handlers[op];
+}
+
+}  // namespace
+
+void arrive_at_mbarrier(Warp& warp, uint32_t address, uint32_t count) {
+  State state = load(warp, address);
+  release(warp, address);
+  take(warp, state, count);
+  store(warp, address, state);
+}
+
+void expect_one_more(Warp& warp, uint32_t address) {
+  State state = load(warp, address);
+  if (state.pending == most_arrivals) fault(warp, FindingKind::illegal_instruction, "too many arrivals at an mbarrier");
+  state.pending += 1;
+  std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
+}
+
+std::span<const Opcode> mbarrier_opcodes() {
+  static const Opcode table[] = {{"mbarrier", decode}};
+  return table;
+}
+
+}  // namespace simulator
