@@ -51,6 +51,12 @@ def bank_words(addresses, width: int) -> dict:
     return words
 
 
+def ideal_wavefronts(addresses, width: int, store: bool = False) -> int:
+    """Those that as many bytes fill, 128 in each, or fewer where lanes share."""
+    lanes = sum(address is not None for address in addresses)
+    return min(wavefronts(addresses, width, store), -(-lanes * width // (BANKS * BANK_WORD)))
+
+
 def wavefronts(addresses, width: int, store: bool = False) -> int:
     """Shared-memory wavefronts of one warp-wide access: per phase, as many as the busiest bank has distinct words."""
     groups = phases(addresses, width, store)

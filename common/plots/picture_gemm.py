@@ -1,4 +1,5 @@
-"""Pictures of the tiled GEMM of rung 02: what a CTA stages, what a thread keeps, which banks its reads meet."""
+"""Pictures of the tiled GEMM of rungs 02 and 03: what a CTA stages, what a thread keeps, which banks its accesses to
+shared memory meet."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ from itertools import groupby
 
 import matplotlib.pyplot as plt
 
-from memory import BANK_WORD, BANKS, WARP, phases, wavefronts
+from memory import BANK_WORD, BANKS, WARP, bank_words, ideal_wavefronts, phases, wavefronts
+from results import Results, is_store, where
 from style import BLUE, FAINT, GREEN, INK, SOFT, VERMILLION, box, titles, write
 
 
@@ -137,39 +139,24 @@ def tiling(
     return figure
 
 
-def reads(
+def side_by_side(
     block_k: int = 16,
     thread_m: int = 8,
     thread_n: int = 8,
-    threads_m: int = 16,
     threads_n: int = 16,
     pad: int = 2,
     element: int = 2,
 ) -> list:
-    """(what, byte addresses of a warp's 32 lanes, access width) for the register tile's reads from tile_a[m][k] and
-    tile_b[k][n]: as the rung has it, and with a thread's rows and columns side by side instead."""
+    """(what, byte addresses of a warp's 32 lanes, access width) of reads that the kernel of 02 does not make: of
+    tile_a[m][k] and tile_b[k][n], if a thread's rows and columns were side by side."""
 
     def lanes(index):
         return [element * index(lane // threads_n, lane % threads_n) for lane in range(WARP)]
 
     return [
-        ("A, if a thread's rows were side by side", lanes(lambda ty, tx: ty * thread_m * block_k), element),
-        (
-            f"the same, each row padded by {pad} elements",
-            lanes(lambda ty, tx: ty * thread_m * (block_k + pad)),
-            element,
-        ),
-        (
-            f"A as it is: a thread's rows are {threads_m} apart, a warp's side by side",
-            lanes(lambda ty, tx: ty * block_k),
-            element,
-        ),
-        ("B, if a thread's columns were side by side", lanes(lambda ty, tx: tx * thread_n), element),
-        (
-            f"B as it is: a thread's columns are {threads_n} apart, a warp's side by side",
-            lanes(lambda ty, tx: tx),
-            element,
-        ),
+        ("A, if a thread's rows were side by side", lanes(lambda ty, tx: ty * thread_m * block_k)),
+        (f"the same, each row padded by {pad} elements", lanes(lambda ty, tx: ty * thread_m * (block_k + pad))),
+        ("B, if a thread's columns were side by side", lanes(lambda ty, tx: tx * thread_n)),
     ]
 
 
@@ -179,68 +166,135 @@ def lane_ranges(lanes: list) -> str:
     return ",".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
 
 
-def banks(accesses: list | None = None, title: str = "02_smem_tiling: a warp's reads from shared memory, by bank"):
-    """Per access a map: a column is a bank, a row 128 bytes of shared memory. Distinct words in one column wait for
-    each other; lanes at the same word share it."""
-    accesses = reads() if accesses is None else accesses
-    figure, axes = plt.subplots(figsize=(13, 1.2 + 1.35 * len(accesses)))
+def lanes_by_word(group: dict) -> dict:
+    """Address of a bank's word → the lanes whose bytes begin in it."""
+    lanes = {}
+    for lane, address in group.items():
+        lanes.setdefault(address // BANK_WORD * BANK_WORD, []).append(lane)
+    return lanes
+
+
+def draw_group(axes, top: float, group: dict, width: int, named: bool) -> int:
+    """The lanes that are served together: a row for each 128 bytes. Returns the number of rows."""
+    row_bytes, banks_each = BANKS * BANK_WORD, max(width // BANK_WORD, 1)
+    lanes_of = lanes_by_word(group)
+    wanted = bank_words(group.values(), width)
+    rows = sorted({address // row_bytes for address in lanes_of})
+    for i, row in enumerate(rows):
+        label = f"byte {row * row_bytes}"
+        if named:
+            label = (f"lanes {lane_ranges(list(group))},   " if i == 0 else "") + label
+        write(axes, -0.3, top + i + 0.5, label, size=8, ha="right", color=SOFT)
+        for bank in range(0, BANKS, banks_each):
+            address = row * row_bytes + bank * BANK_WORD
+            lanes = lanes_of.get(address)
+            clash = lanes and len(wanted[bank]) > 1
+            face = "white" if not lanes else "#F3C2A3" if clash else "#BFDDF2"
+            hatch = "///" if clash else None
+            box(
+                axes,
+                bank,
+                top + i,
+                banks_each,
+                1,
+                face,
+                INK if lanes else FAINT,
+                hatch=hatch,
+                zorder=2 if lanes else 1,
+            )
+            if not lanes:
+                continue
+            text = lane_ranges(lanes).split(",")
+            size = {1: 7.5, 2: 7.5, 3: 6.5, 4: 6.2}.get(max(map(len, text)), 5.4) if banks_each == 1 else 8
+            write(
+                axes,
+                bank + banks_each / 2,
+                top + i + 0.5,
+                "\n".join(text),
+                size=size,
+                ha="center",
+                zorder=4,
+                linespacing=0.95,
+                bbox={"facecolor": face, "edgecolor": "none", "pad": 0.2} if clash else None,
+            )
+    return len(rows)
+
+
+GAP = 0.2  # between groups of lanes
+
+
+def banks(accesses: list, title: str, subtitle: str):
+    """Per access (what, where, addresses, width, store) a map: a column is a bank, a row 128 bytes of shared memory.
+    Distinct words in one column wait for each other; lanes at the same word share it."""
+    maps = [(*access, phases(*access[2:])) for access in accesses]
+    named = any(len(m[-1]) > 1 for m in maps)
+    height = sum(2.1 + sum(GAP + len({a // (BANKS * BANK_WORD) for a in group.values()}) for group in m[-1]) for m in maps)
+    figure, axes = plt.subplots(figsize=(13, 0.45 * height + 0.3))
     axes.axis("off")
     y = 0.0
-    for what, addresses, width in accesses:
-        by_word = {}
-        for lane, address in enumerate(addresses):
-            for word in range(address // BANK_WORD, (address + width - 1) // BANK_WORD + 1):
-                by_word.setdefault(word, []).append(lane)
-        lines = sorted({word // BANKS for word in by_word})
-        busiest = [sum(word % BANKS == bank for word in by_word) for bank in range(BANKS)]
-        cost = wavefronts(addresses, width)
+    for what, where_from, addresses, width, store, groups in maps:
         write(axes, 0, y + 0.35, what, size=10.5, fontweight="bold")
+        write(axes, BANKS, y + 0.35, where_from, size=8.5, ha="right", color=SOFT)
         for bank in range(BANKS):
             write(axes, bank + 0.5, y + 0.95, str(bank), size=7, ha="center", color=SOFT)
         write(axes, -0.3, y + 0.95, "bank", size=8, ha="right", color=SOFT)
-        top = y + 1.2
-        for i, line in enumerate(lines):
-            write(axes, -0.3, top + i + 0.5, f"byte {line * BANKS * BANK_WORD}", size=8, ha="right", color=SOFT)
-            for bank in range(BANKS):
-                lanes = by_word.get(line * BANKS + bank)
-                clash = lanes and busiest[bank] > 1 and len(phases(addresses, width)) == 1
-                face = "white" if not lanes else "#F3C2A3" if clash else "#BFDDF2"
-                box(
-                    axes,
-                    bank,
-                    top + i,
-                    1,
-                    1,
-                    face,
-                    INK if lanes else FAINT,
-                    hatch="///" if clash else None,
-                    zorder=2 if lanes else 1,
-                )
-                if lanes:
-                    text = lane_ranges(lanes).split(",")
-                    size = {1: 7.5, 2: 7.5, 4: 6.5}.get(max(map(len, text)), 5.9)
-                    write(
-                        axes,
-                        bank + 0.5,
-                        top + i + 0.5,
-                        "\n".join(text),
-                        size=size,
-                        ha="center",
-                        zorder=4,
-                        linespacing=0.95,
-                        bbox={"facecolor": face, "edgecolor": "none", "pad": 0.2} if clash else None,
-                    )
-        middle = top + len(lines) / 2
+        top = bottom = y + 1.2
+        for group in groups:
+            bottom += draw_group(axes, bottom, group, width, named=len(groups) > 1) + GAP
+        bottom -= GAP
+        cost, ideal = wavefronts(addresses, width, store), ideal_wavefronts(addresses, width, store)
+        middle = (top + bottom) / 2
         write(axes, BANKS + 0.5, middle - 0.28, f"{cost} wavefront{'s' * (cost != 1)}", size=12, fontweight="bold")
-        words = len(by_word)
-        write(axes, BANKS + 0.5, middle + 0.42, f"{words} word{'s' * (words != 1)} for {WARP} lanes", size=8.5)
-        y = top + len(lines) + 0.6
-    axes.set_xlim(-2.8, BANKS + 5.6)
+        if len(groups) > 1:
+            text = f"{cost // len(groups)} for each of {len(groups)} groups"
+        else:
+            words = sum(map(len, bank_words(groups[0].values(), width).values()))
+            text = f"{words} word{'s' * (words != 1)} for {WARP} lanes"
+        write(axes, BANKS + 0.5, middle + 0.42, text, size=8.5)
+        if cost > ideal:
+            write(axes, BANKS + 0.5, middle + 0.92, f"ideal: {ideal}", size=8.5)
+        y = bottom + 0.6
+    axes.set_xlim(-5.2 if named else -2.8, BANKS + 5.6)
     axes.set_ylim(y - 0.4, 0)
-    titles(
-        axes,
-        title,
-        "In a cell: the lanes that read this word. Hatched: another word of the same bank is asked for too, "
-        "and one of them waits.",
-    )
+    titles(axes, title, subtitle)
     return figure
+
+
+def traced(what: str, trace: dict) -> tuple:
+    return what, where(trace), trace["addresses"], trace["bytes"], is_store(trace)
+
+
+def banks_02(results: Results):
+    def kernel(what, tile):
+        return traced(what, results.access("02_smem_tiling", "gemm", "register_tile", "ld.shared", source=tile))
+
+    other = [(what, "worked out: the kernel does not do this", at, 2, False) for what, at in side_by_side()]
+    accesses = [
+        *other[:2],
+        kernel("A as it is: a thread's rows are 16 apart, a warp's side by side", "tile_a"),
+        other[2],
+        kernel("B as it is: a thread's columns are 16 apart, a warp's side by side", "tile_b"),
+    ]
+    return banks(
+        accesses,
+        "02_smem_tiling: a warp's reads from shared memory, by bank",
+        "In a cell: the lanes that read this word. Hatched: another word of the same bank is asked for too, "
+        "and one of them waits. “As it is”: traced by the simulator.",
+    )
+
+
+def banks_03(results: Results):
+    def kernel(what, ptx, source):
+        return traced(what, results.access("03_vectorized", "gemm", "vectorized", ptx, source=source))
+
+    return banks(
+        [
+            kernel("store to tile_a, 4 bytes: one of 8, transposing", "st.shared", "tile_a"),
+            kernel("store to tile_b, 16 bytes: one of 2", "st.shared.v4", "to[0]"),
+            kernel("read of tile_a, 16 bytes", "ld.shared", "tile_a"),
+            kernel("read of tile_b, 16 bytes", "ld.shared", "tile_b"),
+        ],
+        "03_vectorized: a warp's stores and reads of the tiles in shared memory, by bank",
+        "Traced by the simulator. In a cell: the lanes that want these bytes. Rows that touch: lanes that are served "
+        "together. Hatched: another word of the same bank is asked for too, and one of them waits.",
+    )

@@ -1,14 +1,18 @@
-"""The chapters' explanatory pictures. Every cell and line is computed from the addresses a kernel would use
-(memory.py); only the parameters at the top of each function are chosen. PICTURES at the end names the files.
+"""The chapters' explanatory pictures. What a kernel's warp asks for is drawn from the addresses that the simulator
+traced (record_traces.py); what is worked out instead, such as an access that no kernel makes, says so. PICTURES at the
+end names the files.
 """
 
 from __future__ import annotations
+
+from itertools import groupby
 
 import matplotlib.pyplot as plt
 
 import picture_gemm
 import picture_norm
 from memory import SECTOR, WARP, sectors
+from results import ResultError, Results, pretty, shape_of, where
 from style import BLUE, FAINT, GREEN, INK, PALE, SOFT, VERMILLION, box, titles, write
 
 
@@ -20,63 +24,87 @@ def canvas(width: float, height: float, title: str, subtitle: str):
     return figure, axes
 
 
-def draw_access(axes, top: float, heading: str, formula: str, addresses: list, width: int, colour: str) -> None:
+def spacing(addresses: list) -> str:
+    """How the lanes of one request lie to each other."""
+    step = addresses[1] - addresses[0]
+    lanes = next((lane for lane in range(1, WARP) if addresses[lane] - addresses[lane - 1] != step), WARP)
+    if lanes == WARP:
+        return f"{step} bytes from lane to lane" if step else "all lanes at the same address"
+    row = addresses[lanes] - addresses[0]
+    if addresses != [addresses[0] + lane % lanes * step + lane // lanes * row for lane in range(WARP)]:
+        raise ResultError("a traced access is not made of rows: its picture has no words for it")
+    return f"{step} bytes from lane to lane, in each of {WARP // lanes} rows"
+
+
+def draw_access(axes, top: float, heading: str, trace: dict, colour: str) -> None:
     """One request of a warp: its lanes above, the sectors they touch below, a line for each lane."""
+    addresses, width = trace["addresses"], trace["bytes"]
     touched = sectors(addresses, width)
     used = {byte for address in addresses for byte in range(address, address + width)}
     size = 32 / max(len(touched), 4)  # the drawn width of a sector; 32 lanes are 32 wide
-    place = {sector: i * size + (32 - size * len(touched)) / 2 for i, sector in enumerate(touched)}
+    place = {sector: i * size + (32 - size * len(touched)) / 2 + 0.04 * size for i, sector in enumerate(touched)}
+    byte = 0.92 * size / SECTOR
     lanes_y, memory_y = top + 0.9, top + 3.6
     write(axes, 0, top, heading, size=11, fontweight="bold")
-    write(axes, 32, top, formula, size=9.5, ha="right", color=SOFT)
+    write(axes, 32, top, f"{spacing(addresses)}   ({where(trace)})", size=8.5, ha="right", color=SOFT)
     for lane, address in enumerate(addresses):
         box(axes, lane, lanes_y, 1, 0.8, PALE)
         write(axes, lane + 0.5, lanes_y + 0.43, str(lane), size=7, ha="center")
-        sector = address // SECTOR
-        middle = place[sector] + 0.04 * size + 0.92 * size * (address % SECTOR + width / 2) / SECTOR
+        middle = place[address // SECTOR] + byte * (address % SECTOR + width / 2)
         axes.plot([lane + 0.5, middle], [lanes_y + 0.8, memory_y], color=colour, linewidth=0.9)
     for sector, x in place.items():
-        box(axes, x + 0.04 * size, memory_y, 0.92 * size, 0.8, "white")
-        inside = sorted(byte % SECTOR for byte in used if byte // SECTOR == sector)
-        if inside:  # a warp's bytes within one sector are contiguous in every access drawn here
-            box(
-                axes,
-                x + 0.04 * size + 0.92 * size * inside[0] / SECTOR,
-                memory_y,
-                0.92 * size * len(inside) / SECTOR,
-                0.8,
-                colour,
-                INK,
-                0.5,
-            )
+        box(axes, x, memory_y, SECTOR * byte, 0.8, "white")
+        inside = sorted(at % SECTOR for at in used if at // SECTOR == sector)
+        for _, run in groupby(enumerate(inside), lambda pair: pair[1] - pair[0]):
+            run = [at for _, at in run]
+            box(axes, x + run[0] * byte, memory_y, len(run) * byte, 0.8, colour, INK, 0.5)
     moved = len(touched) * SECTOR
     write(axes, 33, lanes_y + 0.4, "32 lanes", size=9)
     write(axes, 33, memory_y - 0.35, f"{len(touched)} sector{'s' * (len(touched) != 1)}", size=13, fontweight="bold")
     write(axes, 33, memory_y + 0.75, f"{len(used)} of {moved} B used\n({100 * len(used) / moved:.3g} %)", size=9)
 
 
-def access(rung: str, along: str, size: int = 4096, element: int = 2, row: int = 0, column: int = 0, kk: int = 0):
-    """A warp's three accesses in the naive kernel, where threadIdx.x runs along m, or along n."""
-    m = [row + (lane if along == "m" else 0) for lane in range(WARP)]
-    n = [column + (lane if along == "n" else 0) for lane in range(WARP)]
-    index = {
-        "load A[m][k]": [i * size + kk for i in m],
-        "load B[k][n]": [kk * size + j for j in n],
-        "store C[m][n]": [i * size + j for i, j in zip(m, n)],
-    }
+def access(title: str, requests: list):
+    """Requests of one warp, as (heading, colour, trace)."""
     figure, axes = canvas(
         10,
-        6.6,
-        f"{rung}: what one warp asks of memory, threadIdx.x along {along}",
-        f"bf16, row-major, {size}³. A box below the lanes is one 32-byte sector; its filled part is what they use.",
+        2.2 * len(requests),
+        title,
+        f"bf16, row-major, {pretty(shape_of(requests[0][2]))}; traced by the simulator. "
+        "A box below the lanes is one 32-byte sector; its filled part is what they use.",
     )
-    for i, ((heading, elements), colour) in enumerate(zip(index.items(), (BLUE, GREEN, VERMILLION))):
-        step = element * (elements[1] - elements[0])
-        formula = "all lanes at the same address" if step == 0 else f"{step} bytes from lane to lane"
-        draw_access(axes, i * 5.5, heading, formula, [element * e for e in elements], element, colour)
+    for i, (heading, colour, trace) in enumerate(requests):
+        draw_access(axes, i * 5.5, heading, trace, colour)
     axes.set_xlim(-0.2, 38)
-    axes.set_ylim(2 * 5.5 + 4.7, -0.8)
+    axes.set_ylim((len(requests) - 1) * 5.5 + 4.7, -0.8)
     return figure
+
+
+def access_of_rung(results: Results, rung: str, along: str):
+    """A warp's three accesses in the naive kernel, where threadIdx.x runs along m, or along n."""
+    requests = [
+        (heading, colour, results.access(rung, "gemm", rung[3:], ptx, array=heading.split()[1][0]))
+        for heading, colour, ptx in (
+            ("load A[m][k]", BLUE, "ld.global"),
+            ("load B[k][n]", GREEN, "ld.global"),
+            ("store C[m][n]", VERMILLION, "st.global"),
+        )
+    ]
+    return access(f"{rung}: what one warp asks of memory, threadIdx.x along {along}", requests)
+
+
+def access_03(results: Results):
+    rung = "03_vectorized"
+    requests = [
+        (heading, colour, results.access(rung, "gemm", variant, ptx, array=array))
+        for heading, colour, variant, ptx, array in (
+            ("scalar_global: load A", BLUE, "scalar_global", "ld.global", "A"),
+            ("vectorized: load A", BLUE, "vectorized", "ld.global", "A"),
+            ("vectorized: load B", GREEN, "vectorized", "ld.global", "B"),
+            ("vectorized: store C", VERMILLION, "vectorized", "st.global", "C"),
+        )
+    ]
+    return access(f"{rung}: what one warp asks of memory with one instruction", requests)
 
 
 def vector(row_bytes: int = 512, widths: tuple = (2, 4, 8, 16), shown_lane: int = 5):
@@ -171,12 +199,22 @@ def warp_reduction(masks: tuple = (16, 8, 4, 2, 1), shown_lane: int = 0):
     return figure
 
 
-PICTURES = {
-    "access_00_naive": lambda: access("00_naive", along="m"),
-    "access_01_coalesced": lambda: access("01_coalesced", along="n"),
+PICTURES = {  # worked out
     "warp_reduction": warp_reduction,
     "tiling_02": picture_gemm.tiling,
-    "banks_02": picture_gemm.banks,
     "vector_03": vector,
+}
+TRACED = {  # of the traces
+    "access_00_naive": lambda results: access_of_rung(results, "00_naive", along="m"),
+    "access_01_coalesced": lambda results: access_of_rung(results, "01_coalesced", along="n"),
+    "access_03_vectorized": access_03,
+    "banks_02": picture_gemm.banks_02,
+    "banks_03": picture_gemm.banks_03,
     "norm_rows": picture_norm.norm_rows,
 }
+
+
+def all_pictures(results: Results) -> dict:
+    """File name → figure; without traces, only what needs none."""
+    traced = {name: lambda draw=draw: draw(results) for name, draw in TRACED.items()} if results.traces else {}
+    return {**PICTURES, **traced}

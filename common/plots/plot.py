@@ -34,7 +34,7 @@ def draw(results: Results, out: Path, with_pictures: bool) -> list:
     drawings = {
         **charts.all_charts(results),
         "roofline": lambda: roofline.roofline(results),
-        **(pictures.PICTURES if with_pictures else {}),
+        **(pictures.all_pictures(results) if with_pictures else {}),
     }
     drawn = []
     for name, function in sorted(drawings.items()):

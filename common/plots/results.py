@@ -142,10 +142,17 @@ def check_trace(record: dict) -> None:
             name, cost = "sectors", len(memory.sectors((a for a in addresses if a is not None), width))
         else:
             name, cost = "wavefronts", memory.wavefronts(addresses, width, is_store(record))
+            if record.get("ideal_wavefronts") != memory.ideal_wavefronts(addresses, width, is_store(record)):
+                raise ValueError(f"{record.get('ideal_wavefronts')} wavefronts are not ideal for them")
     except (TypeError, ValueError) as error:
         raise ResultError(f'"addresses": {error}') from None
     if record.get(name) != cost:
         raise ResultError(f'"{name}" is {record.get(name)}, but the addresses cost {cost}')
+
+
+def where(trace: dict) -> str:
+    """gemm.cu:27, ld.global.u16"""
+    return f"{trace['file'].split('/')[-1]}:{trace['lines'][0]}, {trace['ptx']}"
 
 
 def is_store(trace: dict) -> bool:

@@ -4,7 +4,7 @@ import subprocess
 import sys
 import unittest
 
-from records import EVERYTHING, PLOTS, InFolder, gemm
+from records import EVERYTHING, PLOTS, TRACES, InFolder, gemm
 
 try:
     import matplotlib
@@ -25,7 +25,7 @@ class Drawing(InFolder):
         return {path.name: path.read_bytes() for path in out.iterdir()}
 
     def test_two_processes_draw_the_same_bytes(self):
-        self.write(EVERYTHING)
+        self.write(EVERYTHING + TRACES)
         first, second = self.drawn("first"), self.drawn("second")
         self.assertEqual(first, second)
         self.assertLessEqual(
@@ -38,9 +38,11 @@ class Drawing(InFolder):
                 "ablation_01_coalesced_gemm.svg",
                 "access_00_naive.svg",
                 "access_01_coalesced.svg",
+                "access_03_vectorized.svg",
                 "warp_reduction.svg",
                 "tiling_02.svg",
                 "banks_02.svg",
+                "banks_03.svg",
                 "vector_03.svg",
                 "norm_rows.svg",
             },
@@ -54,10 +56,23 @@ class Drawing(InFolder):
         self.assertEqual(code, 0, text)
         self.assertEqual([path.name for path in (self.root / "own").iterdir()], ["ladder_gemm.svg"])
 
-    def test_without_results_the_pictures_are_drawn(self):
-        drawn = self.drawn("out")
+    def test_pictures_need_no_results_but_some_need_traces(self):
+        self.assertEqual(set(self.drawn("none")), {"tiling_02.svg", "vector_03.svg", "warp_reduction.svg"})
+        self.write(TRACES)
+        drawn = self.drawn("traces")
         self.assertIn("banks_02.svg", drawn)
         self.assertNotIn("ladder_gemm.svg", drawn)
+
+    def test_a_picture_shows_what_was_traced(self):
+        def shifted(trace):
+            on = 1 if trace["space"] == "global" else 0
+            return {**trace, "lines": [line + on for line in trace["lines"]]}
+
+        self.write(TRACES)
+        before = self.drawn("before")
+        self.write([shifted(trace) for trace in TRACES])
+        changed = {name for name, svg in self.drawn("after").items() if svg != before[name]}
+        self.assertEqual(changed, {"access_00_naive.svg", "access_01_coalesced.svg", "access_03_vectorized.svg"})
 
     def test_own_results_touch_no_doc(self):
         self.write(EVERYTHING)
@@ -67,7 +82,7 @@ class Drawing(InFolder):
         self.assertEqual(code, 0, text)
         self.assertIn(">1<", doc.read_text(encoding="utf-8"))
         self.assertFalse((self.root / "docs" / "plots").exists())
-        self.assertFalse((self.root / "own" / "banks_02.svg").exists())
+        self.assertFalse((self.root / "own" / "tiling_02.svg").exists())
 
     def test_check_names_what_is_stale(self):
         pinned = next(
@@ -78,12 +93,12 @@ class Drawing(InFolder):
         if matplotlib.__version__ != pinned:
             self.assertEqual(self.run_plot("--check")[0], 2)
             self.skipTest(f"bytes are compared with matplotlib {pinned} only")
-        self.write(EVERYTHING)
+        self.write(EVERYTHING + TRACES)
         (self.root / "README.md").write_text("<!--= roof copy --><!--/-->\n", encoding="utf-8")
         self.assertEqual(self.run_plot("--docs")[0], 0)
         code, text = self.run_plot("--check")
         self.assertEqual(code, 0, text)
-        self.write(EVERYTHING + [gemm("00_naive", 300000.0)])
+        self.write(EVERYTHING + TRACES + [gemm("00_naive", 300000.0)])
         (self.root / "README.md").write_text("<!--= roof copy --><!--/-->\n", encoding="utf-8")
         (self.root / "docs" / "plots" / "banks_02.svg").unlink()
         (self.root / "docs" / "plots" / "old.svg").write_text("<svg/>")

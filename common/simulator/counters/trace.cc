@@ -16,13 +16,16 @@ namespace {
 void append(const std::string& text) {
   static std::string path;
   static std::ofstream file;
+  static bool told = false;
   if (path != settings().trace) {
     path = settings().trace;
     file = std::ofstream(path);
+    told = false;
   }
-  if (!file) return;  // told already
   file << text << std::flush;
-  if (!file) std::fprintf(stderr, "simulator: cannot write the trace to %s\n", path.c_str());
+  if (file || told) return;
+  told = true;
+  std::fprintf(stderr, "simulator: cannot write the trace to %s\n", path.c_str());
 }
 
 std::string quoted(const std::string& text) {

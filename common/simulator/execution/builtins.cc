@@ -194,11 +194,12 @@ void run_free(Warp& warp, const Inst& inst) {
 bool decode_builtin(Decoder& d, std::string_view name) {
   Inst& inst = d.inst();
   if (name == "vprintf") {
+    d.program().prints = true;
     inst.inner = run_printf;
   } else if (name == "__assertfail") {
     inst.inner = run_assert_fail;
   } else if (name == "malloc") {
-    d.program().order_sensitive = true;
+    d.program().order_sensitive = d.program().allocates = true;
     inst.inner = run_malloc;
   } else if (name == "free") {
     inst.inner = run_free;

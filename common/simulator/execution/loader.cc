@@ -406,6 +406,8 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     Program& top = *kernel_->programs[0];
     top.shared_granule = std::min(top.shared_granule, program->shared_granule);
     top.order_sensitive |= program->order_sensitive;
+    info.prints |= program->prints;
+    info.allocates |= program->allocates;
     info.unsupported.insert(info.unsupported.end(), program->unsupported.begin(), program->unsupported.end());
     info.local_bytes += program->local_bytes;
   }

@@ -8,6 +8,7 @@
 #include "common/simulator/device.h"
 #include "common/simulator/runtime/attributes.h"
 #include "common/simulator/runtime/event.h"
+#include "common/simulator/runtime/launch.h"
 #include "common/simulator/runtime/memory.h"
 #include "common/simulator/runtime/registration.h"
 #include "common/simulator/runtime/state.h"
@@ -149,6 +150,8 @@ extern "C" cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     const auto index = static_cast<size_t>(limit);
     if (index >= state.limits.size()) return cudaErrorInvalidValue;
     if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
+    if (limit == cudaLimitPrintfFifoSize && buffers_in_use().printf) return cudaErrorInvalidValue;
+    if (limit == cudaLimitMallocHeapSize && buffers_in_use().heap) return cudaErrorInvalidValue;
     state.limits[index] = value;
     return cudaSuccess;
   });

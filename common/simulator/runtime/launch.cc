@@ -127,8 +127,15 @@ cudaError_t prepare(Function& function, const LaunchRequest& request, void** arg
   return cudaSuccess;
 }
 
+BuffersInUse& buffers_in_use() {
+  static BuffersInUse in_use;
+  return in_use;
+}
+
 cudaError_t execute(const PreparedLaunch& prepared) {
   if (context_is_broken()) return cudaSuccess;
+  buffers_in_use().printf |= info(*prepared.kernel).prints;
+  buffers_in_use().heap |= info(*prepared.kernel).allocates;
   const std::optional<Finding> finding = run(*prepared.kernel, prepared.launch, prepared.params.data());
   if (!finding) return cudaSuccess;
   const cudaError_t error = error_of(finding->kind);

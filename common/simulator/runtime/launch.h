@@ -35,6 +35,12 @@ cudaError_t prepare(Function& function, const LaunchRequest& request, void** arg
 // then.
 cudaError_t execute(const PreparedLaunch& prepared);
 
+// Has any kernel that calls printf, or malloc, been run? Then the sizes of their buffers can no longer be chosen.
+struct BuffersInUse {
+  bool printf = false, heap = false;
+};
+BuffersInUse& buffers_in_use();
+
 cudaError_t error_of(FindingKind kind);
 
 // What a launch with these attributes asks for. cudaErrorInvalidValue / cudaErrorNotSupported: an attribute

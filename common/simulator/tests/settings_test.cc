@@ -57,12 +57,17 @@ TEST_F(SettingsDeathTest, Values) {
   READS("SIMULATOR_CHECKS", "report", s.checks == Checks::report);
   READS("SIMULATOR_CHECKS", "fail", s.checks == Checks::fail);
   READS("SIMULATOR_COUNTERS", "counts.json", s.counters == "counts.json");
+  READS("SIMULATOR_TRACE", "trace.jsonl", s.trace == "trace.jsonl" && s.trace_limit == 4096);
+  READS("SIMULATOR_TRACE_WARP", "12:3", s.trace_cta == 12 && s.trace_warp == 3);
+  READS("SIMULATOR_TRACE_LIMIT", "7", s.trace_limit == 7);
 }
 
 TEST_F(SettingsDeathTest, WrongValuesAreNamed) {
   REFUSES("SIMULATOR_DEVICE", "h100", "SIMULATOR_DEVICE=h100: it must be a100, h200 or b200");
   REFUSES("SIMULATOR_SEED", "12x", "SIMULATOR_SEED=12x: it must be a number");
   REFUSES("SIMULATOR_THREADS", "-1", "SIMULATOR_THREADS=-1");
+  REFUSES("SIMULATOR_TRACE_WARP", "3", "SIMULATOR_TRACE_WARP=3: it must be CTA:WARP, two numbers");
+  REFUSES("SIMULATOR_TRACE_WARP", "0:x", "SIMULATOR_TRACE_WARP=0:x");
   REFUSES("SIMULATOR_CHECKS", "on", "SIMULATOR_CHECKS=on: it must be off, report or fail");
 }
 
