@@ -76,7 +76,8 @@ endfunction()
 
 # What works on all rungs together: `course` climbs them in order and prints the ladder, on the simulator where there is
 # no GPU for it; `sanitize` runs every variant under compute-sanitizer, `record` measures and counts everything that the
-# docs are made of; `record_simulator` is the part of it that needs no GPU.
+# docs are made of; `record_simulator` is the part of it that needs no GPU, `record_traces` of that what pictures are
+# drawn from; `simulator_speed` measures the simulator.
 function(ladder_course)
   get_property(rungs GLOBAL PROPERTY LADDER_RUNGS)
   string(REPLACE ";" "," rungs_argument "${rungs}")
@@ -88,8 +89,10 @@ function(ladder_course)
               -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
       DEPENDS ${rungs} ${simulated} roofs USES_TERMINAL VERBATIM)
   endforeach()
-  add_custom_target(record_simulator
-    COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-            -D OUT=${CMAKE_BINARY_DIR}/record -P ${PROJECT_SOURCE_DIR}/common/harness/record_simulator.cmake
-    DEPENDS ${simulated} USES_TERMINAL VERBATIM)
+  foreach(target record_simulator record_traces simulator_speed)
+    add_custom_target(${target}
+      COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+              -D OUT=${CMAKE_BINARY_DIR}/record -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
+      DEPENDS ${simulated} USES_TERMINAL VERBATIM)
+  endforeach()
 endfunction()

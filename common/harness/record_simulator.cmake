@@ -1,7 +1,8 @@
 # cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D OUT=build/record -P record_simulator.cmake
 #
 # The simulator's counters of every variant of every rung, in build/record/simulator.jsonl, at the sizes at which
-# profile.py reads the hardware's. It needs no GPU.
+# profile.py reads the hardware's; and in build/record/traces.jsonl the memory accesses that the chapters' pictures are
+# drawn from. It needs no GPU.
 string(REPLACE "," ";" rungs "${RUNGS}")
 file(MAKE_DIRECTORY ${OUT})
 file(REMOVE ${OUT}/simulator.jsonl)
@@ -15,3 +16,4 @@ foreach(rung ${rungs})
     endif()
   endforeach()
 endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/record_traces.cmake)

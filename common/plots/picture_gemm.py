@@ -227,8 +227,9 @@ def banks(accesses: list, title: str, subtitle: str):
     """Per access (what, where, addresses, width, store) a map: a column is a bank, a row 128 bytes of shared memory.
     Distinct words in one column wait for each other; lanes at the same word share it."""
     maps = [(*access, phases(*access[2:])) for access in accesses]
-    named = any(len(m[-1]) > 1 for m in maps)
-    height = sum(2.1 + sum(GAP + len({a // (BANKS * BANK_WORD) for a in group.values()}) for group in m[-1]) for m in maps)
+    named = any(len(groups) > 1 for *_, groups in maps)
+    rows = [GAP + len({a // (BANKS * BANK_WORD) for a in group.values()}) for *_, groups in maps for group in groups]
+    height = 2.1 * len(maps) + sum(rows)
     figure, axes = plt.subplots(figsize=(13, 0.45 * height + 0.3))
     axes.axis("off")
     y = 0.0

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records the memory accesses that the chapters' pictures are drawn from, on the simulator:
 
-    record_traces.py --bin build/bin --json docs/results/traces.jsonl
+    record_traces.py --bin build/bin --json docs/results/traces.jsonl    (or, into build/record: target record_traces)
 
 Each of RECORDINGS is a run of a rung. Of the warp that is traced (common/simulator/counters/trace.h) the first accesses
 of each kind are kept: by one line of the source to one allocation, or to shared memory. The result is the same on every
@@ -106,6 +106,7 @@ def main() -> int:
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"traces: {error}", file=sys.stderr)
         return 1
+    options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in records), encoding="utf-8")
     print(f"traces: {len(records)} accesses in {options.json}")
     return 0

@@ -1,14 +1,26 @@
 """Tests of common/plots. Plain Python runs all but those that draw; `test_plots.py VENV` uses that venv if there."""
 
+import json
 import os
 import subprocess
 import sys
 import unittest
 from pathlib import Path
 
-from records import COUNTED, EVERYTHING, InFolder, gemm, profile, roof, simulated  # first: makes those below findable
+from records import (  # first: it makes the modules below findable
+    COUNTED,
+    EVERYTHING,
+    PLOTS,
+    TRACES,
+    InFolder,
+    gemm,
+    profile,
+    roof,
+    simulated,
+)
 
 import memory  # noqa: E402
+import record_traces  # noqa: E402
 import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
 from test_drawing import Drawing  # noqa: E402, F401 (run with the others)
@@ -247,17 +259,102 @@ class Memory(unittest.TestCase):
             ("8 bytes each", [8 * i for i in lanes], 8, 2),
             ("16 bytes each", [16 * i for i in lanes], 16, 4),
             ("16 bytes, rows of 128", [128 * i for i in lanes], 16, 32),
-            ("16 bytes for all", [0] * 32, 16, 4),
+            ("16 bytes for all", [0] * 32, 16, 2),
+            ("8 bytes for all", [0] * 32, 8, 1),
             ("16 bytes, rows of 144", [144 * i for i in lanes], 16, 4),
             ("8 bytes, stride 16", [16 * i for i in lanes], 8, 4),
+            ("two lanes", [0, 128] + [None] * 30, 4, 2),
+            ("no lane", [None] * 32, 4, 0),
         ):
             self.assertEqual(memory.wavefronts(addresses, width), count, what)
+        self.assertEqual(memory.wavefronts([0] * 32, 16, store=True), 4)
+        for width, addresses, ideal in ((16, [128 * i for i in lanes], 4), (16, [0] * 32, 2), (4, [128, None] * 16, 1)):
+            self.assertEqual(memory.ideal_wavefronts(addresses, width), ideal)
+
+    def test_wavefronts_as_an_h200_has_them(self):
+        """Of the accesses measured for the simulator's counters, those whose names say where the lanes are."""
+        index = {
+            "broadcast": lambda lane: 0,
+            "31-lane": lambda lane: 31 - lane,
+            "pairs, then single": lambda lane: lane // 2 if lane < 16 else lane,
+            "pairs in quarter 0": lambda lane: lane & ~1 if lane < 8 else lane,
+            "pairs but lanes 30 31": lambda lane: lane & ~1 if lane < 30 else lane,
+            "transpose 8x4": lambda lane: lane % 8 * 4 + lane // 8,
+            "a fragment": lambda lane: lane // 4 * 36 + lane % 4,
+        }
+        for number in range(1, 34):
+            index[f"stride {number}"] = lambda lane, by=number: lane * by
+            index[f"lane/{number}"] = lambda lane, by=number: lane // by
+            index[f"lane%{number}"] = lambda lane, by=number: lane % by
+            index[f"lane&~{number}"] = lambda lane, by=number: lane & ~by
+            index[f"lane^{number}"] = lambda lane, by=number: lane ^ by
+        measured = PLOTS.parent / "simulator/tests/golden/wavefronts.txt"
+        compared = 0
+        for line in measured.read_text(encoding="utf-8").splitlines():
+            operation, width, mask, count, *_, pattern = [*line.split(maxsplit=6), ""][:7]
+            if operation not in ("ld", "st") or pattern not in index:
+                continue
+            active = [int(mask, 16) >> lane & 1 for lane in range(32)]
+            addresses = [index[pattern](lane) * int(width) if active[lane] else None for lane in range(32)]
+            self.assertEqual(memory.wavefronts(addresses, int(width), operation == "st"), int(count), line)
+            compared += 1
+        self.assertGreater(compared, 500)
 
     def test_a_misaligned_access_is_refused(self):
         with self.assertRaises(ValueError):
-            memory.wavefronts([2], 4)
+            memory.wavefronts([2] * 32, 4)
         with self.assertRaises(ValueError):
-            memory.wavefronts([0], 3)
+            memory.wavefronts([0] * 32, 3)
+        with self.assertRaises(ValueError):
+            memory.wavefronts([0], 4)
+
+
+class Traces(InFolder):
+    def test_what_was_counted_is_what_the_addresses_cost(self):
+        loaded = self.load(TRACES)
+        self.assertEqual(len(loaded.traces), len(TRACES))
+        for name in ("sectors", "wavefronts", "ideal_wavefronts"):
+            trace = next(trace for trace in TRACES if name in trace)
+            with self.assertRaisesRegex(ResultError, "a.jsonl:1: .*wavefronts|a.jsonl:1: .*sectors"):
+                self.load([{**trace, name: trace[name] + 1}])
+        incomplete = {name: value for name, value in TRACES[0].items() if name != "lines"}
+        with self.assertRaisesRegex(ResultError, 'no "lines"'):
+            self.load([incomplete])
+
+    def test_an_access_is_found_by_what_it_is(self):
+        results = self.load(TRACES)
+        store = results.access("03_vectorized", "gemm", "vectorized", "st.shared", source="tile_a")
+        self.assertEqual((store["wavefronts"], store["ideal_wavefronts"]), (2, 1))
+        self.assertEqual(results.access("00_naive", "gemm", "naive", "ld.global", array="B")["sectors"], 1)
+        with self.assertRaisesRegex(ResultError, "no trace of ld.global .*array"):
+            results.access("00_naive", "gemm", "naive", "ld.global", array="C")
+
+    def test_the_first_accesses_of_a_kind_are_recorded(self):
+        def access(number, cta, ptx, allocation=None):
+            space = {"space": "global", "allocation": allocation} if allocation else {"space": "shared"}
+            kernel = {"launch": 3, "kernel": "k", "cta": cta, "warp": 0, "access": number, "ptx": ptx}
+            return {**kernel, "file": "/elsewhere/00_naive/gemm.cu", "lines": [1], **space}
+
+        accesses = [
+            {"launch": 2, "kernel": "fill", "access": 1, "ptx": "st.global.u16", "space": "global", "allocation": 1},
+            *(access(number, 7, "ld.global.u16", allocation=2) for number in (1, 2, 3)),
+            access(4, 7, "st.shared.u32"),
+            {**access(5, 7, "ld.global.u16", allocation=2), "launch": 4},
+        ]
+        (self.root / "trace").write_text("".join(json.dumps(line) + "\n" for line in accesses), encoding="utf-8")
+        program = self.root / "00_naive_sim"
+        script = 'test "$*" = "gemm --variant v --m 5 --verify-only" || exit 1\ncp "${0%/*}/trace" "$SIMULATOR_TRACE"\n'
+        program.write_text("#!/bin/sh\n" + script, encoding="utf-8")
+        program.chmod(0o755)
+        recording = record_traces.Recording("00_naive", "gemm", "v", {"m": 5}, keep=2)
+        lines = record_traces.record(self.root, recording)
+        kept = [(line.get("array"), line["number"], line["of"]) for line in lines]
+        self.assertEqual(kept, [("B", 1, 3), ("B", 2, 3), (None, 1, 1)])
+        for line in lines:
+            self.assertEqual([line[name] for name in ("record", "m", "file")], ["trace", 5, "00_naive/gemm.cu"])
+            self.assertTrue(line["source"][0].startswith("//"))
+        self.assertEqual(len(record_traces.record(self.root, recording._replace(arrays="A"))), 0)
+        self.assertEqual(len(record_traces.record(self.root, recording._replace(arrays="B"))), 2)
 
 
 if __name__ == "__main__":

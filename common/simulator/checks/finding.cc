@@ -1,5 +1,6 @@
 #include "common/simulator/checks/finding.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cstddef>
 #include <cstdint>
@@ -7,6 +8,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -182,18 +184,32 @@ std::string to_text(const Finding& finding) {
 }
 
 void Findings::add(Finding finding) {
+  const auto cta = [](const Finding& of) {
+    return std::tie(of.site.cta[2], of.site.cta[1], of.site.cta[0]);
+  };
   const std::lock_guard lock(mutex_);
   ++count_;
-  for (const Finding& told : told_) {
-    if (told.kind == finding.kind && told.site.ptx_line == finding.site.ptx_line &&
-        told.site.kernel == finding.site.kernel) {
+  for (Finding& kept : kept_) {
+    if (kept.kind == finding.kind && kept.site.ptx_line == finding.site.ptx_line &&
+        kept.site.kernel == finding.site.kernel) {
+      if (cta(finding) < cta(kept)) kept = std::move(finding);
       return;
     }
   }
-  const std::string text = to_text(finding);
+  kept_.push_back(std::move(finding));
+}
+
+void Findings::tell() {
+  const std::lock_guard lock(mutex_);
+  std::stable_sort(kept_.begin(), kept_.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.site.ptx_line, a.kind) < std::tie(b.site.ptx_line, b.kind);
+  });
+  std::string text;
+  for (const Finding& finding : kept_) text += to_text(finding);
+  if (count_ > kept_.size()) {
+    text += "simulator: " + std::to_string(count_ - kept_.size()) + " more like these, at the same instructions\n";
+  }
   std::fwrite(text.data(), 1, text.size(), stderr);
-  std::fflush(stderr);
-  told_.push_back(std::move(finding));
 }
 
 uint64_t Findings::count() const {
@@ -203,7 +219,7 @@ uint64_t Findings::count() const {
 
 std::vector<Finding> Findings::all() const {
   const std::lock_guard lock(mutex_);
-  return told_;
+  return kept_;
 }
 
 }  // namespace simulator

@@ -55,17 +55,20 @@ struct Fault : std::runtime_error {
   Finding finding;
 };
 
-// Findings of one launch. Equal ones (same kind, same instruction) are told once, then counted.
+// Findings of one launch.
 class Findings {
  public:
-  // Prints the first of its kind at its instruction to stderr; thread-safe.
+  // Thread-safe. Of those of one kind at one instruction, that of the first CTA is kept: the same for any number of
+  // CPU threads.
   void add(Finding finding);
+  // All that are kept, by instruction, on stderr.
+  void tell();
   uint64_t count() const;
   std::vector<Finding> all() const;
 
  private:
   mutable std::mutex mutex_;
-  std::vector<Finding> told_;
+  std::vector<Finding> kept_;
   uint64_t count_ = 0;
 };
 

@@ -11,6 +11,8 @@
 namespace simulator {
 namespace {
 
+constexpr uint64_t windows = 3;  // of the generic space: shared, local, parameters
+
 constexpr const char* doing[] = {"load", "store", "atomic operation"};
 
 std::string hexadecimal(uint64_t value) {
@@ -311,7 +313,11 @@ void resolve_mixed(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
   uint8_t* written[32] = {};
   bool track = false;
   warp.full = false;
-  for (uint64_t window = 0; window < 4; ++window) {
+  for (uint32_t left = lanes; left; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    if (address[l] >> 48 > windows) illegal_global(warp, l, use.kind, inst.bytes, address[l]);
+  }
+  for (uint64_t window = 0; window <= windows; ++window) {
     warp.exec = 0;
     for (uint32_t left = lanes; left; left &= left - 1) {
       if (address[std::countr_zero(left)] >> 48 == window) warp.exec |= left & -left;
@@ -376,7 +382,7 @@ void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) 
     uint64_t differ = 0;
     for (int l = 0; l < warp_size; ++l) differ |= warp.exec >> l & 1 ? (to.address[l] >> 48) ^ window : 0;
     if (differ) return resolve_mixed(warp, inst, use, to);
-    if (window) {
+    if (window && window <= windows) {  // what is beyond all windows is a global address that nobody has
       for (int l = 0; l < warp_size; ++l) to.address[l] &= (1ull << 48) - 1;
     }
     space = window == 1   ? ptx::Space::shared

@@ -9,6 +9,7 @@
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/halves.h"
+#include "common/simulator/execution/lanes.h"
 #include "common/simulator/execution/memory_operand.h"
 #include "common/simulator/execution/rounding.h"
 
@@ -25,7 +26,9 @@ struct Add {
 };
 template <>
 struct Add<float> {
-  static float apply(float old, float b, float) { return canonical(old + b); }
+  // Subnormals count as zero in global memory, not in shared memory.
+  static float apply(float old, float b, float) { return canonical(flush(flush(old) + flush(b))); }
+  static float apply_in_shared(float old, float b) { return canonical(old + b); }
 };
 template <class Half>
 struct AddHalf {
@@ -129,13 +132,19 @@ void run_atomic(Warp& warp, const Inst& inst) {
   bool changed = false;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int l = std::countr_zero(left);
+    const auto& shared = warp.cta->shared;
+    const bool in_shared = at.at[l] >= shared.data() && at.at[l] < shared.data() + shared.size();
     for (int k = 0; k < count; ++k) {
       const T b = warp.reg<T>(inst.list[count + k])[l];
       const T c = warp.reg<T>(inst.list[2 * count])[l];
       Bits* place = reinterpret_cast<Bits*>(at.at[l] + static_cast<size_t>(k) * sizeof(T));
       Bits old = __atomic_load_n(place, __ATOMIC_RELAXED), next;
       do {
-        next = std::bit_cast<Bits>(Op::apply(std::bit_cast<T>(old), b, c));
+        T value = Op::apply(std::bit_cast<T>(old), b, c);
+        if constexpr (std::is_same_v<T, float>) {
+          if (in_shared) value = Op::apply_in_shared(std::bit_cast<T>(old), b);
+        }
+        next = std::bit_cast<Bits>(value);
       } while (!__atomic_compare_exchange_n(place, &old, next, true, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
       changed |= next != old;
       std::memcpy(values + static_cast<size_t>(l) * inst.bytes + static_cast<size_t>(k) * sizeof(T), &next,
@@ -143,6 +152,9 @@ void run_atomic(Warp& warp, const Inst& inst) {
       if (use.returns) warp.reg<Bits>(inst.list[k])[l] = old;
     }
   }
+  // Nobody waits for what has no result. (Whether it changes anything may depend on CTAs that other CPU
+  // threads run: the order of this one's warps must not.)
+  changed |= !use.returns;
   if (!changed) polled(warp);
   stored(warp, inst, use.address, at, values, changed);
 }

@@ -423,6 +423,7 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   uint64_t executed = 0;
   for (uint64_t t = 0; t < threads; ++t) executed += contexts[t]->worker.executed;
   count_launch(executed, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), threads);
+  grid.findings.tell();
   if (workspace) global_memory().free(workspace->base);
   for (const auto& [cta, text] : grid.output) std::fwrite(text.data(), 1, text.size(), stdout);
   if (!grid.output.empty()) std::fflush(stdout);

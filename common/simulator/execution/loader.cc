@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <map>
+#include <tuple>
 #include <unordered_map>
 
 #include "common/simulator/execution/decoder.h"
@@ -56,6 +58,8 @@ void run_guarded(Warp& warp, const Inst& inst) {
 
 // The carry flags come first in a frame; so that offset 0 can mean "no guard".
 constexpr uint32_t carry_offset = 0, first_constant = 64;
+constexpr uint64_t sink_mark =
+    0x5111c5111c5111c0;  // the "value" of what "_" writes to: no other has such a `high`
 
 class FrameDecoder final : public Decoder {
  public:
@@ -105,9 +109,8 @@ class FrameDecoder final : public Decoder {
   uint32_t carry() override { return carry_offset; }
 
   uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0) {
-    for (const Program::Constant& known : program_->constants) {
-      if (known.bytes == bytes && known.low == low && known.high == high) return known.offset;
-    }
+    const auto [known, made] = constant_of_.try_emplace({bytes, low, high}, next_constant_);
+    if (!made) return known->second;
     const uint32_t offset = next_constant_;
     next_constant_ += std::max(64u, bytes * warp_size);
     program_->constants.push_back({offset, bytes, low, high});
@@ -153,8 +156,7 @@ class FrameDecoder final : public Decoder {
       }
       case Kind::sink:
         if (!write) unsupported("'_' as a source");
-        return constant(class_bytes(bits),
-                        0x5111c'0000 + static_cast<uint64_t>(bits));  // its own storage, never read
+        return constant(class_bytes(bits), sink_mark, sink_mark);  // its own storage, never read
       case Kind::immediate:
         if (write) break;
         if (as == ptx::Type::pred) return constant(0, operand.value != 0 ? ~0ull : 0);
@@ -234,6 +236,7 @@ class FrameDecoder final : public Decoder {
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;
+  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, uint32_t> constant_of_;  // bytes, low, high → offset
 };
 
 }  // namespace
@@ -389,10 +392,12 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     }
   }
   kernel_->static_shared_end = shared_end_;
+  uint32_t dynamic_align = 1;  // all dynamic arrays begin at one address
+  for (const ptx::Variable* variable : dynamic_shared_)
+    dynamic_align = std::max({16u, dynamic_align, variable->align});
+  kernel_->static_shared_end = (shared_end_ + dynamic_align - 1) / dynamic_align * dynamic_align;
   for (const ptx::Variable* variable : dynamic_shared_) {
-    const uint32_t align = std::max(16u, variable->align);
-    shared_address_[variable] = (shared_end_ + align - 1) / align * align;
-    kernel_->static_shared_end = static_cast<uint32_t>(shared_address_[variable]);
+    shared_address_[variable] = kernel_->static_shared_end;
   }
   if (!dynamic_shared_.empty()) {
     const size_t known = kernel_->programs.size();
@@ -466,6 +471,10 @@ void Loader::decode(Program& program) {
     }
   }
   program.local_bytes = (program.local_bytes + 15) / 16 * 16;
+  if (program.local_bytes > max_local_bytes) {
+    program.unsupported.push_back(std::string(function.name) + " has " + std::to_string(program.local_bytes) +
+                                  " bytes of local memory, more than a thread can have");
+  }
 
   for (const ptx::Instruction& at : function.instructions) {
     if (at.opcode != "atom" ||

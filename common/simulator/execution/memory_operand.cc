@@ -33,8 +33,9 @@ void memory_space(Decoder& d, AddressUse& use) {
 }
 
 void memory_order(Decoder& d, AddressUse& use) {
-  const bool weak = d.has("weak");
-  const int order = d.one_of({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"});
+  const bool weak = d.has("weak") && !d.has("cv");
+  int order = d.one_of({"volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"});
+  if (d.has("cv") && order < 0) order = 0;  // "don't cache, fetch again": used to wait for others, too
   const int scope = d.one_of({"cta", "cluster", "gpu", "sys"});
   d.has("mmio");
   d.has("relaxed");

@@ -158,6 +158,17 @@ void Warp::take_turns() {
 template void Warp::run<false>(uint64_t);
 template void Warp::run<true>(uint64_t);
 
+void wait_for_others(Warp& warp, uint32_t lanes) {
+  if (!lanes) return;
+  if (lanes == warp.exec) return warp.wait(Group::State::convergence, warp.pc - 1);
+  warp.split(lanes, warp.pc - 1);
+  warp.others.back().state = Group::State::convergence;
+  if (warp.worker->counting) {  // they will be counted when they go through
+    warp.worker->counts[warp.frame->program->first + warp.pc - 1].lanes -=
+        static_cast<uint64_t>(std::popcount(lanes));
+  }
+}
+
 Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
   Worker& worker = *warp.worker;
   Frame* made = nullptr;
@@ -210,8 +221,16 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
   if (warp.local.size() < size_t{local_end} * warp_size) warp.local.resize(size_t{local_end} * warp_size);
   if (warp.worker->checking) {
     if (warp.local_written.size() < warp.local.size()) warp.local_written.resize(warp.local.size());
-    std::memset(warp.local_written.data() + size_t{made->local_base} * warp_size, 0,
-                size_t{program.local_bytes} * warp_size);
+    uint8_t* const written = warp.local_written.data() + size_t{made->local_base} * warp_size;
+    const size_t bytes = size_t{program.local_bytes} * warp_size;
+    if (warp.exec == ~0u) {
+      std::memset(written, 0, bytes);
+    } else {  // other lanes may be deep in other calls
+      for (size_t at = 0; at < bytes; at += 16 * warp_size) {
+        for (uint32_t left = warp.exec; left; left &= left - 1)
+          std::memset(written + at + static_cast<size_t>(std::countr_zero(left)) * 16, 0, 16);
+      }
+    }
   }
   return made;
 }

@@ -8,6 +8,9 @@ namespace simulator {
 // An activation of `program` for the lanes in warp.exec, its constants and local memory ready.
 Frame* new_frame(Warp& warp, const Program& program, Frame* caller);
 
+// The lanes (some of warp.exec, all of it, or none) wait at the present instruction for further ones.
+void wait_for_others(Warp& warp, uint32_t lanes);
+
 // A warp's last lane has exited: barriers may be complete without it.
 void warp_finished(Warp& warp);
 

@@ -94,7 +94,8 @@ void arrive(Warp& warp, const Inst& inst, const BarrierUse& use, uint32_t number
           "barrier " + std::to_string(number) + " for " + std::to_string(count) +
               " threads: not a multiple of the warp size");
   }
-  if (barrier.open && barrier.expected != count) {
+  const auto threads_of = [&](uint32_t threads) { return threads ? threads : cta.unfinished * warp_size; };
+  if (barrier.open && threads_of(barrier.expected) != threads_of(count)) {
     const auto wanted = [](uint32_t threads) {
       return threads ? std::to_string(threads) + " threads" : "all threads";
     };
@@ -103,19 +104,25 @@ void arrive(Warp& warp, const Inst& inst, const BarrierUse& use, uint32_t number
               " here, but others wait at it for " + wanted(barrier.expected));
   }
   ++warp.worker->events;
+  if (!barrier.open) barrier.expected = count;
   barrier.open = true;
-  barrier.expected = count;
   barrier.arrived += warp_size;
-  if (use.reduction != Reduction::none) {
-    const uint32_t predicate = use.negated ? ~warp.pred(inst.c) : warp.pred(inst.c);
-    barrier.votes += static_cast<uint32_t>(std::popcount(predicate & lanes));
-    barrier.voters += static_cast<uint32_t>(std::popcount(lanes));
-  }
   if (barrier.arrived > expected_threads(cta, barrier)) {
     fault(warp, FindingKind::illegal_instruction,
           "more threads arrive at barrier " + std::to_string(number) + " than the " +
               std::to_string(expected_threads(cta, barrier)) + " it is for");
   }
+}
+
+// What the lanes, all at this instruction, bring to a bar.red.
+void vote(Barrier& barrier, const std::byte* registers, const Inst& inst, uint32_t lanes) {
+  const BarrierUse& use = *static_cast<const BarrierUse*>(inst.data);
+  if (use.reduction == Reduction::none) return;
+  uint32_t predicate;
+  std::memcpy(&predicate, registers + inst.c, 4);
+  if (use.negated) predicate = ~predicate;
+  barrier.votes += static_cast<uint32_t>(std::popcount(predicate & lanes));
+  barrier.voters += static_cast<uint32_t>(std::popcount(lanes));
 }
 
 std::string lanes_text(uint32_t lanes) {  // "lanes 0-15, 20"
@@ -146,6 +153,7 @@ void run_barrier(Warp& warp, const Inst& inst) {
                 " threads of this warp: " + lanes_text(warp.started & ~warp.live) + " exited without it");
   }
   arrive(warp, inst, use, number, warp.exec);
+  vote(warp.cta->barriers[number], warp.registers, inst, warp.exec);
   Cta& cta = *warp.cta;
   Barrier& barrier = cta.barriers[number];
   if (use.arrive) {
@@ -200,39 +208,64 @@ void decode_barrier(Decoder& d) {
   d.inst().inner = run_barrier;
 }
 
-// __syncwarp: the lanes named in the mask may come from different instructions.
+// __syncwarp: the lanes named in a mask may come from different instructions, and lanes at one instruction
+// may name different masks. A lane goes on when all live lanes of its mask are here with the same mask.
 void run_warp_barrier(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return;
-  const uint32_t mask = warp.reg<uint32_t>(inst.a)[std::countr_zero(warp.exec)];
-  uint32_t here = warp.exec;
+  uint32_t masks[warp_size] = {};  // of the lanes in `here`
+  uint32_t here = 0;
+  const auto note = [&](const std::byte* registers, uint32_t offset, uint32_t lanes) {
+    here |= lanes;
+    for (; lanes; lanes &= lanes - 1) {
+      const size_t lane = static_cast<size_t>(std::countr_zero(lanes));
+      std::memcpy(&masks[lane], registers + offset + lane * 4, 4);
+    }
+  };
+  const auto waits = [&](const Group& group) {
+    return group.state == Group::State::convergence &&
+           group.frame->program->code[group.pc].inner == inst.inner;
+  };
+  note(warp.registers, inst.a, warp.exec);
   for (const Group& group : warp.others) {
-    if (group.state == Group::State::convergence &&
-        group.frame->program->code[group.pc].inner == inst.inner) {
-      here |= group.lanes;
-    }
+    if (waits(group)) note(group.frame->registers, group.frame->program->code[group.pc].a, group.lanes);
   }
-  if ((mask & warp.live & ~here) != 0) return warp.wait(Group::State::convergence, warp.pc - 1);
-  for (Group& group : warp.others) {
-    if (group.state == Group::State::convergence &&
-        group.frame->program->code[group.pc].inner == inst.inner && (group.lanes & mask)) {
-      group.state = Group::State::ready;  // goes on behind its own instruction
-      ++group.pc;
-      warp.stop = 0;
+  uint32_t passing = 0;
+  for (uint32_t left = here; left; left &= left - 1) {
+    const uint32_t mask = masks[std::countr_zero(left)];
+    uint32_t same = 0;
+    for (uint32_t rest = here; rest; rest &= rest - 1) {
+      if (masks[std::countr_zero(rest)] == mask) same |= rest & -rest;
     }
+    if ((mask & warp.live & ~same) == 0) passing |= left & -left;
   }
-  if (warp.worker->checking) warp.cta->shadow.sync_warp(warp.index);
+  if (passing && warp.worker->checking) warp.cta->shadow.sync_warp(warp.index);
+  const size_t known = warp.others.size();
+  for (size_t i = 0; i < known; ++i) {
+    Group& group = warp.others[i];
+    if (!waits(group) || !(group.lanes & passing)) continue;
+    warp.stop = 0;
+    Group rest = group;
+    rest.lanes &= ~passing;
+    group.lanes &= passing;
+    group.state = Group::State::ready;  // goes on behind its own instruction
+    ++group.pc;
+    if (rest.lanes) warp.others.push_back(rest);  // `group` is no longer valid
+  }
+  wait_for_others(warp, warp.exec & ~passing);
 }
 
 void run_nothing(Warp&, const Inst&) {}
 
-void decode_fence(Decoder& d) {  // memory is sequentially consistent here
+// Memory is sequentially consistent here. But whoever orders accesses between CTAs has them communicate, with
+// plain loads and stores too.
+void decode_fence(Decoder& d) {
   d.one_of({"sc", "acq_rel", "acquire", "release"});
-  d.one_of({"cta", "cluster", "gpu", "sys"});
+  if (d.one_of({"cta", "cluster", "gpu", "sys"}) >= 2) d.program().order_sensitive = true;
   d.inst().inner = run_nothing;
 }
 
 void decode_membar(Decoder& d) {
-  d.one_of({"cta", "gl", "sys"});
+  if (d.one_of({"cta", "gl", "sys"}) >= 1) d.program().order_sensitive = true;
   d.inst().inner = run_nothing;
 }
 
@@ -251,15 +284,17 @@ bool resolve_divergent_barriers(Cta& cta) {
     // Every lane of the warp is at some barrier instruction, of the same barrier.
     const Inst* first = nullptr;
     uint32_t number = 0, lanes = 0;
+    bool aligned = false;  // is there one that all lanes have to reach together?
     for (const Group& group : warp.others) {
       const Inst& inst = group.frame->program->code[group.pc];
       if (group.state != Group::State::convergence || inst.inner != run_barrier) break;
       const uint32_t own =
           reinterpret_cast<const uint32_t*>(group.frame->registers + inst.a)[std::countr_zero(group.lanes)];
-      if (first && (own != number || static_cast<const BarrierUse*>(inst.data)->arrive)) break;
+      if ((first && own != number) || static_cast<const BarrierUse*>(inst.data)->arrive) break;
       if (!first) number = own;
       if (!first) first = &inst;
       lanes |= group.lanes;
+      aligned |= static_cast<const BarrierUse*>(inst.data)->aligned;
     }
     if (!first || lanes != warp.live || number >= cta.barriers.size()) continue;
     const Group& at = warp.others.front();
@@ -268,7 +303,7 @@ bool resolve_divergent_barriers(Cta& cta) {
     warp.registers = at.frame->registers;
     warp.code = at.frame->program->code.data();
     warp.pc = at.pc + 1;
-    if (cta.worker->checking) {
+    if (aligned && cta.worker->checking) {
       std::vector<std::string> details;
       for (const Group& group : warp.others) {
         details.push_back(lanes_text(group.lanes) + " wait at " + source_of(*group.frame->program, group.pc));
@@ -283,6 +318,7 @@ bool resolve_divergent_barriers(Cta& cta) {
     cta.barriers[number].warps |= 1ull << warp.index;
     for (Group& group : warp.others) {
       group.waiting = &group.frame->program->code[group.pc];
+      vote(cta.barriers[number], group.frame->registers, *group.waiting, group.lanes);
       group.state = Group::State::barrier;
       group.barrier = static_cast<uint8_t>(number);
       ++group.pc;

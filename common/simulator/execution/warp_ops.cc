@@ -6,6 +6,7 @@
 
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/scheduler.h"
 
 namespace simulator {
 namespace {
@@ -46,18 +47,7 @@ void each_team(Warp& warp, const Inst& inst, uint32_t mask_register, F f) {
     }
     f(team);
   }
-  if (waiting) {
-    if (waiting == warp.exec) return warp.wait(Group::State::convergence, warp.pc - 1);
-    Group group;
-    group.pc = warp.pc - 1;
-    group.lanes = waiting;
-    group.frame = warp.frame;
-    group.state = Group::State::convergence;
-    warp.others.push_back(group);
-    warp.exec &= ~waiting;
-    warp.full = false;
-    warp.stop = 0;
-  }
+  wait_for_others(warp, waiting);
 }
 
 // Writes d for the lanes of a team only.
