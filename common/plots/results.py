@@ -7,7 +7,7 @@ from pathlib import Path
 
 import memory
 
-KINDS = ("run", "roof", "profile", "trace")
+KINDS = ("run", "roof", "profile", "trace", "simulator_speed")
 DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols")}
 SCORE = {"gemm": "tflops", "fused_norm": "gbps"}
 UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s"}
@@ -94,6 +94,12 @@ def check_record(record) -> None:
             raise ResultError(f'"{name}" is {record[name]!r}, not a positive number')
 
     number = (int, float)
+    if record["record"] == "simulator_speed":
+        for name in ("rung", "cpu"):
+            need(name, str)
+        for name in ("threads", "million_per_second", "million_per_second_per_thread"):
+            need(name, number)
+        return None
     need("device", str)
     if record["record"] == "roof":
         need("roof", str)
@@ -188,6 +194,8 @@ class Results:
                     f"{shape_of(record)} is not verified: its figures must not be shown"
                 )
         everything = [record for _, record in records.values()]
+        self.speeds = [record for record in everything if record["record"] == "simulator_speed"]
+        everything = [record for record in everything if record not in self.speeds]
         measured = [record for record in everything if not is_simulated(record)]
         devices = [record["device"] for record in measured]
         if device and device not in devices:
@@ -214,6 +222,8 @@ class Results:
             key = (record["roof"], record["device"])
         elif record["record"] == "trace":
             key = ("trace", where)
+        elif record["record"] == "simulator_speed":
+            key = ("speed", *(record.get(name) for name in ("rung", "cpu", "threads", "checked_and_counted")))
         elif record["record"] == "profile":
             key = ("profile", record["rung"], record["problem"], record["variant"], shape_of(record), record["device"])
         else:

@@ -15,6 +15,7 @@ A table, rewritten between its two markers, each alone on its line:
     profile RUNG PROBLEM              the hardware's counters by Nsight Compute, variants across
     agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
+    simulator_speed                   the simulator's own speed, CPU threads across
 
 A figure in prose, rewritten between its two markers (values.py has the list of expressions):
 
@@ -269,9 +270,29 @@ def roofs(results: Results) -> str:
     return markdown(["roof", "measured"], needs(rows, "roofs"), measured(results))
 
 
+def simulator_speed(results: Results) -> str:
+    speeds = needs(results.speeds, "simulator_speed")
+    threads = sorted({speed["threads"] for speed in speeds})
+    rows = []
+    for rung, checked in dict.fromkeys((speed["rung"], bool(speed.get("checked_and_counted"))) for speed in speeds):
+        like = {
+            speed["threads"]: speed["million_per_second"]
+            for speed in speeds
+            if (speed["rung"], bool(speed.get("checked_and_counted"))) == (rung, checked)
+        }
+        cells = [figure(like[count]) if count in like else "" for count in threads]
+        rows.append([f"`{rung}`", "on" if checked else "off", *cells])
+    header = ["rung's gemm", "checks and counters"] + [f"{count} thread{'s' * (count > 1)}" for count in threads]
+    note = f"*Million warp-instructions a second; {', '.join(sorted({speed['cpu'] for speed in speeds}))}.*"
+    return markdown(header, rows, note).replace("|:--|--:|", "|:--|:--|", 1)
+
+
 TABLES = {
     function.__name__: function
-    for function in (ladder, ablation, sweep, rung, counters, accesses, counted, profile, agreement, roofs)
+    for function in (
+        *(ladder, ablation, sweep, rung, roofs),
+        *(counters, accesses, counted, profile, agreement, simulator_speed),
+    )
 }
 
 

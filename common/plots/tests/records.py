@@ -102,7 +102,23 @@ SIMULATED = {
     "shared_store_requests": 0,
 }
 
+def speed(threads, million, checked=False):
+    return {
+        "record": "simulator_speed",
+        "rung": "00_naive",
+        "cpu": "Test CPU",
+        "threads": threads,
+        "checked_and_counted": checked,
+        "million_per_second": million,
+        "million_per_second_per_thread": million / threads,
+        "load_s": 0.0,
+    }
+
+
 EVERYTHING = [
+    speed(1, 30.0),
+    speed(2, 57.0),
+    speed(1, 14.0, checked=True),
     gemm("00_naive", 400000.0),
     gemm("00_naive", 1000.0, size=512),
     gemm("01_coalesced", 25000.0, variant="plain", index=0, is_rung=False),

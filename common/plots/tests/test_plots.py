@@ -191,6 +191,8 @@ class Documents(InFolder):
             ("agreement gemm", "| `00_naive` naive | 1000 | 16500 | 10 | 40 | **77** (70) | 60 |"),
             ("agreement gemm", "5 of 6 counts are equal"),
             ("roofs", "4000 GB/s"),
+            ("simulator_speed", "| `00_naive` | off | 30.0 | 57.0 |"),
+            ("simulator_speed", "| `00_naive` | on | 14.0 |  |"),
         ):
             text = f"top\n<!-- table: {what} -->\nstale\n<!-- /table -->\nend\n"
             once = self.rewrite(text)

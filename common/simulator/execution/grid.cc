@@ -119,9 +119,44 @@ bool advance(Cta& cta) {
   return any;
 }
 
-// Will the warp come back to the very state it is in, without having written anything? Then, as long as
-// nobody else writes, it does so for ever.
+// All that decides what a warp will do, but for memory.
+class Snapshot {
+ public:
+  explicit Snapshot(const Warp& warp) : groups_(groups_of(warp)) {
+    for (const Group& group : groups_) {
+      for (const Frame* frame = group.frame; frame; frame = frame->caller) {
+        if (std::any_of(frames_.begin(), frames_.end(), [&](const auto& known) { return known.first == frame; })) break;
+        frames_.emplace_back(frame, std::vector<std::byte>(frame->registers, frame->registers + frame->program->frame_bytes));
+      }
+    }
+  }
+  bool holds(const Warp& warp) const {
+    if (warp.exec != groups_.front().lanes || warp.pc != groups_.front().pc) return false;
+    const std::vector<Group> now = groups_of(warp);
+    const auto same = [](const Group& a, const Group& b) {
+      return a.pc == b.pc && a.lanes == b.lanes && a.frame == b.frame && a.state == b.state;
+    };
+    if (!std::is_permutation(now.begin(), now.end(), groups_.begin(), groups_.end(), same)) return false;
+    return std::all_of(frames_.begin(), frames_.end(), [](const auto& known) {
+      return std::memcmp(known.first->registers, known.second.data(), known.second.size()) == 0;
+    });
+  }
+
+ private:
+  static std::vector<Group> groups_of(const Warp& warp) {  // the running one first
+    std::vector<Group> groups{{warp.pc, warp.exec, warp.frame, Group::State::ready, 0, nullptr}};
+    groups.insert(groups.end(), warp.others.begin(), warp.others.end());
+    return groups;
+  }
+
+  std::vector<Group> groups_;
+  std::vector<std::pair<const Frame*, std::vector<std::byte>>> frames_;
+};
+
+// Will the warp come back to the very state it is in, without anything having happened? Then, as long as nothing happens
+// elsewhere, it does so for ever.
 bool loops_forever(Warp& warp) {
+  const uint64_t events = warp.worker->events;
   const auto step = [&] {
     wake(warp);
     if (warp.worker->counting) {
@@ -130,23 +165,17 @@ bool loops_forever(Warp& warp) {
       warp.run<false>(1);
     }
   };
-  const uint64_t events = warp.worker->events;
   for (int i = 0; i < 4 && !warp.exec; ++i) step();
   if (warp.worker->events != events) return false;
   if (!warp.exec) {
     wake(warp);
     return !warp.ready();
   }
-  const uint32_t pc = warp.pc, exec = warp.exec;
-  Frame* const frame = warp.frame;
-  const std::vector<std::byte> before(warp.registers, warp.registers + frame->program->frame_bytes);
+  const Snapshot before(warp);
   for (int i = 0; i < 20000; ++i) {
     step();
     if (warp.worker->events != events || !warp.live) return false;
-    if (warp.pc == pc && warp.exec == exec && warp.frame == frame &&
-        std::memcmp(warp.registers, before.data(), before.size()) == 0) {
-      return true;
-    }
+    if (before.holds(warp)) return true;
   }
   return false;
 }
