@@ -113,6 +113,7 @@ def vector(row_bytes: int = 512, widths: tuple = (2, 4, 8, 16), shown_lane: int 
         10,
         5.4,
         f"03_vectorized: {row_bytes} bytes of a row, loaded by one warp",
+        "Worked out, not traced: no kernel has all four. "
         f"Shades: one load instruction and the next; ticks: its lanes; filled: the bytes of lane {shown_lane}.",
     )
     for sector in range(0, row_bytes, SECTOR):

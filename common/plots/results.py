@@ -162,7 +162,7 @@ def where(trace: dict) -> str:
 
 
 def is_store(trace: dict) -> bool:
-    return trace["ptx"].startswith("st.")
+    return trace["ptx"].startswith(("st.", "cp.async."))
 
 
 def find_files(paths) -> list:

@@ -102,6 +102,7 @@ SIMULATED = {
     "shared_store_requests": 0,
 }
 
+
 def speed(threads, million, checked=False):
     return {
         "record": "simulator_speed",

@@ -184,31 +184,40 @@ std::string to_text(const Finding& finding) {
 }
 
 void Findings::add(Finding finding) {
-  const auto cta = [](const Finding& of) {
-    return std::tie(of.site.cta[2], of.site.cta[1], of.site.cta[0]);
-  };
+  const auto cta = [](const Finding& of) { return std::tie(of.site.cta[2], of.site.cta[1], of.site.cta[0]); };
   const std::lock_guard lock(mutex_);
   ++count_;
-  for (Finding& kept : kept_) {
-    if (kept.kind == finding.kind && kept.site.ptx_line == finding.site.ptx_line &&
-        kept.site.kernel == finding.site.kernel) {
-      if (cta(finding) < cta(kept)) kept = std::move(finding);
+  for (Kept& kept : kept_) {
+    const Site& site = kept.finding.site;
+    if (kept.finding.kind == finding.kind && site.ptx_line == finding.site.ptx_line &&
+        site.kernel == finding.site.kernel) {
+      ++kept.times;
+      if (cta(finding) < cta(kept.finding)) kept.finding = std::move(finding);
       return;
     }
   }
-  kept_.push_back(std::move(finding));
+  kept_.push_back({std::move(finding), 1});
 }
 
-void Findings::tell() {
+void Findings::tell(Told& told) {
   const std::lock_guard lock(mutex_);
-  std::stable_sort(kept_.begin(), kept_.end(), [](const Finding& a, const Finding& b) {
-    return std::tie(a.site.ptx_line, a.kind) < std::tie(b.site.ptx_line, b.kind);
+  std::stable_sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {
+    return std::tie(a.finding.site.ptx_line, a.finding.kind) <
+           std::tie(b.finding.site.ptx_line, b.finding.kind);
   });
-  std::string text;
-  for (const Finding& finding : kept_) text += to_text(finding);
-  if (count_ > kept_.size()) {
-    text += "simulator: " + std::to_string(count_ - kept_.size()) + " more like these, at the same instructions\n";
+  std::vector<const Kept*> now;
+  for (const Kept& kept : kept_) {
+    if (!told.contains({kept.finding.kind, kept.finding.site.ptx_line})) now.push_back(&kept);
   }
+  std::string text;
+  uint64_t more = 0;
+  for (const Kept* kept : now) {
+    text += to_text(kept->finding);
+    more += kept->times - 1;
+    told.insert({kept->finding.kind, kept->finding.site.ptx_line});
+  }
+  if (more != 0)
+    text += "simulator: " + std::to_string(more) + " more like these, at the same instructions\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 
@@ -219,7 +228,9 @@ uint64_t Findings::count() const {
 
 std::vector<Finding> Findings::all() const {
   const std::lock_guard lock(mutex_);
-  return kept_;
+  std::vector<Finding> findings;
+  for (const Kept& kept : kept_) findings.push_back(kept.finding);
+  return findings;
 }
 
 }  // namespace simulator

@@ -3,8 +3,10 @@
 
 #include <cstdint>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace simulator {
@@ -58,17 +60,23 @@ struct Fault : std::runtime_error {
 // Findings of one launch.
 class Findings {
  public:
-  // Thread-safe. Of those of one kind at one instruction, that of the first CTA is kept: the same for any number of
-  // CPU threads.
+  // Thread-safe. Of those of one kind at one instruction, that of the first CTA is kept: the same for any
+  // number of CPU threads.
   void add(Finding finding);
-  // All that are kept, by instruction, on stderr.
-  void tell();
+  using Told = std::set<std::pair<FindingKind, uint32_t>>;  // and the line of the PTX
+  // All that are kept, by instruction, on stderr. `told`: those that earlier launches of the kernel have
+  // told, and that are not told again.
+  void tell(Told& told);
   uint64_t count() const;
   std::vector<Finding> all() const;
 
  private:
   mutable std::mutex mutex_;
-  std::vector<Finding> kept_;
+  struct Kept {
+    Finding finding;
+    uint64_t times;
+  };
+  std::vector<Kept> kept_;
   uint64_t count_ = 0;
 };
 

@@ -99,6 +99,7 @@ void SharedShadow::reset(uint32_t bytes, uint32_t warps, uint32_t granule) {
   floor_.fill(base_);
   open_ = 0;
   released_.clear();
+  free_.clear();
 }
 
 // The clock has run out within one CTA: all that was done so far now counts as ordered; what was written
@@ -115,6 +116,7 @@ void SharedShadow::forget() {
   floor_.fill(base_);
   open_ = 0;
   released_.clear();
+  free_.clear();
 }
 
 // The warp's part of a stamp, with a new clock at its first access since it synchronised.
@@ -189,25 +191,43 @@ void SharedShadow::order_atomics(uint32_t warp, const uint32_t* address, uint32_
     }
   };
   if (acquires && !released_.empty()) {
+    Clocks& known = known_[warp];
+    bool learnt = false;
     for_each_granule([&](uint32_t g) {
-      if (locations_[g] >> 32 == life_)
-        join(known_[warp], released_[static_cast<uint32_t>(locations_[g])].data());
+      if (locations_[g] >> 32 != life_) return;
+      // Knowledge is passed on as a whole: who knows of that write knows all that its warp knew.
+      const Release& release = released_[static_cast<uint32_t>(locations_[g])];
+      if (known[release.warp] >= release.known[release.warp]) return;
+      join(known, release.known.data());
+      learnt = true;
     });
-    update_floor(warp);
+    if (learnt) update_floor(warp);
   }
   if (releases) {
-    Clocks mine = known_[warp];
-    mine[warp] = last_[warp];
+    const uint32_t mine = new_release(warp);
     for_each_granule([&](uint32_t g) {
+      ++released_[mine].granules;
       if (locations_[g] >> 32 == life_) {
-        released_[static_cast<uint32_t>(locations_[g])] = mine;
-      } else {
-        locations_[g] = uint64_t{life_} << 32 | released_.size();
-        released_.push_back(mine);
+        const uint32_t before = static_cast<uint32_t>(locations_[g]);
+        if (--released_[before].granules == 0) free_.push_back(before);
       }
+      locations_[g] = uint64_t{life_} << 32 | mine;
     });
     open_ &= ~(1u << warp);
   }
+}
+
+uint32_t SharedShadow::new_release(uint32_t warp) {
+  uint32_t index = static_cast<uint32_t>(released_.size());
+  if (free_.empty()) {
+    released_.emplace_back();
+  } else {
+    index = free_.back();
+    free_.pop_back();
+  }
+  released_[index] = {known_[warp], warp, 0};
+  released_[index].known[warp] = last_[warp];
+  return index;
 }
 
 bool SharedShadow::ordered(uint32_t warp, Stamp earlier, Stamp mine) const {
@@ -432,6 +452,13 @@ void SharedShadow::write_lanes(uint32_t warp, const uint32_t* address, uint32_t 
     }
     write(warp, {start >> shift_, count, mine | lane_pair(lane, last[lane])}, reads_too, problem);
   }
+}
+
+bool SharedShadow::ever_written(uint32_t offset, uint32_t bytes) const {
+  for (uint32_t g = offset >> shift_; g <= (offset + bytes - 1) >> shift_; ++g) {
+    if (clock_of(writes_[g]) > base_) return true;
+  }
+  return false;
 }
 
 SharedShadow::Problem SharedShadow::access(uint32_t warp, uint32_t pc, const uint32_t address[32],

@@ -49,6 +49,9 @@ class SharedShadow {
   Problem access(uint32_t warp, uint32_t pc, const uint32_t address[32], uint32_t lanes, uint32_t bytes,
                  bool write, bool atomic, const std::byte* values);
 
+  // Has this CTA written any of these bytes? (What access() found to be never written does not count.)
+  bool ever_written(uint32_t offset, uint32_t bytes) const;
+
   // Orderings.
   void sync_warp(uint32_t warp);  // __syncwarp
   // All of these have arrived: joins them. Warps that exited before may be named too: hardware counts them as
@@ -106,9 +109,17 @@ class SharedShadow {
   Clocks floor_{};                  // [w]: everybody's accesses up to this clock come before what w does now
   uint32_t open_ = 0;               // a bit per warp: has accessed since it last synchronised
 
-  std::vector<uint64_t>
-      locations_;  // per granule: life · 2^32 + index in released_ of the last atomic write's knowledge
-  std::vector<Clocks> released_;
+  // What a warp knew at an atomic write. One entry for all granules that one instruction wrote.
+  struct Release {
+    Clocks known;
+    uint32_t warp;
+    uint32_t granules;  // that still hold this write; 0: the entry is free
+  };
+  uint32_t new_release(uint32_t warp);
+
+  std::vector<uint64_t> locations_;  // per granule: life · 2^32 + index in released_ of the last atomic write
+  std::vector<Release> released_;
+  std::vector<uint32_t> free_;  // entries of released_
 };
 
 }  // namespace simulator

@@ -84,9 +84,26 @@ bool all_written(const uint8_t* flags, uint32_t bytes) {
       std::memcpy(&word, flags, 8);
       return word == 0x0101010101010101ull;
     }
-    default:
-      return std::find(flags, flags + bytes, 0) == flags + bytes;
+    default:  // 16, 32
+      return all_written(flags, bytes / 2) && all_written(flags + bytes / 2, bytes / 2);
   }
+}
+
+// Is there a value of which no byte that anybody looks at was ever written? Where only some bytes of it were,
+// it is a struct that is copied as a whole: the others are its padding.
+bool reads_unwritten(const uint8_t* flags, uint32_t bytes, const AddressUse& use) {
+  if (all_written(flags, bytes)) return false;
+  const uint32_t element = use.element ? use.element : bytes;
+  for (uint32_t begin = 0; begin < bytes; begin += element) {
+    bool used = false, written = false;
+    for (uint32_t at = begin; at < begin + element; ++at) {
+      if (!(use.used >> at & 1)) continue;
+      used = true;
+      written |= flags[at] != 0;
+    }
+    if (used && !written) return true;
+  }
+  return false;
 }
 
 void never_written(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
@@ -120,8 +137,9 @@ std::byte* global_byte(Warp& warp, int lane, AccessKind kind, uint32_t bytes, ui
   return last.backing + offset;
 }
 
-std::byte* local_byte(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
-  const uint64_t size = warp.frame->local_base + warp.frame->program->local_bytes;
+std::byte* local_byte(Warp& warp, int lane, const AddressUse& use, uint32_t bytes, uint64_t address) {
+  const AccessKind kind = use.kind;
+  const uint64_t size = warp.frame->local_end();
   if (address > size || bytes > size - address) {
     fault(warp, FindingKind::local_out_of_bounds,
           attempt(kind, bytes, address) + " of local memory, of which this thread has " +
@@ -133,7 +151,7 @@ std::byte* local_byte(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uin
     uint8_t* flags = warp.local_written.data() + at;
     if (kind != AccessKind::load) {
       std::memset(flags, 1, bytes);
-    } else if (!all_written(flags, bytes)) {
+    } else if (reads_unwritten(flags, bytes, use)) {
       never_written(warp, lane, kind, bytes, address, " of local memory");
     }
   }
@@ -149,16 +167,31 @@ std::byte* local_byte(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uin
         lane);
 }
 
-void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, AccessKind kind, bool strong,
+void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use,
                   const std::byte* values) {
-  const SharedShadow::Problem problem =
-      warp.cta->shadow.access(warp.index, warp.frame->program->first + warp.pc - 1, offset, warp.exec, bytes,
-                              kind != AccessKind::load, strong, values);
+  const AccessKind kind = use.kind;
+  const SharedShadow::Problem problem = warp.cta->shadow.access(
+      warp.index, warp.frame->program->first + warp.pc - 1, offset, lanes_that_count(warp, use), bytes,
+      kind != AccessKind::load, use.strong, values);
   if (problem.kind == SharedShadow::Problem::Kind::none) return;
   const std::string what = attempt(kind, bytes, problem.offset + shared_reserved) + " of shared memory";
   const int lane = static_cast<int>(problem.lane);
   if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {
-    return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
+    if (kind != AccessKind::load)
+      return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
+    // As in reads_unwritten().
+    const uint32_t element = use.element ? use.element : bytes;
+    for (uint32_t left = lanes_that_count(warp, use); left; left &= left - 1) {
+      const int l = std::countr_zero(left);
+      for (uint32_t begin = 0; begin < bytes; begin += element) {
+        if ((use.used >> begin & ((uint64_t{1} << element) - 1)) == 0) continue;
+        if (warp.cta->shadow.ever_written(offset[l] + begin, element)) continue;
+        return finding(warp, FindingKind::uninitialised,
+                       attempt(kind, bytes, offset[l] + shared_reserved) + " of shared memory: never written",
+                       l);
+      }
+    }
+    return;
   }
   const SharedShadow::Access& other = problem.other;
   std::string earlier = std::string("the other ") + (other.write ? "write" : "read") + " is by thread " +
@@ -171,27 +204,32 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, AccessK
           {std::move(earlier)});
 }
 
+// The top bit: is offset > limit? (limit < 2^63.) Unlike a comparison of unsigned numbers, this vectorises.
+uint64_t beyond(uint64_t offset, uint64_t limit) {
+  return offset | (limit - offset);
+}
+
 void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   const uint32_t bytes = inst.bytes, lanes = warp.exec;
   const int first = std::countr_zero(lanes) & 31;
   recall(*warp.worker, to.address[first], bytes);
   const Allocation& last = warp.worker->recent[0];
-  uint64_t offset[32], most = 0, low_bits = 0;
-  const uint64_t base = last.base, stand_in = to.address[first];
+  const uint64_t base = last.base, limit = last.size - bytes, stand_in = to.address[first];
+  uint64_t offset[32], low_bits = 0, outside = limit;  // limit: below zero where nothing fits
   if (lanes != ~0u) {
     for (int l = 0; l < warp_size; ++l) to.address[l] = lanes >> l & 1 ? to.address[l] : stand_in;
   }
   for (int l = 0; l < warp_size; ++l) {
     offset[l] = to.address[l] - base;
     low_bits |= to.address[l];
+    outside |= beyond(offset[l], limit);
   }
-  for (int l = 0; l < warp_size; ++l) most = std::max(most, offset[l]);
   if (low_bits & (bytes - 1)) {
     for (int l = 0; l < warp_size; ++l) {
       if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l]);
     }
   }
-  if (most <= last.size && bytes <= last.size - most && !(last.read_only && use.kind != AccessKind::load)) {
+  if (!(outside >> 63) && !(last.read_only && use.kind != AccessKind::load)) {
     std::byte* backing = last.backing;
     for (int l = 0; l < warp_size; ++l) to.at[l] = backing + offset[l];
     to.track = last.written != nullptr;
@@ -215,9 +253,9 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
     }
   }
   if (to.track && use.kind != AccessKind::store && warp.worker->checking) {
-    for (uint32_t left = lanes; left; left &= left - 1) {
+    for (uint32_t left = use.overwrites ? 0 : lanes_that_count(warp, use); left; left &= left - 1) {
       const int l = std::countr_zero(left);
-      if (to.written[l] && !all_written(to.written[l], bytes)) {
+      if (to.written[l] && reads_unwritten(to.written[l], bytes, use)) {
         const Allocation* holder = global_memory().find(to.address[l]);
         never_written(warp, l, use.kind, bytes, to.address[l], " in " + name_of_allocation(*holder));
         std::memset(to.written[l], 1, bytes);  // told once
@@ -233,14 +271,13 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
   if (lanes != ~0u) {
     for (int l = 0; l < warp_size; ++l) to.address[l] = lanes >> l & 1 ? to.address[l] : stand_in;
   }
-  uint64_t least = ~0ull, most = 0, low_bits = 0;
+  const uint64_t size = warp.cta->grid->shared_bytes, limit = size - shared_reserved - bytes;
+  uint64_t low_bits = 0, outside = limit;  // limit: below zero where nothing fits
   for (int l = 0; l < warp_size; ++l) {
-    least = std::min(least, to.address[l]);
-    most = std::max(most, to.address[l]);
     low_bits |= to.address[l];
+    outside |= beyond(to.address[l] - shared_reserved, limit);
   }
-  const uint64_t size = warp.cta->grid->shared_bytes;
-  if (least < shared_reserved || most > size || bytes > size - most) {
+  if (outside >> 63) {
     for (int l = 0; l < warp_size; ++l) {
       const uint64_t address = to.address[l];
       if (address < shared_reserved || address > size || bytes > size - address) {
@@ -269,18 +306,21 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       }
     }
     if (warp.worker->checking && use.kind == AccessKind::load) {
-      check_shared(warp, offset, bytes, use.kind, use.strong, nullptr);
+      check_shared(warp, offset, bytes, use, nullptr);
     }
   }
 }
 
 void resolve_local(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   const int first = std::countr_zero(warp.exec) & 31;
+  const uint32_t count = lanes_that_count(warp, use);
+  AddressUse of_others = use;
+  of_others.used = 0;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int l = std::countr_zero(left);
     if (to.address[l] & (inst.bytes - 1u)) misaligned(warp, l, use.kind, inst.bytes, to.address[l]);
     if (inst.bytes > 16) fault(warp, FindingKind::not_supported, "a local access of more than 16 bytes", l);
-    to.at[l] = local_byte(warp, l, use.kind, inst.bytes, to.address[l]);
+    to.at[l] = local_byte(warp, l, count >> l & 1 ? use : of_others, inst.bytes, to.address[l]);
   }
   for (uint32_t left = ~warp.exec; left; left &= left - 1) to.at[std::countr_zero(left)] = to.at[first];
 }
@@ -338,7 +378,7 @@ void resolve_mixed(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
     if (window == 1 && use.kind != AccessKind::load && warp.worker->checking) {
       uint32_t offset[32];
       for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(to.address[l] - shared_reserved);
-      check_shared(warp, offset, inst.bytes, use.kind, use.strong, nullptr);
+      check_shared(warp, offset, inst.bytes, use, nullptr);
     }
   }
   warp.exec = lanes;
@@ -424,8 +464,8 @@ void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved&
   if (at.shared && warp.worker->checking) {
     uint32_t offset[32];
     for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(at.address[l] - shared_reserved);
-    check_shared(warp, offset, inst.bytes, use.kind, use.strong,
-                 use.kind == AccessKind::atomic ? nullptr : values);
+    check_shared(warp, offset, inst.bytes, use,
+                 use.kind == AccessKind::atomic && !use.overwrites ? nullptr : values);
   }
 }
 
@@ -445,7 +485,7 @@ void read_memory(Warp& warp, int lane, uint64_t address, void* to, uint64_t byte
         at = warp.cta->shared.data() + offset;
         break;
       case 2:
-        at = local_byte(warp, lane, AccessKind::load, 1, offset);
+        at = local_byte(warp, lane, AddressUse{}, 1, offset);
         break;
       default:
         fault(warp, FindingKind::illegal_address, attempt(AccessKind::load, 1, address), lane);

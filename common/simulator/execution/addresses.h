@@ -20,7 +20,20 @@ struct AddressUse {
   bool in_frame = false;   // local: relative to the activation's local memory
   bool strong = false;     // volatile, relaxed, acquire, …: does not race with its like
   AccessKind kind = AccessKind::load;
+  bool overwrites = false;  // atomic: what it finds does not matter
+  bool ahead = false;       // a load made before it is known who wants it: the lanes whose predicate register
+  bool choice_when = false;  // `choice` has this value
+  uint32_t choice = 0;
+  uint8_t element = 0;  // bytes of one value of a vector; 0: as many as all
+  uint32_t used = ~0u;  // loads: a bit per byte, 0: nobody looks at it
 };
+
+// The lanes whose access counts: not those for which a load was only made ahead of time.
+inline uint32_t lanes_that_count(const Warp& warp, const AddressUse& use) {
+  if (!use.ahead) return warp.exec;
+  const uint32_t bits = warp.pred(use.choice);
+  return warp.exec & (use.choice_when ? bits : ~bits);
+}
 
 struct Resolved {
   std::byte* at[32];     // of lanes outside exec: some address that may be read

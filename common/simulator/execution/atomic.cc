@@ -307,6 +307,7 @@ void decode_atomic(Decoder& d) {
     list.push_back(list.back());
   }
   use.returns = returns && !unused;
+  use.address.overwrites = op == exch && !use.returns;
   use.address =
       memory_address(d, d.operand(first), use.address, static_cast<uint32_t>(ptx::bits(type) / 8 * count));
   d.inst().data = d.keep(use);

@@ -1,5 +1,6 @@
 #include "common/simulator/execution/builtins.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <cstring>
@@ -46,7 +47,13 @@ std::string format_text(Warp& warp, int lane, const std::string& format, uint64_
     offset += bytes;
     return value;
   };
-  char piece[512];
+  const auto append = [&](const std::string& spec, auto value) {
+    const int length = std::snprintf(nullptr, 0, spec.c_str(), value);
+    std::string piece(static_cast<size_t>(std::max(length, 0)) + 1, '\0');
+    std::snprintf(piece.data(), piece.size(), spec.c_str(), value);
+    piece.pop_back();
+    text += piece;
+  };
   for (size_t i = 0; i < format.size(); ++i) {
     if (format[i] != '%') {
       text += format[i];
@@ -80,41 +87,30 @@ std::string format_text(Warp& warp, int lane, const std::string& format, uint64_
       case 'd':
       case 'i':
         if (wide) {
-          std::snprintf(piece, sizeof piece, (spec + "lld").c_str(), static_cast<long long>(next(8)));
+          append(spec + "lld", static_cast<long long>(next(8)));
         } else {
-          std::snprintf(piece, sizeof piece, (spec + "d").c_str(), static_cast<int32_t>(next(4)));
+          append(spec + "d", static_cast<int32_t>(next(4)));
         }
-        text += piece;
         break;
       case 'u':
       case 'x':
       case 'X':
       case 'o':
         if (wide) {
-          std::snprintf(piece, sizeof piece, (spec + "ll" + conversion).c_str(),
-                        static_cast<unsigned long long>(next(8)));
+          append(spec + "ll" + conversion, static_cast<unsigned long long>(next(8)));
         } else {
-          std::snprintf(piece, sizeof piece, (spec + conversion).c_str(), static_cast<uint32_t>(next(4)));
+          append(spec + conversion, static_cast<uint32_t>(next(4)));
         }
-        text += piece;
         break;
       case 'c':
         text += static_cast<char>(next(4));
         break;
       case 'p':
-        std::snprintf(piece, sizeof piece, "%p", reinterpret_cast<void*>(next(8)));
-        text += piece;
+        append("%p", reinterpret_cast<void*>(next(8)));
         break;
-      case 's': {
-        const std::string argument = read_string(warp, lane, next(8));
-        if (spec == "%") {
-          text += argument;
-        } else {
-          std::snprintf(piece, sizeof piece, (spec + "s").c_str(), argument.c_str());
-          text += piece;
-        }
+      case 's':
+        append(spec + "s", read_string(warp, lane, next(8)).c_str());
         break;
-      }
       case 'e':
       case 'E':
       case 'f':
@@ -123,8 +119,7 @@ std::string format_text(Warp& warp, int lane, const std::string& format, uint64_
       case 'G':
       case 'a':
       case 'A':
-        std::snprintf(piece, sizeof piece, (spec + conversion).c_str(), std::bit_cast<double>(next(8)));
-        text += piece;
+        append(spec + conversion, std::bit_cast<double>(next(8)));
         break;
       default:
         text += format.substr(i, j - i + 1);

@@ -9,6 +9,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,6 +17,7 @@
 
 #include "common/simulator/execution/loader.h"
 #include "common/simulator/execution/program.h"
+#include "common/simulator/execution/speculation.h"
 
 namespace simulator {
 
@@ -67,6 +69,8 @@ class Decoder {
   int width(const ptx::Operand& operand, int otherwise);
   // A predicate source that may be negated ("!%p1"): sets `negated`.
   uint32_t predicate(const ptx::Operand& operand, bool& negated);
+  // Of a load: see speculation.h.
+  virtual std::optional<Speculation::Choice> speculated() { return {}; }
   // The condition code register CC.CF (add.cc, addc …): one predicate register per frame, 0 at first.
   virtual uint32_t carry() = 0;
 
@@ -112,6 +116,7 @@ std::span<const Opcode> control_opcodes();      // control.cc      bra brx call 
 std::span<const Opcode> sync_opcodes();         // sync.cc         bar barrier fence membar …
 std::span<const Opcode> warp_opcodes();         // warp_ops.cc     shfl vote match redux activemask elect
 std::span<const Opcode> memory_opcodes();       // memory.cc       ld ldu st prefetch cvta isspacep …
+std::span<const Opcode> stack_opcodes();        // stack.cc        alloca stacksave stackrestore
 std::span<const Opcode> async_copy_opcodes();   // async_copy.cc    cp.async
 std::span<const Opcode> mbarrier_opcodes();     // mbarrier.cc      mbarrier
 std::span<const Opcode> atomic_opcodes();       // atomic.cc       atom red

@@ -5,6 +5,7 @@
 #include <bit>
 #include <chrono>
 #include <cstdio>
+#include <new>
 #include <thread>
 
 #include "common/simulator/counters/registry.h"
@@ -37,7 +38,8 @@ void start(Cta& cta, Worker& worker, uint64_t index) {
   cta.grid = &grid;
   cta.worker = &worker;
   cta.index = index;
-  cta.turn = 0;
+  cta.turn = cta.clock_reads = 0;
+  cta.clock_start = worker.executed;
   worker.random = (grid.seed * 0x9e3779b97f4a7c15u ^ grid.id) * 0xbf58476d1ce4e5b9u + index;
   cta.id[0] = static_cast<uint32_t>(index % grid.launch.grid[0]);
   cta.id[1] = static_cast<uint32_t>(index / grid.launch.grid[0] % grid.launch.grid[1]);
@@ -82,6 +84,7 @@ void abandon(Cta& cta) {
     for (const Group& group : warp.others) collect(group.frame);
     for (Frame* frame : frames) delete frame;
     warp.others.clear();
+    warp.frame = nullptr;
     warp.exec = warp.live = 0;
   }
   cta.unfinished = 0;
@@ -125,8 +128,11 @@ class Snapshot {
   explicit Snapshot(const Warp& warp) : groups_(groups_of(warp)) {
     for (const Group& group : groups_) {
       for (const Frame* frame = group.frame; frame; frame = frame->caller) {
-        if (std::any_of(frames_.begin(), frames_.end(), [&](const auto& known) { return known.first == frame; })) break;
-        frames_.emplace_back(frame, std::vector<std::byte>(frame->registers, frame->registers + frame->program->frame_bytes));
+        if (std::any_of(frames_.begin(), frames_.end(),
+                        [&](const Activation& known) { return known.frame == frame; }))
+          break;
+        frames_.push_back(
+            {frame, frame->return_pc, {frame->registers, frame->registers + frame->program->frame_bytes}});
       }
     }
   }
@@ -137,8 +143,9 @@ class Snapshot {
       return a.pc == b.pc && a.lanes == b.lanes && a.frame == b.frame && a.state == b.state;
     };
     if (!std::is_permutation(now.begin(), now.end(), groups_.begin(), groups_.end(), same)) return false;
-    return std::all_of(frames_.begin(), frames_.end(), [](const auto& known) {
-      return std::memcmp(known.first->registers, known.second.data(), known.second.size()) == 0;
+    return std::all_of(frames_.begin(), frames_.end(), [](const Activation& known) {
+      return known.frame->return_pc == known.return_pc &&
+             std::memcmp(known.frame->registers, known.registers.data(), known.registers.size()) == 0;
     });
   }
 
@@ -150,11 +157,16 @@ class Snapshot {
   }
 
   std::vector<Group> groups_;
-  std::vector<std::pair<const Frame*, std::vector<std::byte>>> frames_;
+  struct Activation {
+    const Frame* frame;
+    uint32_t return_pc;  // a function that is called twice in a row is not at the same place
+    std::vector<std::byte> registers;
+  };
+  std::vector<Activation> frames_;
 };
 
-// Will the warp come back to the very state it is in, without anything having happened? Then, as long as nothing happens
-// elsewhere, it does so for ever.
+// Will the warp come back to the very state it is in, without anything having happened? Then, as long as
+// nothing happens elsewhere, it does so for ever.
 bool loops_forever(Warp& warp) {
   const uint64_t events = warp.worker->events;
   const auto step = [&] {
@@ -166,7 +178,7 @@ bool loops_forever(Warp& warp) {
     }
   };
   for (int i = 0; i < 4 && !warp.exec; ++i) step();
-  if (warp.worker->events != events) return false;
+  if (warp.worker->events != events || !warp.live) return false;
   if (!warp.exec) {
     wake(warp);
     return !warp.ready();
@@ -181,10 +193,13 @@ bool loops_forever(Warp& warp) {
 }
 
 bool stuck(Cta& cta) {
-  return std::all_of(cta.warps.begin(), cta.warps.end(), [](Warp& warp) {
+  cta.worker->probing = true;
+  const bool all = std::all_of(cta.warps.begin(), cta.warps.end(), [](Warp& warp) {
     wake(warp);
     return !warp.live || !warp.ready() || loops_forever(warp);
   });
+  cta.worker->probing = false;
+  return all;
 }
 
 [[noreturn]] void deadlock(const std::vector<Cta*>& ctas) {
@@ -233,7 +248,23 @@ void guarded(Grid& grid, Cta& cta, F f) {
       grid.fault = std::move(fault.finding);
     }
     abandon(cta);
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard lock(grid.mutex);
+    if (cta.index < grid.stopped) {
+      grid.stopped = cta.index;
+      grid.fault =
+          Finding{FindingKind::not_supported, "this machine has not enough memory for the launch", {}, {}};
+    }
+    abandon(cta);
   }
+}
+
+// Who is busy for long may be busy for nothing: stores of what is there already count as events until one looks closer.
+bool time_to_probe(Worker& worker) {
+  constexpr uint64_t interval = 8'000'000;  // warp-instructions: a tenth of a second
+  if (worker.executed < worker.probed + interval) return false;
+  worker.probed = worker.executed;
+  return true;
 }
 
 std::unique_ptr<Cta> take_idle(Context& context) {
@@ -256,9 +287,9 @@ void work(Context& context) {
         const uint64_t events = context.worker.events;
         const uint32_t unfinished = cta->unfinished;
         const bool any = advance(*cta);
-        if (any && (cta->unfinished != unfinished || context.worker.events != events || grid.seed)) {
-          if (!grid.seed || cta->turn % 4096) continue;
-        }
+        const bool busy =
+            any && (cta->unfinished != unfinished || context.worker.events != events || grid.seed);
+        if (busy && !time_to_probe(context.worker)) continue;
         if (resolve_divergent_barriers(*cta)) continue;
         if (cta->unfinished && stuck(*cta)) deadlock({cta.get()});
       }
@@ -304,7 +335,8 @@ void work_in_order(Context& context, uint64_t resident) {
       continue;
     }
     idle_turns = context.worker.events == events ? idle_turns + 1 : 0;
-    if (idle_turns < (grid.seed ? 512 : 2) || running.empty() || grid.stopped != ~0ull) continue;
+    const bool idle = idle_turns >= (grid.seed ? 512 : 2);
+    if ((!idle && !time_to_probe(context.worker)) || running.empty() || grid.stopped != ~0ull) continue;
     idle_turns = 0;
     const uint64_t now = context.worker.events;
     guarded(grid, *running.front(), [&] {
@@ -414,10 +446,11 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   grid.trace = trace.get();
   grid.counting |= trace != nullptr;
 
+  const uint64_t by_threads = uint64_t(device().max_threads_per_sm) / (uint64_t{grid.warps} * warp_size);
+  const uint64_t by_shared = device().shared_per_sm / grid.shared_bytes;  // what the system keeps is in it
   const uint64_t at_once =
       uint64_t(device().multiprocessors) *
-      std::clamp<uint64_t>(uint64_t(device().max_threads_per_sm) / (uint64_t{grid.warps} * warp_size), 1,
-                           uint64_t(device().max_blocks_per_sm));
+      std::clamp<uint64_t>(std::min(by_threads, by_shared), 1, uint64_t(device().max_blocks_per_sm));
   const bool in_order = kernel.entry->order_sensitive || launch.cooperative;
   uint64_t threads = settings().threads > 0 ? uint64_t(settings().threads)
                                             : std::max(1u, std::thread::hardware_concurrency());
@@ -435,7 +468,8 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   for (uint64_t t = 0; t < threads; ++t) {
     Worker& worker = contexts[t]->worker;
     worker.grid = &grid;
-    worker.executed = worker.events = 0;
+    worker.executed = worker.events = worker.probed = 0;
+    worker.probing = false;
     worker.recent.fill(Allocation{});
     worker.counting = grid.counting;
     worker.checking = grid.checking;
@@ -451,10 +485,14 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   }
   uint64_t executed = 0;
   for (uint64_t t = 0; t < threads; ++t) executed += contexts[t]->worker.executed;
-  count_launch(executed, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(), threads);
-  grid.findings.tell();
+  count_launch(executed, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+               threads);
+  grid.findings.tell(kernel.told);
   if (workspace) global_memory().free(workspace->base);
-  for (const auto& [cta, text] : grid.output) std::fwrite(text.data(), 1, text.size(), stdout);
+  for (const auto& [cta, text] : grid.output) {
+    if (cta > grid.stopped) break;  // whether a later one has come to run depends on the number of threads
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
   if (!grid.output.empty()) std::fflush(stdout);
   if (grid.counting) {
     std::vector<Counts>& counts = contexts[0]->worker.counts;

@@ -20,9 +20,10 @@ namespace {
 const std::unordered_map<std::string_view, Decode>& opcodes() {
   static const auto table = [] {
     std::unordered_map<std::string_view, Decode> all;
-    for (const auto& family : {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(),
-                               approximate_opcodes(), move_opcodes(), control_opcodes(), sync_opcodes(),
-                               warp_opcodes(), memory_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes()}) {
+    for (const auto& family :
+         {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(), approximate_opcodes(),
+          move_opcodes(), control_opcodes(), sync_opcodes(), warp_opcodes(), memory_opcodes(), stack_opcodes(),
+          atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
@@ -63,7 +64,7 @@ constexpr uint64_t sink_mark =
 
 class FrameDecoder final : public Decoder {
  public:
-  FrameDecoder(Loader& loader, Program& program) {
+  FrameDecoder(Loader& loader, Program& program) : speculation_(*program.function) {
     loader_ = &loader;
     program_ = &program;
   }
@@ -103,10 +104,19 @@ class FrameDecoder final : public Decoder {
       program_->code.push_back(inst_);
       program_->memory.push_back(memory_);
     }
+    for (const auto& [kind, refusal] : refusals_) {
+      if (refusal.count > 1) {
+        program_->unsupported[refusal.index] +=
+            " (and " + std::to_string(refusal.count - 1) + " more like it)";
+      }
+    }
   }
 
   uint32_t constants_end() const { return next_constant_; }
   uint32_t carry() override { return carry_offset; }
+  std::optional<Speculation::Choice> speculated() override {
+    return speculation_.of(static_cast<size_t>(ptx_ - program_->function->instructions.data()));
+  }
 
   uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0) {
     const auto [known, made] = constant_of_.try_emplace({bytes, low, high}, next_constant_);
@@ -133,15 +143,26 @@ class FrameDecoder final : public Decoder {
           unsupported("'." + std::string(instruction.modifiers[i]) + "' is not implemented");
       }
       if (!inst_.inner) unsupported("this form is not implemented");
-    } catch (const Unsupported& problem) {
+    } catch (const std::exception& problem) {  // Unsupported, or an operand that is not what it should be
       if (offsets_) {
-        program_->unsupported.push_back("PTX line " + std::to_string(instruction.line) + ": " +
-                                        std::string(instruction.text) + ": " + problem.what());
+        refuse(problem.what());
         inst_ = {};
         inst_.inner = [](Warp& warp, const Inst&) {
           fault(warp, FindingKind::not_supported, "this instruction is not implemented");
         };
       }
+    }
+  }
+
+  // One line for all instructions that differ in their operands only: there may be thousands.
+  void refuse(const std::string& why) {
+    std::string kind = std::string(ptx_->opcode) + ' ' + why;
+    for (const std::string_view modifier : ptx_->modifiers) kind.append(1, '.').append(modifier);
+    Refusal& refusal = refusals_[kind];
+    if (refusal.count++ == 0) {
+      refusal.index = program_->unsupported.size();
+      program_->unsupported.push_back("PTX line " + std::to_string(ptx_->line) + ": " +
+                                      std::string(ptx_->text) + ": " + why);
     }
   }
 
@@ -233,6 +254,12 @@ class FrameDecoder final : public Decoder {
     return offsets_ && operand.kind == ptx::Operand::Kind::reg && !offsets_->read[operand.index];
   }
 
+  struct Refusal {
+    size_t index = 0;  // in Program::unsupported
+    uint32_t count = 0;
+  };
+  std::map<std::string, Refusal> refusals_;
+  Speculation speculation_;
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;
@@ -383,7 +410,8 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
   // Every program twice: the list grows while calls are found. Function addresses in variables count as
   // calls.
   for (size_t i = 0; i < kernel_->programs.size(); ++i) decode(*kernel_->programs[i]);
-  if (indirect_) {
+  const size_t certain = kernel_->programs.size();
+  if (indirect_) {  // any function of the module may be meant
     for (const ptx::Function& function : module_.functions) {
       if (!function.entry && function.defined) program_of(function);
     }
@@ -413,7 +441,10 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     top.order_sensitive |= program->order_sensitive;
     info.prints |= program->prints;
     info.allocates |= program->allocates;
-    info.unsupported.insert(info.unsupported.end(), program->unsupported.begin(), program->unsupported.end());
+    // What only an indirect call may reach is refused when one does.
+    if (&program - kernel_->programs.data() < static_cast<std::ptrdiff_t>(certain)) {
+      info.unsupported.insert(info.unsupported.end(), program->unsupported.begin(), program->unsupported.end());
+    }
     info.local_bytes += program->local_bytes;
   }
   for (const ptx::Variable& variable : module_.variables) {
@@ -460,14 +491,18 @@ void Loader::decode(Program& program) {
       program.local_bytes = (program.local_bytes + align - 1) / align * align;
       shared_address_[&variable] = program.local_bytes;
       program.local_bytes += static_cast<uint32_t>(variable.size);
-    } else if (variable.space == ptx::Space::param && !function.entry) {
+    } else if (variable.space == ptx::Space::param &&
+               !(function.entry && std::find(function.params.begin(), function.params.end(), &variable) !=
+                                       function.params.end())) {
       program.call_params[&variable] = program.call_param_bytes;
       program.call_param_bytes += param_stride(static_cast<uint32_t>(variable.size)) * warp_size;
-    } else if (variable.space == ptx::Space::param && !program.call_params.contains(&variable) &&
-               std::find(function.params.begin(), function.params.end(), &variable) ==
-                   function.params.end()) {
-      program.call_params[&variable] = program.call_param_bytes;
-      program.call_param_bytes += param_stride(static_cast<uint32_t>(variable.size)) * warp_size;
+    }
+  }
+  for (const auto* formals : {&function.params, &function.results}) {
+    for (const ptx::Variable* formal : *formals) {
+      if (formal->space == ptx::Space::reg)
+        program.unsupported.push_back(std::string(function.name) + " passes '" + std::string(formal->name) +
+                                      "' in a register, which is not implemented");
     }
   }
   program.local_bytes = (program.local_bytes + 15) / 16 * 16;
@@ -483,6 +518,9 @@ void Loader::decode(Program& program) {
     if (at.operands.size() < 2 || at.operands[1].elements.empty()) continue;
     const ptx::Operand& base = at.operands[1].elements[0];
     if (base.kind == ptx::Operand::Kind::reg) program.compared.insert({base.index, at.operands[1].value});
+    if (at.operands.size() > 2 && at.operands[2].kind == ptx::Operand::Kind::reg) {
+      program.compared_values.insert(at.operands[2].index);
+    }
   }
 
   const std::vector<Access> accesses = decoder.collect();

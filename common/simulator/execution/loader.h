@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simulator/checks/finding.h"
 #include "common/simulator/execution/launch.h"
 #include "common/simulator/execution/program.h"
 
@@ -14,7 +15,8 @@ namespace simulator {
 
 struct Kernel {
   KernelInfo info;
-  std::string shown;  // demangled name
+  std::string shown;            // demangled name
+  mutable Findings::Told told;  // by the launches so far
   const Program* entry = nullptr;
   std::vector<std::unique_ptr<Program>> programs;  // entry first
   std::vector<const Program*>

@@ -54,11 +54,13 @@ void run_store(Warp& warp, const Inst& inst) {
       }
     }
   }
+  bool changed = !warp.worker->probing;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int l = std::countr_zero(left);
+    changed = changed || std::memcmp(to.at[l], values[l], sizeof values[l]) != 0;
     std::memcpy(to.at[l], values[l], sizeof values[l]);
   }
-  stored(warp, inst, use, to, reinterpret_cast<const std::byte*>(values));
+  stored(warp, inst, use, to, reinterpret_cast<const std::byte*>(values), changed);
 }
 
 template <template <class, class, int> class Run, class Element, class Register>
@@ -278,6 +280,14 @@ void decode_load(Decoder& d) {
   const int width = value_registers(d, d.operand(0), type, count, true);
   if (!address.elements.empty() && address.elements[0].kind == Operand::Kind::reg) {
     use.strong |= d.program().compared.contains({address.elements[0].index, address.value});
+  }
+  if (d.operand(0).kind == Operand::Kind::reg) use.strong |= d.program().compared_values.contains(d.operand(0).index);
+  use.element = static_cast<uint8_t>(ptx::bits(type) / 8);
+  use.used = d.ptx().used_bytes;
+  if (const auto choice = d.speculated()) {
+    use.ahead = true;
+    use.choice = d.src(*choice->predicate, Type::pred);
+    use.choice_when = choice->when;
   }
   memory_address(d, address, use, static_cast<uint32_t>(ptx::bits(type) / 8 * count));
   d.inst().inner = with_element<Load>(type, true, width, count);

@@ -81,7 +81,7 @@ const Kernel* Module::kernel(std::string_view name) {
   std::unique_ptr<Kernel> made;
   try {
     made = Loader(impl_->tree, impl_->address).load(*entry);
-  } catch (const ptx::SyntaxError& error) {
+  } catch (const std::exception& error) {
     made = std::make_unique<Kernel>();
     made->info.name = made->shown = name;
     made->info.unsupported.push_back(error.what());

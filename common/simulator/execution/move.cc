@@ -98,7 +98,7 @@ uint32_t thread_at(const Warp& warp, uint32_t lane, int axis) {
 }
 
 uint64_t clock_of(const Warp& warp, uint32_t) {
-  return warp.worker->executed + warp.cta->turn + ++warp.worker->clock_reads;
+  return warp.worker->executed - warp.cta->clock_start + warp.cta->turn + ++warp.cta->clock_reads;
 }
 
 struct Name {

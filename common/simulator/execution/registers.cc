@@ -43,38 +43,9 @@ std::vector<uint32_t> successors(const Function& function, uint32_t i) {
   return next;
 }
 
-class Bits {
- public:
-  explicit Bits(size_t count) : words_((count + 63) / 64) {}
-  bool test(size_t i) const { return words_[i / 64] >> (i % 64) & 1; }
-  void set(size_t i) { words_[i / 64] |= 1ull << (i % 64); }
-  void reset(size_t i) { words_[i / 64] &= ~(1ull << (i % 64)); }
-  // this |= other; did anything change?
-  bool merge(const Bits& other) {
-    bool changed = false;
-    for (size_t i = 0; i < words_.size(); ++i) {
-      const uint64_t merged = words_[i] | other.words_[i];
-      changed |= merged != words_[i];
-      words_[i] = merged;
-    }
-    return changed;
-  }
-  template <class F>
-  void each(F f) const {
-    for (size_t i = 0; i < words_.size(); ++i) {
-      for (uint64_t word = words_[i]; word; word &= word - 1)
-        f(i * 64 + static_cast<size_t>(__builtin_ctzll(word)));
-    }
-  }
-
- private:
-  std::vector<uint64_t> words_;
-};
-
 struct Block {
-  uint32_t begin, end;  // instructions
-  std::vector<uint32_t> next;
-  Bits in, out;
+  uint32_t begin, end;           // instructions
+  std::vector<uint32_t> before;  // blocks that may come right before this one
 };
 
 int width_class(ptx::Type type) {
@@ -120,45 +91,60 @@ Allocated allocate_registers(const Function& function, const std::vector<Access>
   std::vector<Block> blocks;
   std::vector<uint32_t> block_of(count + 1, 0);
   for (uint32_t i = 0; i < count; ++i) {
-    if (leader[i]) blocks.push_back({i, i, {}, Bits(registers), Bits(registers)});
+    if (leader[i]) blocks.push_back({i, i, {}});
     block_of[i] = static_cast<uint32_t>(blocks.size() - 1);
     blocks.back().end = i + 1;
   }
-  for (Block& block : blocks) {
-    for (uint32_t target : next[block.end - 1]) block.next.push_back(block_of[target]);
+  for (uint32_t b = 0; b < blocks.size(); ++b) {
+    for (uint32_t target : next[blocks[b].end - 1]) blocks[block_of[target]].before.push_back(b);
   }
 
-  // Liveness, backwards until nothing changes.
-  const auto backwards = [&](const Block& block, Bits& live) {
-    for (uint32_t i = block.end; i-- > block.begin;) {
-      if (!accesses[i].partial_write) {
-        for (uint32_t r : accesses[i].writes) live.reset(r);
+  // Per register, the blocks that read what an earlier block wrote, and those that write all of it.
+  constexpr uint32_t never = ~0u;
+  std::vector<std::vector<uint32_t>> readers(registers), writers(registers);
+  {
+    std::vector<uint32_t> read_in(registers, never), written_in(registers, never);
+    for (uint32_t b = 0; b < blocks.size(); ++b) {
+      for (uint32_t i = blocks[b].begin; i < blocks[b].end; ++i) {
+        for (uint32_t r : accesses[i].reads) {
+          if (written_in[r] == b || read_in[r] == b) continue;
+          read_in[r] = b;
+          readers[r].push_back(b);
+        }
+        if (accesses[i].partial_write) continue;
+        for (uint32_t r : accesses[i].writes) {
+          if (written_in[r] == b) continue;
+          written_in[r] = b;
+          writers[r].push_back(b);
+        }
       }
-      for (uint32_t r : accesses[i].reads) live.set(r);
-    }
-  };
-  for (bool changed = true; changed;) {
-    changed = false;
-    for (size_t b = blocks.size(); b-- > 0;) {
-      Block& block = blocks[b];
-      for (uint32_t successor : block.next) block.out.merge(blocks[successor].in);
-      Bits live = block.out;
-      backwards(block, live);
-      changed |= block.in.merge(live);
     }
   }
 
   // Intervals: instruction i reads at time 2i and writes at 2i + 1 (early clobber: at 2i, before its reads
-  // are over).
-  constexpr uint32_t never = ~0u;
+  // are over). Between blocks a register is alive on every way back from a reader to a writer.
   std::vector<uint32_t> first(registers, never), last(registers, 0);
   const auto extend = [&](size_t r, uint32_t time) {
     first[r] = std::min(first[r], time);
     last[r] = std::max(last[r], time);
   };
-  for (const Block& block : blocks) {
-    block.in.each([&](size_t r) { extend(r, 2 * block.begin); });
-    block.out.each([&](size_t r) { extend(r, 2 * block.end); });
+  std::vector<uint32_t> alive_at(blocks.size(), never), written_in(blocks.size(), never), left;
+  for (uint32_t r = 0; r < registers; ++r) {
+    for (uint32_t b : writers[r]) written_in[b] = r;
+    left = readers[r];
+    for (uint32_t b : left) alive_at[b] = r;
+    while (!left.empty()) {
+      const uint32_t at = left.back();
+      left.pop_back();
+      extend(r, 2 * blocks[at].begin);
+      if (at == 0) result.uninitialised.push_back(r);
+      for (uint32_t b : blocks[at].before) {
+        extend(r, 2 * blocks[b].end);
+        if (alive_at[b] == r || written_in[b] == r) continue;
+        alive_at[b] = r;
+        left.push_back(b);
+      }
+    }
   }
   for (uint32_t i = 0; i < count; ++i) {
     const bool clobber = accesses[i].early_clobber || accesses[i].writes.size() > 1;
@@ -167,9 +153,6 @@ Allocated allocate_registers(const Function& function, const std::vector<Access>
       extend(r, clobber ? 2 * i : 2 * i + 1);
       extend(r, 2 * i + 1);
     }
-  }
-  if (count) {
-    blocks[0].in.each([&](size_t r) { result.uninitialised.push_back(static_cast<uint32_t>(r)); });
   }
 
   // Linear scan.

@@ -209,7 +209,8 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
   made->caller = caller;
   made->depth = caller ? caller->depth + 1 : 0;
   made->lanes = warp.exec;
-  made->local_base = caller ? caller->local_base + caller->program->local_bytes : 0;
+  made->local_base = caller ? caller->local_end() : 0;
+  made->dynamic = 0;
   const uint32_t local_end = made->local_base + program.local_bytes;
   if (made->depth > max_call_depth || local_end > max_local_bytes) {
     const uint32_t depth = made->depth;
@@ -218,20 +219,7 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
           "call depth " + std::to_string(depth) + " with " + std::to_string(local_end) +
               " bytes of local memory: more than a thread's stack holds");
   }
-  if (warp.local.size() < size_t{local_end} * warp_size) warp.local.resize(size_t{local_end} * warp_size);
-  if (warp.worker->checking) {
-    if (warp.local_written.size() < warp.local.size()) warp.local_written.resize(warp.local.size());
-    uint8_t* const written = warp.local_written.data() + size_t{made->local_base} * warp_size;
-    const size_t bytes = size_t{program.local_bytes} * warp_size;
-    if (warp.exec == ~0u) {
-      std::memset(written, 0, bytes);
-    } else {  // other lanes may be deep in other calls
-      for (size_t at = 0; at < bytes; at += 16 * warp_size) {
-        for (uint32_t left = warp.exec; left; left &= left - 1)
-          std::memset(written + at + static_cast<size_t>(std::countr_zero(left)) * 16, 0, 16);
-      }
-    }
-  }
+  begin_local(warp, made->local_base, local_end);
   return made;
 }
 

@@ -8,6 +8,10 @@ namespace simulator {
 // An activation of `program` for the lanes in warp.exec, its constants and local memory ready.
 Frame* new_frame(Warp& warp, const Program& program, Frame* caller);
 
+// Local memory from address `from` to `to`, multiples of 16, begins its life, never written, for the lanes in
+// warp.exec; others may be deep in other calls and keep theirs. (stack.cc)
+void begin_local(Warp& warp, uint32_t from, uint32_t to);
+
 // The lanes (some of warp.exec, all of it, or none) wait at the present instruction for further ones.
 void wait_for_others(Warp& warp, uint32_t lanes);
 

@@ -29,7 +29,10 @@ struct Frame {
   uint32_t depth = 0;
   uint32_t lanes = 0;       // that are inside, or inside what it calls
   uint32_t local_base = 0;  // bytes, in each thread's local memory
+  uint32_t dynamic = 0;     // bytes of local memory from alloca, behind the program's own
   std::vector<std::byte> storage;
+
+  uint32_t local_end() const { return local_base + program->local_bytes + dynamic; }
 };
 
 // Lanes that are at the same instruction of the same activation.

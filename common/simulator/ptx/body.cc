@@ -92,12 +92,24 @@ void BodyParser::directive() {
   } else if (parse_space(word, space)) {
     variables(space);
   } else if (word == "pragma") {
-    do lexer_.quoted();
+    do pragma(lexer_.quoted());
     while (lexer_.accept(','));
     lexer_.expect(';');
   } else {
     lexer_.fail("unknown directive ." + std::string(word));
   }
+}
+
+// "used_bytes_mask N", N in decimal or 0x…, is about the next instruction; all others are hints.
+void BodyParser::pragma(std::string_view text) {
+  constexpr std::string_view name = "used_bytes_mask ";
+  if (!text.starts_with(name)) return;
+  text.remove_prefix(name.size());
+  const int base = text.starts_with("0x") ? 16 : 10;
+  if (base == 16) text.remove_prefix(2);
+  uint32_t mask = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), mask, base);
+  if (error == std::errc() && end == text.data() + text.size()) used_bytes_ = mask;
 }
 
 void BodyParser::branch_targets(std::string_view label) {
@@ -220,6 +232,7 @@ void BodyParser::instruction(const char* begin) {
   Instruction instruction;
   instruction.line = lexer_.line();
   instruction.location = location_;
+  instruction.used_bytes = std::exchange(used_bytes_, ~0u);
   unresolved_ = false;
   if (lexer_.accept('@')) {
     instruction.guard_negated = lexer_.accept('!');

@@ -31,6 +31,7 @@ class BodyParser {
   // body.cc: statements
   void statement();
   void directive();
+  void pragma(std::string_view text);
   void labelled(std::string_view label);
   void branch_targets(std::string_view label);
   void call_targets();
@@ -63,6 +64,7 @@ class BodyParser {
   Scopes scopes_;
   Locations locations_;
   uint32_t location_ = 0;
+  uint32_t used_bytes_ = ~0u;  // of the next instruction
   bool unresolved_ = false;        // has the present instruction names to be resolved at the end?
   std::vector<uint32_t> pending_;  // such instructions
   std::vector<Operand> operands_;  // of the present instruction

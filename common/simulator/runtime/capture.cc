@@ -57,8 +57,9 @@ bool unjoined(const Capture& capture) {
     return stream.capture.get() == &capture &&
            !std::all_of(stream.frontier.begin(), stream.frontier.end(), seen);
   };
-  return lost(streams().per_thread) || std::any_of(streams().created.begin(), streams().created.end(),
-                                                   [&](const auto& entry) { return lost(*entry.second); });
+  return !std::all_of(capture.left.begin(), capture.left.end(), seen) || lost(streams().per_thread) ||
+         std::any_of(streams().created.begin(), streams().created.end(),
+                     [&](const auto& entry) { return lost(*entry.second); });
 }
 
 cudaError_t end(cudaStream_t handle, cudaGraph_t* graph) {

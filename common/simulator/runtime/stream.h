@@ -25,6 +25,7 @@ struct Capture {
   unsigned long long id = 0;
   bool owns_graph = true;  // false: cudaStreamBeginCaptureToGraph
   bool invalid = false;
+  std::vector<GraphNode*> left;  // the last nodes of streams that were destroyed meanwhile
 };
 
 struct Stream {

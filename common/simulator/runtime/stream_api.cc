@@ -92,7 +92,14 @@ extern "C" cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return call([&] {
     const auto it = streams().created.find(handle);
     if (it == streams().created.end()) return cudaErrorInvalidResourceHandle;
-    if (const std::shared_ptr<Capture> capture = it->second->capture) end_capture(capture);
+    Stream& stream = *it->second;
+    if (const std::shared_ptr<Capture> capture = stream.capture) {
+      if (capture->origin == &stream) {
+        end_capture(capture);
+      } else {  // what it has captured stays
+        capture->left.insert(capture->left.end(), stream.frontier.begin(), stream.frontier.end());
+      }
+    }
     streams().created.erase(it);
     return cudaSuccess;
   });

@@ -254,6 +254,18 @@ TEST_F(Execution, SpinningForWhatNobodyWritesIsADeadlock) {
   }
 }
 
+TEST_F(Execution, ALoopThatKeepsStoringTheSameIsADeadlock) {
+  for (uint64_t seed : {0, 3}) {
+    settings().seed = seed;
+    for (const char* load : {"ld.volatile.global.u32", "ld.global.u32"}) {  // in turns with other CTAs, and not
+      const Result r = run_ptx(start + "SPIN: st.global.u32 [%rd0+4], 5; " + load +
+                                   " %r2, [%rd0]; setp.eq.u32 %p1, %r2, 0; @%p1 bra SPIN;", 2, 32, 3);
+      ASSERT_TRUE(r.end) << seed;
+      EXPECT_EQ(r.end->kind, FindingKind::deadlock);
+    }
+  }
+}
+
 TEST_F(Execution, ALongLoopIsNoDeadlock) {
   const Result r = run_ptx(start + R"(
     mov.u32 %r2, 0;
@@ -344,6 +356,21 @@ TEST_F(Execution, WhatIsNotImplementedIsNamedAndStopsTheLaunch) {
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->kind, FindingKind::not_supported);
   EXPECT_NE(r.end->what.find("PTX line 9: frobnicate"), std::string::npos) << r.end->what;
+}
+
+TEST_F(Execution, InstructionsThatDifferInTheirOperandsOnlyAreRefusedInOneLine) {
+  std::string body = start;
+  for (int i = 0; i < 100; ++i) body += "frobnicate.u32 %r2, " + std::to_string(i) + ";\n";
+  Module module(header + ".visible .entry k(.param .u64 out)\n{\n" + body +
+                "frobnicate.s32 %r2, %r1;\nret;\n}\n");
+  testing::internal::CaptureStderr();
+  const KernelInfo& kernel = info(*module.kernel("k"));
+  testing::internal::GetCapturedStderr();
+  ASSERT_EQ(kernel.unsupported.size(), 2u);
+  EXPECT_EQ(kernel.unsupported[0],
+            "PTX line 8: frobnicate.u32 %r2, 0: this instruction is not implemented (and 99 more like it)");
+  EXPECT_EQ(kernel.unsupported[1],
+            "PTX line 108: frobnicate.s32 %r2, %r1: this instruction is not implemented");
 }
 
 TEST_F(Execution, RegistersShareStorageWhenTheyAreNotAliveTogether) {

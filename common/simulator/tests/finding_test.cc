@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <initializer_list>
 #include <set>
 #include <sstream>
 #include <string>
@@ -130,10 +131,30 @@ TEST(Findings, EqualOnesAreToldOnceAndCounted) {
   for (const Finding& finding : {kernel, kind, line}) findings.add(finding);
   EXPECT_EQ(findings.count(), 5u);
   testing::internal::CaptureStderr();
-  findings.tell();
+  Findings::Told told;
+  findings.tell(told);
   EXPECT_EQ(testing::internal::GetCapturedStderr(),
             to_text(line) + to_text(kind) + to_text(race()) + to_text(kernel) +
                 "simulator: 1 more like these, at the same instructions\n");
+}
+
+TEST(Findings, OfALaterLaunchAreToldWhereTheyAreNew) {
+  Findings::Told told;
+  const auto tell = [&told](std::initializer_list<Finding> launch) {
+    Findings findings;
+    for (const Finding& finding : launch) findings.add(finding);
+    testing::internal::CaptureStderr();
+    findings.tell(told);
+    return testing::internal::GetCapturedStderr();
+  };
+  Finding line = race(), kind = race();
+  line.site.ptx_line = 900;
+  kind.kind = FindingKind::uninitialised;
+  EXPECT_EQ(tell({race()}), to_text(race()));
+  EXPECT_EQ(tell({race(), race()}), "");
+  EXPECT_EQ(tell({race(), line, race(), line}),
+            to_text(line) + "simulator: 1 more like these, at the same instructions\n");
+  EXPECT_EQ(tell({line, race(), kind}), to_text(kind));
 }
 
 TEST(Findings, AreTheSameWhicheverThreadCameFirst) {

@@ -178,6 +178,31 @@ TEST_F(Capture, ForkAndJoin) {
   GIVES(cudaStreamSynchronize(other), cudaSuccess);  // it captures no more
 }
 
+TEST_F(Capture, AStreamThatHasBeenJoinedMayBeDestroyed) {
+  begin();
+  add<<<1, 1, 0, stream>>>(value, 1);
+  OK(cudaEventRecord(event, stream));
+  OK(cudaStreamWaitEvent(other, event, 0));
+  add<<<1, 1, 0, other>>>(value, 10);
+  OK(cudaEventRecord(event, other));
+  OK(cudaStreamWaitEvent(stream, event, 0));
+  OK(cudaStreamDestroy(other));
+  allowed(cudaEventDestroy(event));
+  cudaGraphExec_t executable;
+  OK(cudaGraphInstantiate(&executable, graph, 0));
+  OK(cudaGraphLaunch(executable, stream));
+  EXPECT_EQ(read(), 11);
+  OK(cudaEventCreate(&event));
+  OK(cudaStreamCreate(&other));
+  begin();
+  OK(cudaEventRecord(event, stream));
+  OK(cudaStreamWaitEvent(other, event, 0));
+  nothing<<<1, 1, 0, other>>>();
+  OK(cudaStreamDestroy(other));
+  GIVES(cudaStreamEndCapture(stream, &graph), cudaErrorStreamCaptureUnjoined);
+  OK(cudaStreamCreate(&other));
+}
+
 TEST_F(Capture, BeginAndEnd) {
   GIVES(cudaStreamEndCapture(stream, &graph), cudaErrorIllegalState);
   GIVES(cudaStreamBeginCapture(nullptr, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);

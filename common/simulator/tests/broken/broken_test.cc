@@ -177,7 +177,7 @@ TEST(Sound, PassesWithoutAWord) {
           << name << ", seed " << seed;
     }
   }
-  EXPECT_EQ(count, 12);
+  EXPECT_EQ(count, 14);
 }
 
 }  // namespace

@@ -241,6 +241,34 @@ int expect_reused(int i) {
   return 2 * (threads - 1 - (i ^ 1));
 }
 
+// The compiler loads `value` for all threads and chooses afterwards.
+__device__ __noinline__ bool odd_only(int i, int* value) {
+  if (i % 2 == 0) return false;
+  *value = 5 * i;
+  return true;
+}
+__global__ void chosen(int* out) {
+  const int i = threadIdx.x;
+  int value;
+  out[i] = odd_only(i, &value) ? value : -1;
+}
+int expect_chosen(int i) {
+  return i % 2 == 0 ? -1 : 5 * i;
+}
+
+// The first value is written by an atomic exchange.
+__global__ void exchanged(int* out) {
+  __shared__ int sum;
+  if (threadIdx.x == 0) atomicExch(&sum, 1000);
+  __syncthreads();
+  atomicAdd(&sum, 1);
+  __syncthreads();
+  out[threadIdx.x] = sum;
+}
+int expect_exchanged(int) {
+  return 1000 + threads;
+}
+
 struct Case {
   const char* name;
   Kernel kernel;
@@ -252,6 +280,7 @@ const Case cases[] = {
     CASE(producer_consumer), CASE(volatile_flag), CASE(lock),   CASE(acquire_release),
     CASE(last_one_sums),     CASE(histogram),     CASE(reduce), CASE(same_value),
     CASE(transpose),         CASE(tiles),         CASE(votes),  CASE(reused),
+    CASE(chosen),            CASE(exchanged),
 };
 
 int main(int argc, char** argv) {

@@ -1,0 +1,158 @@
+// Local memory of lanes that are in different calls, alloca, and what of a read matters to the checks.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+
+#include "common/simulator/tests/execution_fixture.h"
+
+namespace simulator {
+namespace {
+
+class LocalMemory : public Execution {};
+
+TEST_F(LocalMemory, ACallLeavesTheMemoryOfLanesInOtherCallsAlone) {
+  // Lanes 0 to 15 wait inside the function for the others, which enter it from a second call.
+  const std::string function = R"(
+    .func (.param .b32 result) keep(.param .b32 n)
+    {
+      .local .align 16 .b8 kept[32];
+      .reg .b32 %r<4>;
+      ld.param.u32 %r1, [n];
+      st.local.u32 [kept+20], %r1;
+      bar.warp.sync 0xffffffff;
+      ld.local.u32 %r2, [kept+20];
+      st.param.b32 [result], %r2;
+      ret;
+    })";
+  const auto call = [](int index) {
+    const std::string i = std::to_string(index);
+    return "{ .param .b32 a" + i + "; .param .b32 b" + i + "; st.param.b32 [a" + i + "], %r2; call (b" + i +
+           "), keep, (a" + i + "); ld.param.b32 %r3, [b" + i + "]; }\n";
+  };
+  const Result r = run_ptx(start + R"(
+      mad.lo.u32 %r2, %r1, 3, 7;
+      setp.ge.u32 %p1, %r1, 16;
+      @%p1 bra HIGH;
+      )" + call(1) + R"(
+      bra DONE;
+      HIGH:
+      )" + call(2) + R"(
+      DONE: st.global.u32 [%rd1], %r3;)",
+                           32, 32, 1, function);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i * 3 + 7);
+}
+
+TEST_F(LocalMemory, AllocaGivesEachLaneItsOwnArray) {
+  // An array of 1 + lane % 5 words, then a second one, which a restored stack puts where it was before.
+  const Result r = run_ptx(start + R"(
+      stacksave.u64 %rd6;
+      rem.u32 %r2, %r1, 5;
+      add.u32 %r2, %r2, 1;
+      mul.wide.u32 %rd2, %r2, 4;
+      alloca.u64 %rd3, %rd2, 8;
+      cvta.local.u64 %rd3, %rd3;
+      mov.u32 %r3, 0;
+      FILL: mul.wide.u32 %rd4, %r3, 4;
+      add.u64 %rd4, %rd3, %rd4;
+      add.u32 %r4, %r3, %r1;
+      st.u32 [%rd4], %r4;
+      add.u32 %r3, %r3, 1;
+      setp.lt.u32 %p1, %r3, %r2;
+      @%p1 bra FILL;
+      alloca.u64 %rd5, 256;
+      st.local.u32 [%rd5+252], %r1;
+      sub.u64 %rd7, %rd5, %rd6;
+      ld.u32 %r5, [%rd4];
+      stackrestore.u64 %rd6;
+      alloca.u64 %rd8, 4;
+      setp.eq.u64 %p2, %rd8, %rd6;
+      selp.u32 %r6, 1000, 0, %p2;
+      add.u32 %r5, %r5, %r6;
+      st.global.u32 [%rd1], %r5;)",
+                           32, 32);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], 1000 + i + i % 5);
+}
+
+TEST_F(LocalMemory, BeyondWhatAllocaGaveIsOutOfBounds) {
+  const Result r = run_ptx(start + "alloca.u64 %rd2, 32; st.local.u32 [%rd2+32], %r1;", 1, 32);
+  ASSERT_TRUE(r.end);
+  EXPECT_EQ(r.end->kind, FindingKind::local_out_of_bounds);
+}
+
+TEST_F(LocalMemory, AllocaOfTooMuchIsAStackOverflow) {
+  const Result r = run_ptx(start + "mov.u64 %rd2, 0x7fffffffffffffff; alloca.u64 %rd3, %rd2, 16;", 1, 1);
+  ASSERT_TRUE(r.end);
+  EXPECT_EQ(r.end->kind, FindingKind::stack_overflow);
+}
+
+TEST_F(LocalMemory, PaddingMayBeCopiedUnwritten) {
+  // struct { char; double } and struct { float[3]; padding }, copied as the compiler does.
+  const Result r = run_ptx(R"(.local .align 16 .b8 from[32];)" + start + R"(
+      st.local.u8 [from], %r1;
+      st.local.u64 [from+8], %rd1;
+      ld.local.v2.u64 {%rd2, %rd3}, [from];
+      st.local.u32 [from+16], %r1;
+      .pragma "used_bytes_mask 15";
+      ld.local.v2.u32 {%r2, %r3}, [from+16];
+      .pragma "used_bytes_mask 0xf0f";
+      ld.local.v4.u32 {%r4, %r5, %r6, %r7}, [from];
+      st.global.u32 [%rd1], %r2;)",
+                           32, 32);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i);
+}
+
+TEST_F(LocalMemory, AValueOfWhichNothingWasWrittenIsTold) {
+  for (const char* load : {"ld.local.v2.u64 {%rd2, %rd3}, [from];", "ld.local.u32 %r2, [from+8];",
+                           ".pragma \"used_bytes_mask 65280\"; ld.local.v2.u64 {%rd2, %rd3}, [from];"}) {
+    const Result r =
+        run_ptx(".local .align 16 .b8 from[16];" + start + "st.local.u8 [from], %r1;" + load, 1, 1);
+    ASSERT_TRUE(r.end) << load;
+    EXPECT_EQ(r.end->kind, FindingKind::uninitialised);
+  }
+  // The pragma is about one instruction only.
+  const Result r = run_ptx(".local .align 16 .b8 from[16];" + start + R"(
+      st.local.u32 [from], %r1;
+      .pragma "used_bytes_mask 15";
+      ld.local.v2.u32 {%r2, %r3}, [from];
+      ld.local.v2.u32 {%r2, %r3}, [from];)",
+                           1, 1);
+  ASSERT_TRUE(r.end);
+  EXPECT_EQ(r.end->kind, FindingKind::uninitialised);
+}
+
+TEST_F(LocalMemory, PaddingInSharedMemory) {
+  const std::string shared = ".shared .align 16 .b8 s[2048];";
+  const std::string address = "mul.lo.u32 %r2, %r1, 16; mov.u32 %r3, s; add.u32 %r2, %r2, %r3;\n";
+  const Result fine = run_ptx(start + address + R"(
+      st.shared.u8 [%r2], %r1;
+      st.shared.u64 [%r2+8], %rd1;
+      ld.shared.v2.u64 {%rd2, %rd3}, [%r2];
+      .pragma "used_bytes_mask 0xff0f";
+      ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r2];
+      st.global.u32 [%rd1], %r6;)",
+                              64, 64, 1, shared);
+  ASSERT_FALSE(fine.end) << fine.end->what;
+  const Result told = run_ptx(start + address + R"(
+      st.shared.u8 [%r2], %r1;
+      ld.shared.v2.u64 {%rd2, %rd3}, [%r2];)",
+                              64, 64, 1, shared);
+  ASSERT_TRUE(told.end);
+  EXPECT_EQ(told.end->kind, FindingKind::uninitialised);
+}
+
+TEST_F(LocalMemory, DependentLaunchesNeedNoWaiting) {
+  const Result r = run_ptx(start + R"(
+      griddepcontrol.launch_dependents;
+      griddepcontrol.wait;
+      st.global.u32 [%rd1], %r1;)",
+                           32, 32);
+  ASSERT_FALSE(r.end) << r.end->what;
+  EXPECT_EQ(r.words[31], 31u);
+}
+
+}  // namespace
+}  // namespace simulator
