@@ -19,10 +19,10 @@ using ptx::Type;
 
 struct CopyUse {
   AddressUse from, to;
-  uint32_t to_base = 0;    // register
+  uint32_t to_base = 0;  // register
   uint64_t to_offset = 0;
-  uint32_t present = 0;    // register: bytes to read; 0: all
-  uint32_t ignore = 0;     // predicate register: read nothing; 0: none
+  uint32_t present = 0;  // register: bytes to read; 0: all
+  uint32_t ignore = 0;   // predicate register: read nothing; 0: none
   bool ignore_negated = false;
 };
 
@@ -75,7 +75,8 @@ void run_copy(Warp& warp, const Inst& inst) {
     if (skip >> l & 1) present[l] = 0;
     if ((exec >> l & 1) && present[l] > inst.bytes) {
       fault(warp, FindingKind::illegal_instruction,
-            "cp.async of " + std::to_string(present[l]) + " bytes into " + std::to_string(inst.bytes), static_cast<int>(l));
+            "cp.async of " + std::to_string(present[l]) + " bytes into " + std::to_string(inst.bytes),
+            static_cast<int>(l));
     }
     if (present[l]) reads |= exec & 1u << l;
   }
@@ -145,7 +146,8 @@ void decode_copy(Decoder& d) {
   use.to.space = Space::shared;
   use.from.kind = AccessKind::load;
   use.from.space = Space::global;
-  if (d.one_of({"shared", "shared::cta"}) < 0 || !d.has("global")) d.unsupported("this copy is not implemented");
+  if (d.one_of({"shared", "shared::cta"}) < 0 || !d.has("global"))
+    d.unsupported("this copy is not implemented");
   cache_operators(d);
   const Operand& size = d.operand(2);
   if (size.kind != Operand::Kind::immediate || (size.value != 4 && size.value != 8 && size.value != 16)) {
@@ -183,7 +185,8 @@ void decode(Decoder& d) {
     d.inst().imm = ~0ull;
     d.inst().inner = run_wait;
   } else if (d.has("wait_group")) {
-    if (d.operand(0).kind != Operand::Kind::immediate) d.unsupported("the number of groups must be an immediate");
+    if (d.operand(0).kind != Operand::Kind::immediate)
+      d.unsupported("the number of groups must be an immediate");
     d.inst().imm = static_cast<uint64_t>(d.operand(0).value);
     d.inst().inner = run_wait;
   } else if (d.has("mbarrier")) {
@@ -214,7 +217,9 @@ void end_copies_for(Cta& cta, uint32_t mbarrier) {
 }
 
 void end_copies_at_random(Warp& warp, uint64_t random) {
-  end_copies(warp, [&](const AsyncCopy&) { return (random = random * 6364136223846793005u + 1442695040888963407u) >> 62 == 0; });
+  end_copies(warp, [&](const AsyncCopy&) {
+    return (random = random * 6364136223846793005u + 1442695040888963407u) >> 62 == 0;
+  });
 }
 
 std::span<const Opcode> async_copy_opcodes() {

@@ -115,8 +115,9 @@ void run_exit(Warp& warp, const Inst& inst) {
 void call(Warp& warp, const Inst& inst, const Program& callee) {
   const uint32_t* list = inst.list;
   if (list[0] != callee.params.size() || list[1 + list[0]] > callee.results.size()) {
-    fault(warp, FindingKind::illegal_instruction,
-          "call of " + std::string(callee.function->name) + " with " + std::to_string(list[0]) + " arguments");
+    fault(
+        warp, FindingKind::illegal_instruction,
+        "call of " + std::string(callee.function->name) + " with " + std::to_string(list[0]) + " arguments");
   }
   Frame* caller = warp.frame;
   Frame* frame = new_frame(warp, callee, caller);
@@ -219,7 +220,9 @@ std::span<const Opcode> control_opcodes() {
       {"brkpt", [](Decoder& d) { d.inst().inner = run_trap; }},
       // Launches run one after the other: what this one depends on has always ended.
       {"griddepcontrol",
-       [](Decoder& d) { d.one_of({"wait", "launch_dependents"}), d.inst().inner = run_nothing; }},
+       [](Decoder& d) {
+         d.one_of({"wait", "launch_dependents"}), d.inst().inner = run_nothing;
+       }},
       {"pmevent", [](Decoder& d) { d.has("mask"), d.operand(0), d.inst().inner = run_nothing; }},
       {"nanosleep",
        [](Decoder& d) { d.type(), d.own_guard(), d.src(0, Type::u32), d.inst().inner = run_nanosleep; }},

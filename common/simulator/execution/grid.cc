@@ -259,7 +259,8 @@ void guarded(Grid& grid, Cta& cta, F f) {
   }
 }
 
-// Who is busy for long may be busy for nothing: stores of what is there already count as events until one looks closer.
+// Who is busy for long may be busy for nothing: stores of what is there already count as events until one
+// looks closer.
 bool time_to_probe(Worker& worker) {
   constexpr uint64_t interval = 8'000'000;  // warp-instructions: a tenth of a second
   if (worker.executed < worker.probed + interval) return false;

@@ -26,7 +26,7 @@ struct KernelInfo {
   size_t local_bytes = 0;     // per thread
   size_t constant_bytes = 0;
   uint32_t registers = 0;                      // per thread, estimated: what occupancy is worked out from
-  bool prints = false, allocates = false;  // calls printf, malloc
+  bool prints = false, allocates = false;      // calls printf, malloc
   int architecture = 0;                        // that the PTX was made for: 80, 90 …
   uint32_t max_threads = 1024;                 // per block: __launch_bounds__
   std::array<uint32_t, 3> required_threads{};  // .reqntid, 0: none

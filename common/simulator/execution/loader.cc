@@ -22,8 +22,8 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
     std::unordered_map<std::string_view, Decode> all;
     for (const auto& family :
          {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(), approximate_opcodes(),
-          move_opcodes(), control_opcodes(), sync_opcodes(), warp_opcodes(), memory_opcodes(), stack_opcodes(),
-          atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes()}) {
+          move_opcodes(), control_opcodes(), sync_opcodes(), warp_opcodes(), memory_opcodes(),
+          stack_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
@@ -443,7 +443,8 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     info.allocates |= program->allocates;
     // What only an indirect call may reach is refused when one does.
     if (&program - kernel_->programs.data() < static_cast<std::ptrdiff_t>(certain)) {
-      info.unsupported.insert(info.unsupported.end(), program->unsupported.begin(), program->unsupported.end());
+      info.unsupported.insert(info.unsupported.end(), program->unsupported.begin(),
+                              program->unsupported.end());
     }
     info.local_bytes += program->local_bytes;
   }

@@ -84,20 +84,20 @@ struct Cta {
   std::map<uint32_t, MbarrierClocks> mbarriers;  // by shared address
   std::vector<PendingArrival> arrivals;
   SharedShadow shadow;
-  uint32_t unfinished = 0;  // warps
+  uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
-  uint64_t turn = 0;        // how often the scheduler came by
+  uint64_t turn = 0;                          // how often the scheduler came by
 };
 
 // What a CPU thread keeps.
 struct Worker {
   Grid* grid = nullptr;
-  std::vector<Counts> counts;        // per instruction of the kernel and of all it calls; empty: not counting
-  uint64_t executed = 0;             // warp-instructions
-  uint64_t events = 0;    // instructions that changed memory or arrived at a barrier: has anything happened?
-  uint64_t random = 1;               // state of the generator for interleavings
-  uint64_t probed = 0;               // `executed` when a deadlock was last looked for
-  bool probing = false;              // a deadlock is suspected: a store of what is there already is no event
+  std::vector<Counts> counts;  // per instruction of the kernel and of all it calls; empty: not counting
+  uint64_t executed = 0;       // warp-instructions
+  uint64_t events = 0;   // instructions that changed memory or arrived at a barrier: has anything happened?
+  uint64_t random = 1;   // state of the generator for interleavings
+  uint64_t probed = 0;   // `executed` when a deadlock was last looked for
+  bool probing = false;  // a deadlock is suspected: a store of what is there already is no event
   std::array<Allocation, 4> recent;  // allocations touched last (copies), the very last one first
   bool counting = false, checking = false;
   std::vector<std::unique_ptr<Frame>> frames;  // free ones

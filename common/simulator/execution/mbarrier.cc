@@ -24,14 +24,15 @@ struct State {
   uint64_t expected : 20;  // arrivals of the next phase
   int64_t bytes : 22;      // expected from asynchronous copies and not yet there
   uint64_t phase : 1;
-  uint64_t one : 1;        // keeps the token of an arrival from being 0
+  uint64_t one : 1;  // keeps the token of an arrival from being 0
 };
 static_assert(sizeof(State) == 8);
 
 State load(Warp& warp, uint32_t address) {
   if (!warp.cta->mbarriers.contains(address)) {
-    fault(warp, FindingKind::illegal_instruction, "there is no mbarrier object at shared address " + std::to_string(address) +
-                                                      ": it has not been initialised");
+    fault(warp, FindingKind::illegal_instruction,
+          "there is no mbarrier object at shared address " + std::to_string(address) +
+              ": it has not been initialised");
   }
   State state;
   std::memcpy(&state, warp.cta->shared.data() + address, sizeof state);
@@ -53,8 +54,9 @@ void store(Warp& warp, uint32_t address, State state) {
 
 void take(Warp& warp, State& state, uint32_t count) {
   if (count > state.pending) {
-    fault(warp, FindingKind::illegal_instruction, std::to_string(count) + " arrive at an mbarrier that expects " +
-                                                      std::to_string(state.pending) + " more in this phase");
+    fault(warp, FindingKind::illegal_instruction,
+          std::to_string(count) + " arrive at an mbarrier that expects " + std::to_string(state.pending) +
+              " more in this phase");
   }
   state.pending -= count;
 }
@@ -62,7 +64,8 @@ void take(Warp& warp, State& state, uint32_t count) {
 void expect_bytes(Warp& warp, State& state, int64_t bytes) {
   const int64_t sum = state.bytes + bytes;
   if (sum > most_bytes || sum < -most_bytes) {
-    fault(warp, FindingKind::illegal_instruction, "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(sum));
+    fault(warp, FindingKind::illegal_instruction,
+          "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(sum));
   }
   state.bytes = sum;
 }
@@ -94,7 +97,8 @@ void run_init(Warp& warp, const Inst& inst) {
   each_object(warp, inst, [&](int lane, uint32_t address) {
     const uint32_t count = warp.reg<uint32_t>(inst.b)[lane];
     if (count == 0 || count > most_arrivals) {
-      fault(warp, FindingKind::illegal_instruction, "an mbarrier for " + std::to_string(count) + " arrivals", lane);
+      fault(warp, FindingKind::illegal_instruction, "an mbarrier for " + std::to_string(count) + " arrivals",
+            lane);
     }
     State state{};
     state.pending = state.expected = count;
@@ -168,7 +172,8 @@ void run_wait(Warp& warp, const Inst& inst) {
 
 void run_pending_count(Warp& warp, const Inst& inst) {
   const uint64_t* token = warp.reg<uint64_t>(inst.a);
-  warp.write<uint32_t>(inst.d, [&](int l) { return static_cast<uint32_t>(std::bit_cast<State>(token[l]).pending); });
+  warp.write<uint32_t>(inst.d,
+                       [&](int l) { return static_cast<uint32_t>(std::bit_cast<State>(token[l]).pending); });
 }
 
 void decode(Decoder& d) {
@@ -181,8 +186,8 @@ void decode(Decoder& d) {
   }
   MbarrierUse use;
   enum Operation { arrives, drops, initialises, invalidates, expects, completes, tests, tries };
-  const int op =
-      d.one_of({"arrive", "arrive_drop", "init", "inval", "expect_tx", "complete_tx", "test_wait", "try_wait"});
+  const int op = d.one_of(
+      {"arrive", "arrive_drop", "init", "inval", "expect_tx", "complete_tx", "test_wait", "try_wait"});
   if (op < 0) d.unsupported("this mbarrier instruction is not implemented");
   const bool arrive = op == arrives || op == drops, wait = op == tests || op == tries;
   if (arrive) {
@@ -211,7 +216,8 @@ void decode(Decoder& d) {
   } else if (op != invalidates && next < d.operand_count()) {
     d.inst().b = d.src(next++, Type::u32);
   }
-  if (next != d.operand_count() || ((op == initialises || op == expects || op == completes || use.expect) && !d.inst().b)) {
+  if (next != d.operand_count() ||
+      ((op == initialises || op == expects || op == completes || use.expect) && !d.inst().b)) {
     d.unsupported("unexpected operands");
   }
   d.memory() = {};  // no memory request: it is its own unit's affair
@@ -232,7 +238,8 @@ void arrive_at_mbarrier(Warp& warp, uint32_t address, uint32_t count) {
 
 void expect_one_more(Warp& warp, uint32_t address) {
   State state = load(warp, address);
-  if (state.pending == most_arrivals) fault(warp, FindingKind::illegal_instruction, "too many arrivals at an mbarrier");
+  if (state.pending == most_arrivals)
+    fault(warp, FindingKind::illegal_instruction, "too many arrivals at an mbarrier");
   state.pending += 1;
   std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
 }

@@ -1,5 +1,5 @@
-// mbarrier objects (PTX ISA 9.7.13.15): eight bytes of shared memory each, which hold the counts; what orders memory, and
-// that there is an object at all, is kept beside them.
+// mbarrier objects (PTX ISA 9.7.13.15): eight bytes of shared memory each, which hold the counts; what orders
+// memory, and that there is an object at all, is kept beside them.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,9 @@ struct MbarrierClocks {
   std::vector<uint32_t> completed;  // by those of the phase before it
 };
 
-// `count` arrivals at the object at this shared address, by a lane of the warp: its memory accesses so far come before
-// what those do who wait for the phase. Faults where there is no object or more arrive than are expected.
+// `count` arrivals at the object at this shared address, by a lane of the warp: its memory accesses so far
+// come before what those do who wait for the phase. Faults where there is no object or more arrive than are
+// expected.
 void arrive_at_mbarrier(Warp& warp, uint32_t address, uint32_t count);
 
 // One more arrival is expected in this phase and no other (cp.async.mbarrier.arrive without .noinc).

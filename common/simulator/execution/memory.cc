@@ -281,7 +281,8 @@ void decode_load(Decoder& d) {
   if (!address.elements.empty() && address.elements[0].kind == Operand::Kind::reg) {
     use.strong |= d.program().compared.contains({address.elements[0].index, address.value});
   }
-  if (d.operand(0).kind == Operand::Kind::reg) use.strong |= d.program().compared_values.contains(d.operand(0).index);
+  if (d.operand(0).kind == Operand::Kind::reg)
+    use.strong |= d.program().compared_values.contains(d.operand(0).index);
   use.element = static_cast<uint8_t>(ptx::bits(type) / 8);
   use.used = d.ptx().used_bytes;
   if (const auto choice = d.speculated()) {

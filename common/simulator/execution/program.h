@@ -70,16 +70,16 @@ struct Program {
   std::vector<Formal> params, results;
   std::map<const ptx::Variable*, uint32_t> call_params;  // every .param variable of the body: its offset
   uint32_t call_param_bytes = 0;
-  std::vector<Formal> zeroed;    // registers that may be read before they are written: offset, bytes in all
-  uint32_t shared_bytes = 0;     // static shared memory of the kernel and all it calls
-  uint32_t shared_granule = 4;   // bytes: the narrowest access to shared or generic memory (1, 2 or 4)
+  std::vector<Formal> zeroed;   // registers that may be read before they are written: offset, bytes in all
+  uint32_t shared_bytes = 0;    // static shared memory of the kernel and all it calls
+  uint32_t shared_granule = 4;  // bytes: the narrowest access to shared or generic memory (1, 2 or 4)
   bool prints = false, allocates = false;  // calls printf, malloc
   bool order_sensitive = false;  // communicates between CTAs in a way whose outcome depends on their order
   // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the
   // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
   // more.
   std::set<std::pair<uint32_t, int64_t>> compared;
-  std::set<uint32_t> compared_values;  // registers that they compare with: such a load's destination
+  std::set<uint32_t> compared_values;    // registers that they compare with: such a load's destination
   uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
   std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched
   std::deque<std::vector<uint32_t>> lists;

@@ -17,10 +17,11 @@ struct Totals {
     if (!launches || !settings().speed) return;
     const double million = 1e-6 * static_cast<double>(executed);
     std::fprintf(stderr,
-                 "simulator: %llu launch%s, %.1f million warp-instructions in %.3f s: %.1f million a second, %.1f on each "
+                 "simulator: %llu launch%s, %.1f million warp-instructions in %.3f s: %.1f million a second, "
+                 "%.1f on each "
                  "CPU thread; %.3f s to load kernels\n",
-                 static_cast<unsigned long long>(launches), launches == 1 ? "" : "es", million, running, million / running,
-                 million / thread_seconds, loading);
+                 static_cast<unsigned long long>(launches), launches == 1 ? "" : "es", million, running,
+                 million / running, million / thread_seconds, loading);
   }
 } totals;
 

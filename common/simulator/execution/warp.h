@@ -71,7 +71,7 @@ class Warp {
   std::vector<std::byte> local;        // byte o of lane l at o / 16 · 512 + l · 16 + o % 16
   std::vector<uint8_t> local_written;  // not 0: written; one per byte of `local`, where that is checked
 
-  std::vector<AsyncCopy> copies;       // cp.async under way
+  std::vector<AsyncCopy> copies;                 // cp.async under way
   std::array<uint32_t, warp_size> copy_group{};  // of each lane: groups committed so far
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.

@@ -64,7 +64,7 @@ class BodyParser {
   Scopes scopes_;
   Locations locations_;
   uint32_t location_ = 0;
-  uint32_t used_bytes_ = ~0u;  // of the next instruction
+  uint32_t used_bytes_ = ~0u;      // of the next instruction
   bool unresolved_ = false;        // has the present instruction names to be resolved at the end?
   std::vector<uint32_t> pending_;  // such instructions
   std::vector<Operand> operands_;  // of the present instruction

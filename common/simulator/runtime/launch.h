@@ -35,7 +35,8 @@ cudaError_t prepare(Function& function, const LaunchRequest& request, void** arg
 // then.
 cudaError_t execute(const PreparedLaunch& prepared);
 
-// Has any kernel that calls printf, or malloc, been run? Then the sizes of their buffers can no longer be chosen.
+// Has any kernel that calls printf, or malloc, been run? Then the sizes of their buffers can no longer be
+// chosen.
 struct BuffersInUse {
   bool printf = false, heap = false;
 };

@@ -10,8 +10,8 @@ namespace {
 
 class Async : public Execution {
  protected:
-  // Words 0–31 of `out` hold 100 + i; they go to shared memory s (4 bytes a thread) by cp.async, and what a thread finds
-  // there after `wait` goes to words 32–63.
+  // Words 0–31 of `out` hold 100 + i; they go to shared memory s (4 bytes a thread) by cp.async, and what a
+  // thread finds there after `wait` goes to words 32–63.
   Result copy(const std::string& wait) {
     return run_ptx(".shared .align 16 .b8 s[256];\n" + start + R"(
       add.u32 %r2, %r1, 100;
@@ -29,7 +29,8 @@ class Async : public Execution {
       ld.shared.u32 %r5, [%r4];
       ld.shared.u32 %r6, [%r4+128];
       st.global.u32 [%rd1+128], %r5;
-      st.global.u32 [%rd1+256], %r6;)", 96, 32);
+      st.global.u32 [%rd1+256], %r6;)",
+                   96, 32);
   }
 };
 
@@ -100,8 +101,10 @@ TEST_F(Async, AnotherThreadMayReadOnlyAfterABarrierBehindTheWait) {
 
 // Thread 0 makes an mbarrier for `count` arrivals at s, a barrier follows.
 std::string with_mbarrier(uint32_t count) {
-  return ".shared .align 16 .b8 s[512];\n" + start + "mov.u32 %r3, s;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra READY;\n"
-         "mbarrier.init.shared.b64 [%r3], " + std::to_string(count) + ";\nREADY: bar.sync 0;\n";
+  return ".shared .align 16 .b8 s[512];\n" + start +
+         "mov.u32 %r3, s;\nsetp.ne.u32 %p1, %r1, 0;\n@%p1 bra READY;\n"
+         "mbarrier.init.shared.b64 [%r3], " +
+         std::to_string(count) + ";\nREADY: bar.sync 0;\n";
 }
 
 TEST_F(Async, APhaseEndsWithTheLastArrivalAndOrdersMemory) {
@@ -119,7 +122,8 @@ TEST_F(Async, APhaseEndsWithTheLastArrivalAndOrdersMemory) {
     @!%p3 bra CONSUMER;
     ld.shared.u32 %r5, [%r4+64];
     st.global.u32 [%rd1], %r5;
-    DONE: mov.u32 %r6, 0;)", 64, 64);
+    DONE: mov.u32 %r6, 0;)",
+                           64, 64);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 32; i < 64; ++i) EXPECT_EQ(r.words[i], i - 32) << i;
 }
@@ -133,7 +137,8 @@ TEST_F(Async, TokensTellPhasesApart) {
     selp.u32 %r4, 1, 0, %p2;
     selp.u32 %r5, 2, 0, %p3;
     add.u32 %r4, %r4, %r5;
-    st.global.u32 [%rd1], %r4;)", 1, 1);
+    st.global.u32 [%rd1], %r4;)",
+                           1, 1);
   ASSERT_FALSE(r.end) << r.end->what;
   EXPECT_EQ(r.words[0], 1u) << "the first phase is complete, the second is not";
 }
@@ -147,7 +152,8 @@ TEST_F(Async, BytesUnderWayHoldAPhaseBack) {
     selp.u32 %r4, 1, 0, %p2;
     selp.u32 %r5, 2, 0, %p3;
     add.u32 %r4, %r4, %r5;
-    st.global.u32 [%rd1], %r4;)", 1, 1);
+    st.global.u32 [%rd1], %r4;)",
+                           1, 1);
   ASSERT_FALSE(r.end) << r.end->what;
   EXPECT_EQ(r.words[0], 2u);
 }
@@ -165,7 +171,8 @@ TEST_F(Async, CopiesArriveWhenTheyHaveEnded) {
     shl.b32 %r5, %r5, 2;
     add.u32 %r5, %r3, %r5;
     ld.shared.u32 %r6, [%r5+64];
-    st.global.u32 [%rd1], %r6;)", 32, 32);
+    st.global.u32 [%rd1], %r6;)",
+                           32, 32);
   ASSERT_FALSE(r.end) << r.end->what;
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i ^ 31) << i;
 }
@@ -174,7 +181,8 @@ TEST_F(Async, AWaitForTheWrongPhaseIsADeadlock) {
   const Result r = run_ptx(with_mbarrier(1) + R"(
     mbarrier.arrive.shared.b64 _, [%r3];
     WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r3], 1;
-    @!%p2 bra WAIT;)", 1, 1);
+    @!%p2 bra WAIT;)",
+                           1, 1);
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->kind, FindingKind::deadlock);
 }

@@ -257,9 +257,11 @@ TEST_F(Execution, SpinningForWhatNobodyWritesIsADeadlock) {
 TEST_F(Execution, ALoopThatKeepsStoringTheSameIsADeadlock) {
   for (uint64_t seed : {0, 3}) {
     settings().seed = seed;
-    for (const char* load : {"ld.volatile.global.u32", "ld.global.u32"}) {  // in turns with other CTAs, and not
+    for (const char* load :
+         {"ld.volatile.global.u32", "ld.global.u32"}) {  // in turns with other CTAs, and not
       const Result r = run_ptx(start + "SPIN: st.global.u32 [%rd0+4], 5; " + load +
-                                   " %r2, [%rd0]; setp.eq.u32 %p1, %r2, 0; @%p1 bra SPIN;", 2, 32, 3);
+                                   " %r2, [%rd0]; setp.eq.u32 %p1, %r2, 0; @%p1 bra SPIN;",
+                               2, 32, 3);
       ASSERT_TRUE(r.end) << seed;
       EXPECT_EQ(r.end->kind, FindingKind::deadlock);
     }

@@ -277,10 +277,20 @@ struct Case {
 #define CASE(name) \
   { #name, name, expect_##name }
 const Case cases[] = {
-    CASE(producer_consumer), CASE(volatile_flag), CASE(lock),   CASE(acquire_release),
-    CASE(last_one_sums),     CASE(histogram),     CASE(reduce), CASE(same_value),
-    CASE(transpose),         CASE(tiles),         CASE(votes),  CASE(reused),
-    CASE(chosen),            CASE(exchanged),
+    CASE(producer_consumer),
+    CASE(volatile_flag),
+    CASE(lock),
+    CASE(acquire_release),
+    CASE(last_one_sums),
+    CASE(histogram),
+    CASE(reduce),
+    CASE(same_value),
+    CASE(transpose),
+    CASE(tiles),
+    CASE(votes),
+    CASE(reused),
+    CASE(chosen),
+    CASE(exchanged),
 };
 
 int main(int argc, char** argv) {
