@@ -13,6 +13,9 @@ namespace {
 
 constexpr uint64_t windows = 3;  // of the generic space: shared, local, parameters
 
+constexpr uint64_t null_page = 4096;       // addresses that come from a null pointer and an index
+constexpr uint64_t far_away = 1ull << 40;  // bytes: farther from an allocation than any index leads
+
 constexpr const char* doing[] = {"load", "store", "atomic operation"};
 
 std::string hexadecimal(uint64_t value) {
@@ -36,8 +39,15 @@ std::string name_of_allocation(const Allocation& allocation) {
   std::string what = attempt(kind, bytes, address) + ": ";
   const Allocation* holder = global_memory().find(address);
   const Allocation* near = holder ? holder : global_memory().nearest(address);
+  const uint64_t away = !near                  ? 0
+                        : address < near->base ? near->base - address
+                                               : address - near->base - near->size;
   if (!near) {
     what += "no global memory is allocated";
+  } else if (!holder && address < null_page) {
+    what += "a null pointer";
+  } else if (!holder && away > far_away) {
+    what += "in no allocation, nor near one (host memory that the device may not use?)";
   } else if (near->freed && address - near->base < near->size) {
     what += "in freed " + name_of_allocation(*near);
   } else if (address < near->base) {
@@ -174,6 +184,9 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
       warp.index, warp.frame->program->first + warp.pc - 1, offset, lanes_that_count(warp, use), bytes,
       kind != AccessKind::load, use.strong, values);
   if (problem.kind == SharedShadow::Problem::Kind::none) return;
+  // The toolkit's own protocol: it synchronises, but is not itself free of races.
+  const uint32_t scratch = warp.cta->grid->kernel->group_scratch;
+  if (scratch && problem.offset + shared_reserved - scratch < group_scratch_bytes) return;
   const std::string what = attempt(kind, bytes, problem.offset + shared_reserved) + " of shared memory";
   const int lane = static_cast<int>(problem.lane);
   if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {

@@ -182,7 +182,9 @@ void decode_call(Decoder& d) {
     d.unsupported("this call is not implemented");
   } else if (!callee.function->defined) {
     if (!decode_builtin(d, callee.function->name)) {
-      d.unsupported("function '" + std::string(callee.function->name) + "' has no body here");
+      d.unsupported(
+          "function '" + std::string(callee.function->name) +
+          "' is not in this source file (functions of others, as -rdc=true allows, cannot be called)");
     }
   } else {
     d.own_guard();

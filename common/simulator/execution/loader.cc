@@ -161,8 +161,13 @@ class FrameDecoder final : public Decoder {
     Refusal& refusal = refusals_[kind];
     if (refusal.count++ == 0) {
       refusal.index = program_->unsupported.size();
-      program_->unsupported.push_back("PTX line " + std::to_string(ptx_->line) + ": " +
-                                      std::string(ptx_->text) + ": " + why);
+      std::string text;  // on one line: calls are written over several
+      for (const char c : ptx_->text) {
+        const bool space = c == '\n' || c == '\t' || c == '\r' || c == ' ';
+        if (!space) text += c;
+        if (space && !text.empty() && text.back() != ' ') text += ' ';
+      }
+      program_->unsupported.push_back("PTX line " + std::to_string(ptx_->line) + ": " + text + ": " + why);
     }
   }
 
@@ -363,7 +368,8 @@ uint64_t Loader::address_of(const ptx::Variable& variable) {
 
 const Program* Loader::program_of(const ptx::Function& function) {
   if (const auto found = program_of_.find(&function); found != program_of_.end()) return found->second;
-  if (!function.defined) throw Unsupported("function '" + std::string(function.name) + "' has no body here");
+  if (!function.defined)
+    throw Unsupported("function '" + std::string(function.name) + "' is not in this source file");
   module_.parse_body(const_cast<ptx::Function&>(function));
   auto program = std::make_unique<Program>();
   program->module = &module_;
@@ -376,6 +382,15 @@ const Program* Loader::program_of(const ptx::Function& function) {
 
 uint64_t Loader::address_of(const ptx::Function& function) {
   return function_address(module_, function);
+}
+
+// Not below shared_reserved, where hardware has it: bounds and counts are then those of all shared memory.
+uint32_t Loader::group_scratch() {
+  if (!group_scratch_) {
+    group_scratch_ = (shared_end_ + 15) / 16 * 16;
+    shared_end_ = group_scratch_ + group_scratch_bytes;
+  }
+  return group_scratch_;
 }
 
 void Loader::lay_out_shared(const ptx::Function& function) {
@@ -458,6 +473,8 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
         program.get();
   }
   info.shared_bytes = shared_end_ - shared_reserved;
+  if (group_scratch_) info.shared_bytes -= group_scratch_bytes;  // not the program's
+  kernel_->group_scratch = group_scratch_;
   if (entry.max_threads[0]) {
     info.max_threads =
         entry.max_threads[0] * std::max(1u, entry.max_threads[1]) * std::max(1u, entry.max_threads[2]);

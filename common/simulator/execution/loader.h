@@ -23,7 +23,11 @@ struct Kernel {
       by_function;                 // what (address − function_window) / 16 calls; null: not in this kernel
   uint32_t instructions = 0;       // of all programs
   uint32_t static_shared_end = 0;  // offset, the reserved bytes included
+  uint32_t group_scratch = 0;      // address in shared memory, see Loader::group_scratch(); 0: none
 };
+
+// The toolkit's headers use this much of it.
+constexpr uint32_t group_scratch_bytes = 288;
 
 // The value of a pointer to a function: the same in all kernels of the module.
 uint64_t function_address(const ptx::Module& module, const ptx::Function& function);
@@ -43,6 +47,9 @@ class Loader {
       const ptx::Function& function);  // a called function: decoded later, the pointer is good now
   uint64_t address_of(const ptx::Function& function);
   void has_indirect_call() { indirect_ = true; }
+  // Shared memory that the system keeps for groups of several warps (%reserved_smem_offset_1): its address. A
+  // kernel that does not ask for it has none.
+  uint32_t group_scratch();
 
  private:
   void decode(Program& program);
@@ -55,6 +62,7 @@ class Loader {
   std::map<const ptx::Variable*, uint64_t> shared_address_;
   std::vector<const ptx::Variable*> dynamic_shared_;
   uint32_t shared_end_ = 0;
+  uint32_t group_scratch_ = 0;  // 0: not asked for
   bool indirect_ = false;
 };
 

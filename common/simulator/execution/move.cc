@@ -101,6 +101,12 @@ uint64_t clock_of(const Warp& warp, uint32_t) {
   return warp.worker->executed - warp.cta->clock_start + warp.cta->turn + ++warp.cta->clock_reads;
 }
 
+uint64_t rank_in_cluster(const Warp& warp, uint32_t) {
+  const auto& cluster = warp.cta->grid->launch.cluster;
+  const auto& id = warp.cta->id;
+  return (uint64_t{id[2] % cluster[2]} * cluster[1] + id[1] % cluster[1]) * cluster[0] + id[0] % cluster[0];
+}
+
 struct Name {
   std::string_view name;
   Special value;
@@ -120,6 +126,39 @@ const Name specials[] = {
     {"%nctaid.x", [](const Warp& w, uint32_t) -> uint64_t { return w.cta->grid->launch.grid[0]; }},
     {"%nctaid.y", [](const Warp& w, uint32_t) -> uint64_t { return w.cta->grid->launch.grid[1]; }},
     {"%nctaid.z", [](const Warp& w, uint32_t) -> uint64_t { return w.cta->grid->launch.grid[2]; }},
+    {"%cluster_ctaid.x",
+     [](const Warp& w, uint32_t) -> uint64_t { return w.cta->id[0] % w.cta->grid->launch.cluster[0]; }},
+    {"%cluster_nctaid.x", [](const Warp& w, uint32_t) -> uint64_t { return w.cta->grid->launch.cluster[0]; }},
+    {"%clusterid.x",
+     [](const Warp& w, uint32_t) -> uint64_t { return w.cta->id[0] / w.cta->grid->launch.cluster[0]; }},
+    {"%nclusterid.x",
+     [](const Warp& w, uint32_t) -> uint64_t {
+       return w.cta->grid->launch.grid[0] / w.cta->grid->launch.cluster[0];
+     }},
+    {"%cluster_ctaid.y",
+     [](const Warp& w, uint32_t) -> uint64_t { return w.cta->id[1] % w.cta->grid->launch.cluster[1]; }},
+    {"%cluster_nctaid.y", [](const Warp& w, uint32_t) -> uint64_t { return w.cta->grid->launch.cluster[1]; }},
+    {"%clusterid.y",
+     [](const Warp& w, uint32_t) -> uint64_t { return w.cta->id[1] / w.cta->grid->launch.cluster[1]; }},
+    {"%nclusterid.y",
+     [](const Warp& w, uint32_t) -> uint64_t {
+       return w.cta->grid->launch.grid[1] / w.cta->grid->launch.cluster[1];
+     }},
+    {"%cluster_ctaid.z",
+     [](const Warp& w, uint32_t) -> uint64_t { return w.cta->id[2] % w.cta->grid->launch.cluster[2]; }},
+    {"%cluster_nctaid.z", [](const Warp& w, uint32_t) -> uint64_t { return w.cta->grid->launch.cluster[2]; }},
+    {"%clusterid.z",
+     [](const Warp& w, uint32_t) -> uint64_t { return w.cta->id[2] / w.cta->grid->launch.cluster[2]; }},
+    {"%nclusterid.z",
+     [](const Warp& w, uint32_t) -> uint64_t {
+       return w.cta->grid->launch.grid[2] / w.cta->grid->launch.cluster[2];
+     }},
+    {"%cluster_ctarank", rank_in_cluster},
+    {"%cluster_nctarank",
+     [](const Warp& w, uint32_t) -> uint64_t {
+       const auto& cluster = w.cta->grid->launch.cluster;
+       return uint64_t{cluster[0]} * cluster[1] * cluster[2];
+     }},
     {"%laneid", [](const Warp&, uint32_t l) -> uint64_t { return l; }, true},
     {"%warpid", [](const Warp& w, uint32_t) -> uint64_t { return w.index; }},
     {"%nwarpid",
@@ -165,6 +204,14 @@ void run_special(Warp& warp, const Inst& inst) {
 }
 
 void decode_special(Decoder& d, const Operand& source, int width) {
+  if (source.text == "%reserved_smem_offset_1") {
+    if (width != 32) d.unsupported("an offset in shared memory has 32 bits");
+    d.inst().imm = d.loader().group_scratch();
+    d.inst().inner = [](Warp& warp, const Inst& inst) {
+      warp.write<uint32_t>(inst.d, [&](int) { return static_cast<uint32_t>(inst.imm); });
+    };
+    return;
+  }
   for (const Name& each : specials) {
     if (each.name != source.text) continue;
     d.inst().data = &each;

@@ -108,7 +108,12 @@ cudaError_t prepare(Function& function, const LaunchRequest& request, void** arg
                     PreparedLaunch& prepared) {
   if (const cudaError_t error = load(function); error != cudaSuccess) return error;
   const KernelInfo& kernel = info(*function.kernel);
-  if (!kernel.unsupported.empty()) return cudaErrorNotSupported;
+  if (!kernel.unsupported.empty()) {
+    // What the kernel should have computed is missing: a program that does not look at this error must not go
+    // on as though all were well.
+    set_pending_error(cudaErrorNotSupported);
+    return cudaErrorNotSupported;
+  }
   Dimensions cluster;
   if (const cudaError_t error = check_limits(function, kernel, request, cluster); error != cudaSuccess)
     return error;

@@ -1,17 +1,19 @@
-// Local memory of lanes that are in different calls, alloca, and what of a read matters to the checks.
+// Local memory of lanes that are in different calls, alloca, what of a read matters to the checks, and what
+// else programs found in the wild have asked for.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/simulator/tests/execution_fixture.h"
 
 namespace simulator {
 namespace {
 
-class LocalMemory : public Execution {};
+class ExecutionLocal : public Execution {};
 
-TEST_F(LocalMemory, ACallLeavesTheMemoryOfLanesInOtherCallsAlone) {
+TEST_F(ExecutionLocal, ACallLeavesTheMemoryOfLanesInOtherCallsAlone) {
   // Lanes 0 to 15 wait inside the function for the others, which enter it from a second call.
   const std::string function = R"(
     .func (.param .b32 result) keep(.param .b32 n)
@@ -44,7 +46,7 @@ TEST_F(LocalMemory, ACallLeavesTheMemoryOfLanesInOtherCallsAlone) {
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i * 3 + 7);
 }
 
-TEST_F(LocalMemory, AllocaGivesEachLaneItsOwnArray) {
+TEST_F(ExecutionLocal, AllocaGivesEachLaneItsOwnArray) {
   // An array of 1 + lane % 5 words, then a second one, which a restored stack puts where it was before.
   const Result r = run_ptx(start + R"(
       stacksave.u64 %rd6;
@@ -76,19 +78,19 @@ TEST_F(LocalMemory, AllocaGivesEachLaneItsOwnArray) {
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], 1000 + i + i % 5);
 }
 
-TEST_F(LocalMemory, BeyondWhatAllocaGaveIsOutOfBounds) {
+TEST_F(ExecutionLocal, BeyondWhatAllocaGaveIsOutOfBounds) {
   const Result r = run_ptx(start + "alloca.u64 %rd2, 32; st.local.u32 [%rd2+32], %r1;", 1, 32);
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->kind, FindingKind::local_out_of_bounds);
 }
 
-TEST_F(LocalMemory, AllocaOfTooMuchIsAStackOverflow) {
+TEST_F(ExecutionLocal, AllocaOfTooMuchIsAStackOverflow) {
   const Result r = run_ptx(start + "mov.u64 %rd2, 0x7fffffffffffffff; alloca.u64 %rd3, %rd2, 16;", 1, 1);
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->kind, FindingKind::stack_overflow);
 }
 
-TEST_F(LocalMemory, PaddingMayBeCopiedUnwritten) {
+TEST_F(ExecutionLocal, PaddingMayBeCopiedUnwritten) {
   // struct { char; double } and struct { float[3]; padding }, copied as the compiler does.
   const Result r = run_ptx(R"(.local .align 16 .b8 from[32];)" + start + R"(
       st.local.u8 [from], %r1;
@@ -105,7 +107,7 @@ TEST_F(LocalMemory, PaddingMayBeCopiedUnwritten) {
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i);
 }
 
-TEST_F(LocalMemory, AValueOfWhichNothingWasWrittenIsTold) {
+TEST_F(ExecutionLocal, AValueOfWhichNothingWasWrittenIsTold) {
   for (const char* load : {"ld.local.v2.u64 {%rd2, %rd3}, [from];", "ld.local.u32 %r2, [from+8];",
                            ".pragma \"used_bytes_mask 65280\"; ld.local.v2.u64 {%rd2, %rd3}, [from];"}) {
     const Result r =
@@ -124,7 +126,7 @@ TEST_F(LocalMemory, AValueOfWhichNothingWasWrittenIsTold) {
   EXPECT_EQ(r.end->kind, FindingKind::uninitialised);
 }
 
-TEST_F(LocalMemory, PaddingInSharedMemory) {
+TEST_F(ExecutionLocal, PaddingInSharedMemory) {
   const std::string shared = ".shared .align 16 .b8 s[2048];";
   const std::string address = "mul.lo.u32 %r2, %r1, 16; mov.u32 %r3, s; add.u32 %r2, %r2, %r3;\n";
   const Result fine = run_ptx(start + address + R"(
@@ -144,7 +146,7 @@ TEST_F(LocalMemory, PaddingInSharedMemory) {
   EXPECT_EQ(told.end->kind, FindingKind::uninitialised);
 }
 
-TEST_F(LocalMemory, DependentLaunchesNeedNoWaiting) {
+TEST_F(ExecutionLocal, DependentLaunchesNeedNoWaiting) {
   const Result r = run_ptx(start + R"(
       griddepcontrol.launch_dependents;
       griddepcontrol.wait;
@@ -152,6 +154,55 @@ TEST_F(LocalMemory, DependentLaunchesNeedNoWaiting) {
                            32, 32);
   ASSERT_FALSE(r.end) << r.end->what;
   EXPECT_EQ(r.words[31], 31u);
+}
+
+TEST_F(ExecutionLocal, GroupsOfSeveralWarpsHaveScratchMemory) {
+  // Where the toolkit's headers find it; the kernel's own array stays its own. What they do with it, here a
+  // race, is their affair.
+  const Result r = run_ptx(start + R"(
+      mov.u32 %r2, %reserved_smem_offset_1;
+      mov.u32 %r3, s;
+      add.u32 %r3, %r3, %r1;
+      add.u32 %r2, %r2, %r1;
+      st.shared.u8 [%r3], 1;
+      st.shared.u8 [%r2], 2;
+      ld.shared.u8 %r4, [%r3];
+      ld.shared.u8 %r5, [%r2];
+      xor.b32 %r6, %r1, 1;
+      sub.u32 %r6, %r6, %r1;
+      add.u32 %r6, %r2, %r6;
+      ld.shared.u8 %r7, [%r6];
+      mad.lo.u32 %r4, %r4, 10, %r5;
+      st.global.u32 [%rd1], %r4;)",
+                           288, 288, 1, ".shared .align 4 .b8 s[288];");
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t i = 0; i < 288; ++i) EXPECT_EQ(r.words[i], 12u);
+}
+
+TEST_F(ExecutionLocal, NullAndHostPointersAreSaidToBeSuch) {
+  const Result null = run_ptx(start + "mov.u64 %rd2, 16; ld.global.u32 %r2, [%rd2];", 1, 1);
+  ASSERT_TRUE(null.end);
+  EXPECT_NE(null.end->what.find("a null pointer"), std::string::npos) << null.end->what;
+  const Result host = run_ptx(start + "mov.u64 %rd2, 0x7ffee9bdc6c0; ld.global.u32 %r2, [%rd2];", 1, 1);
+  ASSERT_TRUE(host.end);
+  EXPECT_NE(host.end->what.find("host memory"), std::string::npos) << host.end->what;
+}
+
+TEST_F(ExecutionLocal, WithoutClustersEachCtaIsOneOfItsOwn) {
+  const Result r = run_ptx(start + R"(
+      mov.u32 %r2, %cluster_nctarank;
+      mov.u32 %r3, %cluster_ctarank;
+      mov.u32 %r4, %clusterid.x;
+      mov.u32 %r5, %nclusterid.x;
+      mad.lo.u32 %r2, %r3, 10, %r2;
+      mad.lo.u32 %r2, %r4, 100, %r2;
+      mad.lo.u32 %r2, %r5, 1000, %r2;
+      mul.wide.u32 %rd2, %r4, 4;
+      add.s64 %rd2, %rd0, %rd2;
+      st.global.u32 [%rd2], %r2;)",
+                           3, 1, 3);
+  ASSERT_FALSE(r.end) << r.end->what;
+  EXPECT_EQ(r.words, (std::vector<uint32_t>{3001, 3101, 3201}));
 }
 
 }  // namespace

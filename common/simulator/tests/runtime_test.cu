@@ -400,6 +400,29 @@ TEST_F(Runtime, ErrorsHaveNamesAndTexts) {
   EXPECT_STREQ(cudaGetErrorString(static_cast<cudaError_t>(-1)), "unrecognized error code");
 }
 
+__global__ void fetches_texel(unsigned long long texture, float* out) {
+  float x, y, z, w;
+  asm volatile("tex.1d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5}];"
+               : "=f"(x), "=f"(y), "=f"(z), "=f"(w)
+               : "l"(texture), "f"(0.5f));
+  *out = x + y + z + w;
+}
+
+TEST_F(Runtime, AProgramThatIgnoresARefusedKernelHearsOfItAgain) {
+  float* out = nullptr;
+  float host = 0;
+  OK(cudaMalloc(&out, sizeof(float)));
+  const std::string words = said([&] {
+    fetches_texel<<<1, 1>>>(0, out);
+    EXPECT_EQ(cudaGetLastError(), cudaErrorNotSupported);
+  });
+  EXPECT_NE(words.find("fetches_texel(unsigned long long, float*) cannot run: PTX line "), std::string::npos)
+      << words;
+  EXPECT_NE(words.find("tex.1d.v4.f32.f32"), std::string::npos) << words;
+  GIVES(cudaMemcpy(&host, out, sizeof host, cudaMemcpyDeviceToHost), cudaErrorNotSupported);
+  GIVES(cudaDeviceSynchronize(), cudaErrorNotSupported);
+}
+
 TEST_F(Runtime, WhatIsNotSupportedSaysSo) {
   static bool told = false;  // once in a process
   cudaArray_t array = nullptr;
