@@ -141,14 +141,15 @@ over:
 
 // The running group has had its time: another one that is ready goes on, if there is one.
 void Warp::take_turns() {
-  for (size_t i = 0; i < others.size(); ++i) {
-    if (others[i].state != Group::State::ready) continue;
-    others.push_back({pc, exec, frame, Group::State::ready, 0, nullptr});
-    const Group next = others[i];
-    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
-    pc = next.pc;
-    exec = next.lanes;
-    frame = next.frame;
+  const auto next = std::find_if(others.begin(), others.end(),
+                                 [](const Group& group) { return group.state == Group::State::ready; });
+  if (next != others.end()) {
+    const Group chosen = *next;
+    *next = {pc, exec, frame, Group::State::ready, 0, nullptr};
+    std::rotate(next, next + 1, others.end());  // its turn comes again after all others'
+    pc = chosen.pc;
+    exec = chosen.lanes;
+    frame = chosen.frame;
     rotated = true;
     return select();
   }
