@@ -162,9 +162,6 @@ void run_atomic(Warp& warp, const Inst& inst) {
 // 128 bits: exch and cas. Only one CPU thread runs such kernels.
 template <bool compare>
 void run_atomic_128(Warp& warp, const Inst& inst) {
-  struct alignas(16) Quad {
-    uint64_t low, high;
-  };
   const AtomicUse& use = *static_cast<const AtomicUse*>(inst.data);
   Resolved at;
   resolve(warp, inst, use.address, at);

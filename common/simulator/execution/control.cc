@@ -197,8 +197,6 @@ void run_trap(Warp& warp, const Inst&) {
   fault(warp, FindingKind::trap, "trap instruction");
 }
 
-void run_nothing(Warp&, const Inst&) {}
-
 // Lets others run: the running group's turn is over.
 void run_nanosleep(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return;

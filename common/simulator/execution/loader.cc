@@ -351,7 +351,7 @@ uint64_t function_address(const ptx::Module& module, const ptx::Function& functi
 
 uint64_t Loader::address_of(const ptx::Variable& variable) {
   if (const auto found = address_.find(&variable); found != address_.end()) return found->second;
-  if (const auto found = shared_address_.find(&variable); found != shared_address_.end())
+  if (const auto found = variable_address_.find(&variable); found != variable_address_.end())
     return found->second;
   if (variable.space == ptx::Space::shared) {  // of module scope: laid out where it is first used
     if (variable.size == 0) {
@@ -361,7 +361,7 @@ uint64_t Loader::address_of(const ptx::Variable& variable) {
     shared_end_ = (shared_end_ + variable.align - 1) / variable.align * variable.align;
     const uint64_t address = shared_end_;
     shared_end_ += static_cast<uint32_t>(variable.size);
-    return shared_address_[&variable] = address;
+    return variable_address_[&variable] = address;
   }
   throw Unsupported("the address of '" + std::string(variable.name) + "' is not implemented here");
 }
@@ -418,7 +418,7 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     info.params_bytes = (info.params_bytes + param->align - 1) / param->align * param->align;
     info.param_offset.push_back(info.params_bytes);
     info.param_bytes.push_back(static_cast<uint32_t>(param->size));
-    shared_address_[param] = info.params_bytes;
+    variable_address_[param] = info.params_bytes;
     info.params_bytes += static_cast<uint32_t>(param->size);
   }
 
@@ -440,7 +440,7 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     dynamic_align = std::max({16u, dynamic_align, variable->align});
   kernel_->static_shared_end = (shared_end_ + dynamic_align - 1) / dynamic_align * dynamic_align;
   for (const ptx::Variable* variable : dynamic_shared_) {
-    shared_address_[variable] = kernel_->static_shared_end;
+    variable_address_[variable] = kernel_->static_shared_end;
   }
   if (!dynamic_shared_.empty()) {
     const size_t known = kernel_->programs.size();
@@ -507,7 +507,7 @@ void Loader::decode(Program& program) {
     if (variable.space == ptx::Space::local) {
       const uint32_t align = std::max(16u, variable.align);
       program.local_bytes = (program.local_bytes + align - 1) / align * align;
-      shared_address_[&variable] = program.local_bytes;
+      variable_address_[&variable] = program.local_bytes;
       program.local_bytes += static_cast<uint32_t>(variable.size);
     } else if (variable.space == ptx::Space::param &&
                !(function.entry && std::find(function.params.begin(), function.params.end(), &variable) !=

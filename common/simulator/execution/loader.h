@@ -59,7 +59,8 @@ class Loader {
   const std::map<const ptx::Variable*, uint64_t>& address_;
   std::unique_ptr<Kernel> kernel_;
   std::map<const ptx::Function*, Program*> program_of_;
-  std::map<const ptx::Variable*, uint64_t> shared_address_;
+  std::map<const ptx::Variable*, uint64_t>
+      variable_address_;  // shared, local, kernel parameters: in their own space
   std::vector<const ptx::Variable*> dynamic_shared_;
   uint32_t shared_end_ = 0;
   uint32_t group_scratch_ = 0;  // 0: not asked for

@@ -14,27 +14,36 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 
-struct alignas(16) Quad {
-  uint64_t low, high;
-};
+// The element at this place as a register holds it, extended with its sign if it has one; and back.
+template <class Element, class Register>
+Register fetch(const std::byte* from) {
+  Element element;
+  std::memcpy(&element, from, sizeof element);
+  if constexpr (std::is_class_v<Element>) {
+    return element;
+  } else if constexpr (std::is_signed_v<Element>) {
+    return static_cast<Register>(static_cast<std::make_signed_t<Register>>(element));
+  } else {
+    return static_cast<Register>(element);
+  }
+}
+template <class Element, class Register>
+Element narrow(Register value) {
+  if constexpr (std::is_class_v<Element>) {
+    return value;
+  } else {
+    return static_cast<Element>(value);
+  }
+}
 
-// Element in memory (signed: extended with its sign), register it goes to or comes from, elements per lane.
+// Element in memory, register it goes to or comes from, elements per lane.
 template <class Element, class Register, int count>
 void run_load(Warp& warp, const Inst& inst) {
   Resolved from;
   resolve(warp, inst, *static_cast<const AddressUse*>(inst.data), from);
   for (int k = 0; k < count; ++k) {
-    warp.write<Register>(count == 1 ? inst.d : inst.list[k], [&](int l) {
-      Element element;
-      std::memcpy(&element, from.at[l] + k * sizeof(Element), sizeof(Element));
-      if constexpr (std::is_class_v<Element>) {
-        return element;
-      } else if constexpr (std::is_signed_v<Element>) {
-        return static_cast<Register>(static_cast<std::make_signed_t<Register>>(element));
-      } else {
-        return static_cast<Register>(element);
-      }
-    });
+    warp.write<Register>(count == 1 ? inst.d : inst.list[k],
+                         [&](int l) { return fetch<Element, Register>(from.at[l] + k * sizeof(Element)); });
   }
 }
 
@@ -47,11 +56,7 @@ void run_store(Warp& warp, const Inst& inst) {
   for (int k = 0; k < count; ++k) {
     const Register* source = warp.reg<Register>(count == 1 ? inst.d : inst.list[k]);
     for (int l = 0; l < warp_size; ++l) {
-      if constexpr (std::is_class_v<Element>) {
-        values[l][k] = source[l];
-      } else {
-        values[l][k] = static_cast<Element>(source[l]);
-      }
+      values[l][k] = narrow<Element>(source[l]);
     }
   }
   bool changed = !warp.worker->probing;
@@ -128,16 +133,7 @@ struct Store {
 template <class Element, class Register, int count>
 void run_load_kernel_param(Warp& warp, const Inst& inst) {
   for (int k = 0; k < count; ++k) {
-    Element element;
-    std::memcpy(&element, warp.cta->grid->params + inst.imm + k * sizeof(Element), sizeof(Element));
-    Register value;
-    if constexpr (std::is_class_v<Element>) {
-      value = element;
-    } else if constexpr (std::is_signed_v<Element>) {
-      value = static_cast<Register>(static_cast<std::make_signed_t<Register>>(element));
-    } else {
-      value = static_cast<Register>(element);
-    }
+    const Register value = fetch<Element, Register>(warp.cta->grid->params + inst.imm + k * sizeof(Element));
     warp.write<Register>(count == 1 ? inst.d : inst.list[k], [&](int) { return value; });
   }
 }
@@ -151,17 +147,8 @@ template <class Element, class Register, int count>
 void run_load_call_param(Warp& warp, const Inst& inst) {
   for (int k = 0; k < count; ++k) {
     warp.write<Register>(count == 1 ? inst.d : inst.list[k], [&](int l) {
-      Element element;
-      std::memcpy(&element,
-                  warp.registers + inst.imm + static_cast<uint32_t>(l) * inst.c + k * sizeof(Element),
-                  sizeof(Element));
-      if constexpr (std::is_class_v<Element>) {
-        return element;
-      } else if constexpr (std::is_signed_v<Element>) {
-        return static_cast<Register>(static_cast<std::make_signed_t<Register>>(element));
-      } else {
-        return static_cast<Register>(element);
-      }
+      return fetch<Element, Register>(warp.registers + inst.imm + static_cast<uint32_t>(l) * inst.c +
+                                      k * sizeof(Element));
     });
   }
 }
@@ -176,12 +163,7 @@ void run_store_call_param(Warp& warp, const Inst& inst) {
     const Register* source = warp.reg<Register>(count == 1 ? inst.d : inst.list[k]);
     for (uint32_t left = warp.exec; left; left &= left - 1) {
       const uint32_t l = static_cast<uint32_t>(std::countr_zero(left));
-      Element element;
-      if constexpr (std::is_class_v<Element>) {
-        element = source[l];
-      } else {
-        element = static_cast<Element>(source[l]);
-      }
+      const Element element = narrow<Element>(source[l]);
       std::memcpy(warp.registers + inst.imm + l * inst.c + k * sizeof(Element), &element, sizeof(Element));
     }
   }
@@ -308,8 +290,6 @@ void decode_store(Decoder& d) {
   memory_address(d, address, use, static_cast<uint32_t>(ptx::bits(type) / 8 * count));
   d.inst().inner = with_element<Store>(type, false, width, count);
 }
-
-void run_nothing(Warp&, const Inst&) {}
 
 void decode_prefetch(Decoder& d) {  // a hint
   d.one_of({"global", "local", "const", "param"});

@@ -14,10 +14,6 @@ using ptx::Operand;
 using ptx::Space;
 using ptx::Type;
 
-struct alignas(16) Quad {
-  uint64_t low, high;
-};
-
 template <class T>
 void run_move(Warp& warp, const Inst& inst) {
   const T* a = warp.reg<T>(inst.a);

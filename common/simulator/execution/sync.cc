@@ -254,8 +254,6 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
   wait_for_others(warp, warp.exec & ~passing);
 }
 
-void run_nothing(Warp&, const Inst&) {}
-
 // Memory is sequentially consistent here. But whoever orders accesses between CTAs has them communicate, with
 // plain loads and stores too.
 void decode_fence(Decoder& d) {

@@ -14,6 +14,10 @@ namespace simulator {
 
 constexpr int warp_size = 32;
 
+struct alignas(16) Quad {  // a lane of a 128-bit register
+  uint64_t low, high;
+};
+
 struct Cta;
 struct Frame;
 struct Worker;
@@ -135,5 +139,8 @@ class Warp {
   bool yield = false;              // its turn is over
   bool rotated = false;  // the running group was picked for fairness, not because its pc is the lowest
 };
+
+// Handler of an instruction that has no effect here.
+inline void run_nothing(Warp&, const Inst&) {}
 
 }  // namespace simulator
