@@ -75,7 +75,7 @@ enum class Order {
 template <int vectors, Order order, int most_threads>
 __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
   const int row = blockIdx.x * blockDim.y + threadIdx.y;
-  if (row >= p.rows) return;  // all threads of the row together
+  if (vectors < 8 && row >= p.rows) return;  // all threads of the row together; 8 vectors: a CTA per row
   const std::size_t start = std::size_t(row) * p.cols;
   auto column = [&](int v) {
     return (v * int(blockDim.x) + int(threadIdx.x)) * vector;

@@ -1,5 +1,7 @@
 # What every target of the course shares: warnings, GPU architectures, and the one call that makes a rung.
 
+include(${CMAKE_CURRENT_LIST_DIR}/harness/rung_tests.cmake)
+
 set(LADDER_GPU "auto" CACHE STRING
     "Compute capability to build machine code for, such as 90; auto: the local GPU's, or what runs everywhere")
 
@@ -50,8 +52,16 @@ function(ladder_architecture target arch)
     "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
 endfunction()
 
+# ladder_simulated(PROGRAM): the rung's objects run on the simulator, which is linked in place of CUDA's runtime.
+function(ladder_simulated program)
+  set_target_properties(${program} PROPERTIES
+    LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF CUDA_RUNTIME_LIBRARY None)
+  target_link_libraries(${program} PRIVATE ladder_harness_sim)
+endfunction()
+
 # ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ...): the program NAME in bin/, the same objects on the simulator as
-# NAME_sim, their tests, and the rung's place in the course.
+# NAME_sim, their tests, and the rung's place in the course. A kernel that spills registers, or keeps an array in local
+# memory, gets a warning, and so does not build.
 function(ladder_rung name)
   cmake_parse_arguments(rung "" "ARCH" "SOURCES" ${ARGN})
   if(NOT rung_SOURCES)
@@ -60,17 +70,18 @@ function(ladder_rung name)
   add_library(${name}_objects OBJECT ${rung_SOURCES})
   target_include_directories(${name}_objects PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${name}_objects PUBLIC CUDA::toolkit PRIVATE ladder_warnings)
+  target_compile_options(${name}_objects PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills,-warn-lmem-usage>)
   ladder_architecture(${name}_objects ${rung_ARCH})
+  set_target_properties(${name}_objects PROPERTIES LADDER_ARCH ${rung_ARCH})
 
   add_executable(${name} $<TARGET_OBJECTS:${name}_objects>)
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF)
   target_link_libraries(${name} PRIVATE ladder_harness)
 
   add_executable(${name}_sim $<TARGET_OBJECTS:${name}_objects>)
-  set_target_properties(${name}_sim PROPERTIES
-    LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF CUDA_RUNTIME_LIBRARY None) # the simulator is the runtime
-  target_link_libraries(${name}_sim PRIVATE ladder_harness_sim)
-  ladder_rung_tests(${name})
+  ladder_simulated(${name}_sim)
+  ladder_rung_tests(${name} ${rung_ARCH})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 

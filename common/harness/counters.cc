@@ -38,10 +38,13 @@ JsonObject counters_json(const Counters& c) {
     o.field((name + "_sectors_per_request").c_str(), rounded(counts.sectors_per_request()));
     o.field((name + "_bytes").c_str(), counts.bytes);
   };
-  auto in_wavefronts = [&](const std::string& name, const AccessCounts& counts) {
-    o.field((name + "_requests").c_str(), counts.requests);
+  auto wavefronts = [&](const std::string& name, const AccessCounts& counts) {
     o.field((name + "_wavefronts").c_str(), counts.wavefronts);
     o.field((name + "_wavefronts_ideal").c_str(), counts.ideal_wavefronts);
+  };
+  auto in_wavefronts = [&](const std::string& name, const AccessCounts& counts) {
+    o.field((name + "_requests").c_str(), counts.requests);
+    wavefronts(name, counts);
   };
   in_sectors("global_load", c.global_load);
   in_sectors("global_store", c.global_store);
@@ -50,6 +53,15 @@ JsonObject counters_json(const Counters& c) {
   o.field("shared_wavefronts", c.wavefronts()).field("shared_wavefronts_ideal", c.ideal_wavefronts());
   if (c.local.requests > 0) in_sectors("local", c.local);
   if (c.atomic.requests > 0) in_sectors("atomic", c.atomic);
+  if (c.async_copy.requests > 0) {
+    in_sectors("async_copy", c.async_copy);
+    wavefronts("async_copy", c.async_copy);
+  }
+  if (c.ldmatrix.requests > 0) in_wavefronts("ldmatrix", c.ldmatrix);
+  if (c.stmatrix.requests > 0) in_wavefronts("stmatrix", c.stmatrix);
+  if (c.tensor_instructions > 0) {
+    o.field("tensor_instructions", c.tensor_instructions).field("tensor_macs", c.tensor_macs);
+  }
   return o;
 }
 
@@ -63,29 +75,38 @@ std::string counters_text(const std::string& what, const Counters& c) {
   std::string text = what + ": " + std::to_string(c.ctas) + " CTAs, " + std::to_string(c.warps) + " warps\n";
   text += format("  %-14s %12s %12s %12s %12s %12s %12s\n", "access", "requests", "sectors", "per request",
                  "wavefronts", "ideal", "excess");
-  auto row = [&](const char* kind, const AccessCounts& counts, bool shared) {
+  auto row = [&](const char* kind, const AccessCounts& counts, bool global, bool shared) {
     if (counts.requests == 0) return;
     std::string cells[6] = {std::to_string(counts.requests), "", "", "", "", ""};
+    if (global) {
+      cells[1] = std::to_string(counts.sectors);
+      cells[2] = format("%.2f", counts.sectors_per_request());
+    }
     if (shared) {
       cells[3] = std::to_string(counts.wavefronts);
       cells[4] = std::to_string(counts.ideal_wavefronts);
       cells[5] = std::to_string(counts.wavefronts - counts.ideal_wavefronts);
-    } else {
-      cells[1] = std::to_string(counts.sectors);
-      cells[2] = format("%.2f", counts.sectors_per_request());
     }
     std::string line = format("  %-14s", kind);
     for (const std::string& cell : cells) line += format(" %12s", cell.c_str());
     text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
   };
-  row("global load", c.global_load, false);
-  row("global store", c.global_store, false);
-  row("shared load", c.shared_load, true);
-  row("shared store", c.shared_store, true);
-  row("local", c.local, false);
-  row("atomic", c.atomic, false);
+  row("global load", c.global_load, true, false);
+  row("global store", c.global_store, true, false);
+  row("async copy", c.async_copy, true, true);
+  row("shared load", c.shared_load, false, true);
+  row("  ldmatrix", c.ldmatrix, false, true);
+  row("shared store", c.shared_store, false, true);
+  row("  stmatrix", c.stmatrix, false, true);
+  row("local", c.local, true, false);
+  row("atomic", c.atomic, true, false);
   text += format("  %llu PTX instructions, %.2f of 32 lanes active in each\n",
                  static_cast<unsigned long long>(c.instructions), c.active_lanes());
+  if (c.tensor_instructions > 0) {
+    text += format("  %llu mma of a warp: %llu multiply-adds\n",
+                   static_cast<unsigned long long>(c.tensor_instructions),
+                   static_cast<unsigned long long>(c.tensor_macs));
+  }
   std::string most;
   int named = 0;
   for (const auto& [instruction, executed] : sorted_mix(c)) {

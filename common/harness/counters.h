@@ -27,14 +27,19 @@ struct Counters {
   std::uint64_t instructions = 0;  // PTX instructions executed by a warp; nvcc makes fewer or more of them
   std::uint64_t lanes = 0;         // active in them, summed
   AccessCounts global_load, global_store, shared_load, shared_store, local, atomic;
+  AccessCounts async_copy;  // cp.async: sectors that it reads, wavefronts that write them to shared memory
+  AccessCounts ldmatrix, stmatrix;                         // these are part of shared_load and shared_store
+  std::uint64_t tensor_instructions = 0, tensor_macs = 0;  // mma of a warp; multiply-adds that they do
   std::map<std::string, std::uint64_t> mix;  // instruction with type, such as "fma.rn.f32" → how many
   std::vector<std::string> notes;            // what the hardware may do differently, a line each
   std::string listing;  // the kernel's source with each line's counts; empty: not asked for
 
   double active_lanes() const { return instructions > 0 ? double(lanes) / double(instructions) : 0; }
-  std::uint64_t wavefronts() const { return shared_load.wavefronts + shared_store.wavefronts; }
+  std::uint64_t wavefronts() const {
+    return shared_load.wavefronts + shared_store.wavefronts + async_copy.wavefronts;
+  }
   std::uint64_t ideal_wavefronts() const {
-    return shared_load.ideal_wavefronts + shared_store.ideal_wavefronts;
+    return shared_load.ideal_wavefronts + shared_store.ideal_wavefronts + async_copy.ideal_wavefronts;
   }
 };
 

@@ -5,11 +5,16 @@
 namespace ladder {
 
 std::vector<Gemm> ProblemInfo<Gemm>::verify_shapes() {
-  return {gemm_shape(1, 1, 1),         gemm_shape(7, 13, 5),     gemm_shape(33, 65, 129),
-          gemm_shape(127, 255, 511),   gemm_shape(264, 136, 72), gemm_shape(130, 8, 40),
-          gemm_shape(129, 127, 1),     gemm_shape(1, 520, 77),   gemm_shape(389, 1, 33),
-          gemm_shape(1, 4096, 333),    gemm_shape(2049, 1, 77),  gemm_shape(1024, 1000, 1016),
-          gemm_shape(4096, 4096, 4096)};
+  return {// Any shape: rungs 00 to 03.
+          gemm_shape(1, 1, 1), gemm_shape(7, 13, 5), gemm_shape(33, 65, 129), gemm_shape(127, 255, 511),
+          gemm_shape(129, 127, 1), gemm_shape(1, 520, 77), gemm_shape(389, 1, 33), gemm_shape(1, 4096, 333),
+          gemm_shape(2049, 1, 77),
+          // n and k multiples of 8, which 16-byte accesses need, any m: one vector, a vector or a row past a
+          // tile, whole tiles, k shorter than any ring of stages, and k that goes round it many times.
+          gemm_shape(1, 8, 8), gemm_shape(7, 16, 8), gemm_shape(130, 8, 40), gemm_shape(129, 136, 24),
+          gemm_shape(128, 256, 64), gemm_shape(128, 128, 160), gemm_shape(200, 264, 40),
+          gemm_shape(264, 136, 72), gemm_shape(65, 8, 1024), gemm_shape(257, 520, 56),
+          gemm_shape(333, 520, 264), gemm_shape(1024, 1000, 1016), gemm_shape(4096, 4096, 4096)};
 }
 
 std::vector<Gemm> ProblemInfo<Gemm>::sweep_shapes() {
@@ -18,11 +23,11 @@ std::vector<Gemm> ProblemInfo<Gemm>::sweep_shapes() {
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::verify_shapes() {
-  return {norm_shape(1, 1),        norm_shape(3, 7),       norm_shape(111, 541),  norm_shape(37, 256),
-          norm_shape(19, 512),     norm_shape(5, 1000),    norm_shape(13, 2040),  norm_shape(9, 4096),
-          norm_shape(7, 8192),     norm_shape(1, 65537),   norm_shape(5, 16384),  norm_shape(3, 32760),
-          norm_shape(3, 65536),    norm_shape(8, 65537),   norm_shape(2, 131072), norm_shape(8192, 4096),
-          norm_shape(16384, 8192), norm_shape(2048, 65536)};
+  return {norm_shape(1, 1),     norm_shape(3, 7),       norm_shape(111, 541),    norm_shape(37, 256),
+          norm_shape(19, 512),  norm_shape(5, 1000),    norm_shape(13, 2040),    norm_shape(9, 4096),
+          norm_shape(7, 8192),  norm_shape(1, 65537),   norm_shape(5, 16384),    norm_shape(3, 32760),
+          norm_shape(3, 65536), norm_shape(8, 65537),   norm_shape(2, 131072),   norm_shape(2600, 520),
+          norm_shape(3, 24576), norm_shape(8192, 4096), norm_shape(16384, 8192), norm_shape(2048, 65536)};
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {
@@ -35,7 +40,7 @@ bool quick_on_cpu(const Gemm& p) {
   return double(p.m) * p.n * p.k < 0x1p25;
 }
 bool quick_on_cpu(const FusedNorm& p) {
-  return double(p.rows) * p.cols < 0x1p20;
+  return double(p.rows) * p.cols < 0x1.6p20;
 }
 
 bool quick_on_simulator(const Gemm& p) {
@@ -44,7 +49,7 @@ bool quick_on_simulator(const Gemm& p) {
   return tiles * tile * tile * p.k < 0x1p25;
 }
 bool quick_on_simulator(const FusedNorm& p) {
-  return double(p.rows) * p.cols < 0x1p19;
+  return double(p.rows) * p.cols < 0x1.6p20;
 }
 
 std::string shape_text(const Gemm& p) {

@@ -35,7 +35,7 @@ struct ProblemInfo<Gemm> {
   static Gemm default_shape(DeviceKind device) {
     return device == DeviceKind::gpu ? gemm_shape(4096, 4096, 4096) : gemm_shape(256, 256, 256);
   }
-  static std::vector<Gemm> verify_shapes();  // odd sizes first: what --verify-only runs
+  static std::vector<Gemm> verify_shapes();  // awkward sizes, large ones last: what --verify-only runs
   static std::vector<Gemm> sweep_shapes();   // what --sweep times
   static const std::vector<Variant<Gemm>>& variants(const Rung& r) { return r.gemm; }
 };

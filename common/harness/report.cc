@@ -42,8 +42,11 @@ std::string count_columns(const std::optional<Counters>& counters) {
   std::string instructions = "-", requests = "-", load = "-", store = "-", ideal = "-", excess = "-";
   if (counters) {
     instructions = std::to_string(counters->instructions);
-    requests = std::to_string(counters->global_load.requests + counters->global_store.requests);
-    load = per_request(counters->global_load);
+    AccessCounts loads = counters->global_load;
+    loads.requests += counters->async_copy.requests;
+    loads.sectors += counters->async_copy.sectors;
+    requests = std::to_string(loads.requests + counters->global_store.requests);
+    load = per_request(loads);
     store = per_request(counters->global_store);
     if (counters->wavefronts() > 0) {
       ideal = std::to_string(counters->ideal_wavefronts());

@@ -88,12 +88,11 @@ class Runner {
       throw Failure(Exit::cannot_run, shape_text(shape) + ": " + no_memory);
 
     std::vector<Candidate> candidates = chosen(shape);
-    for (Candidate& c : candidates) {
-      if (!c.result.refused.empty() && only_shape && !options_.ablate)
-        throw Failure(Exit::bad_usage, std::string(c.variant->name) + " does not take " + shape_text(shape) +
-                                           ": " + c.result.refused);
+    if (only_shape && std::none_of(candidates.begin(), candidates.end(), runs))
+      throw Failure(Exit::bad_usage, std::string(candidates.back().variant->name) + " does not take " +
+                                         shape_text(shape) + ": " + candidates.back().result.refused);
+    for (Candidate& c : candidates)
       if (c.result.refused.empty()) c.result.refused = no_memory;
-    }
     if (std::any_of(candidates.begin(), candidates.end(), runs)) {
       Workload<Problem> workload(shape, sets, options_.seed, options_.reference);
       for (int pass = 0; pass < workload.passes; ++pass) {
@@ -108,6 +107,10 @@ class Runner {
     }
 
     progress_.clear();
+    if (candidates.size() > 1 && refused_alike(candidates)) {  // one row says it
+      candidates.erase(candidates.begin() + 1, candidates.end());
+      candidates[0].result.variant = "every variant";
+    }
     for (const Candidate& c : candidates) {
       std::fputs(table_row(c.result, options_.device).c_str(), stdout);
       std::fflush(stdout);
@@ -149,6 +152,13 @@ class Runner {
 
   // Neither refused nor found wrong.
   static bool runs(const Candidate& c) { return c.result.refused.empty() && c.result.fault.empty(); }
+
+  // All of them, and for the same reason.
+  static bool refused_alike(const std::vector<Candidate>& candidates) {
+    const std::string& reason = candidates[0].result.refused;
+    return !reason.empty() && std::all_of(candidates.begin(), candidates.end(),
+                                          [&](const Candidate& c) { return c.result.refused == reason; });
+  }
 
   void show(const Problem& shape, const std::string& what) const {
     progress_.show(step_ + Info::name + " " + shape_text(shape) + ": " + what);

@@ -60,6 +60,11 @@ Counters count(const std::function<void()>& launch, bool listing) {
     add(sum.shared_store, kernel.shared_store);
     add(sum.local, kernel.local);
     add(sum.atomic, kernel.atomic);
+    add(sum.async_copy, kernel.async_copy);
+    add(sum.ldmatrix, kernel.ldmatrix);
+    add(sum.stmatrix, kernel.stmatrix);
+    sum.tensor_instructions += kernel.tensor_instructions;
+    sum.tensor_macs += kernel.tensor_macs;
     for (const auto& [instruction, executed] : kernel.mix) sum.mix[instruction] += executed;
     sum.notes.insert(sum.notes.end(), kernel.notes.begin(), kernel.notes.end());
     for (const simulator::LineCounts& line : kernel.lines)

@@ -48,6 +48,8 @@ void check_element(const char* name, __nv_bfloat16 got, std::uint64_t index, std
 // The largest error that adding up k products of bf16 in fp32 can make, in any order, on a unit that may
 // truncate instead of rounding: k · 2^-23 · Σ|a·b|, and Σ|a·b| <= |a|₂·|b|₂. Products of two bf16 are exact
 // in fp32. (Higham, Accuracy and Stability of Numerical Algorithms, §3.1, with the unit roundoff doubled.)
+// A tensor core cuts each of K products and the sum so far at least 24 bits below the largest, adds them and
+// truncates: k/K · (K · 2^-24 + 2^-23) · Σ|a·b|, which is no more for K > 1; K is 4 to 16 since sm_80.
 double accumulation_slack(double k, double norm_a, double norm_b);
 
 // The same for y of the fused norm, at |y| and row length cols: the squares' sum is off by at most cols ·

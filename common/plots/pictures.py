@@ -9,8 +9,11 @@ from itertools import groupby
 
 import matplotlib.pyplot as plt
 
+import picture_banks
+import picture_fragments
 import picture_gemm
 import picture_norm
+import picture_timeline
 from memory import SECTOR, WARP, sectors
 from results import ResultError, Results, pretty, shape_of, where
 from style import BLUE, FAINT, GREEN, INK, PALE, SOFT, VERMILLION, box, titles, write
@@ -209,8 +212,12 @@ TRACED = {  # of the traces
     "access_00_naive": lambda results: access_of_rung(results, "00_naive", along="m"),
     "access_01_coalesced": lambda results: access_of_rung(results, "01_coalesced", along="n"),
     "access_03_vectorized": access_03,
-    "banks_02": picture_gemm.banks_02,
-    "banks_03": picture_gemm.banks_03,
+    "banks_02": picture_banks.banks_02,
+    "banks_03": picture_banks.banks_03,
+    "banks_05": picture_banks.banks_05,
+    "banks_06": picture_banks.banks_06,
+    "timeline_04": picture_timeline.timeline_04,
+    "fragments_05": picture_fragments.fragments_05,
     "norm_rows": picture_norm.norm_rows,
 }
 

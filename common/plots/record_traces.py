@@ -4,8 +4,9 @@
     record_traces.py --bin build/bin --json docs/results/traces.jsonl    (or, into build/record: target record_traces)
 
 Each of RECORDINGS is a run of a rung. Of the warp that is traced (common/simulator/counters/trace.h) the first accesses
-of each kind are kept: by one line of the source to one allocation, or to shared memory. The result is the same on every
-run.
+of each kind are kept: by one line of the source to one allocation, or to shared memory. Of a run in TIMELINES what
+matters is when: its accesses to shared memory, without their addresses, between copies waited for and barriers. The
+result is the same on every run.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 DEVICE = "h200"
-MOST_ACCESSES = 100_000  # of a launch: more than any recording below has
+MOST_LINES = 100_000  # of a launch: more than any recording below has
 
 
 class Recording(NamedTuple):
@@ -30,28 +31,44 @@ class Recording(NamedTuple):
     variant: str
     sizes: dict
     ctas: int = 1  # warp 0 of each of the first CTAs
-    keep: int = 1  # accesses of a kind
+    keep: tuple = (1,)  # which accesses of a kind, by number; empty: every access that is not like an earlier one
     arrays: str = ""  # only accesses to these; empty: to all, and to shared memory
+    ptx: str = ""  # only by opcodes that begin so
+    within: int = 0  # only to so many bytes from the lowest of their addresses on; 0: to any
 
 
 # In the order in which the harness allocates them (common/harness/workload.cc).
 ARRAYS = {"gemm": ("A", "B", "C"), "fused_norm": ("x", "residual", "gamma", "h", "y")}
 CUBE = {"m": 256, "n": 256, "k": 256}
 ROWS = {"rows": 128, "cols": 8192}
+LDMATRIX = "ldmatrix.sync.aligned.m8n8.x4.shared"  # not .trans: of A
+ROWS_16 = 16 * 144  # bytes: 16 rows of A in 06, padded or not
 RECORDINGS = (
     Recording("00_naive", "gemm", "naive", CUBE),
     Recording("01_coalesced", "gemm", "coalesced", CUBE),
     Recording("02_smem_tiling", "gemm", "register_tile", CUBE),
     Recording("03_vectorized", "gemm", "scalar_global", CUBE, arrays="A"),
     Recording("03_vectorized", "gemm", "vectorized", CUBE),
-    Recording("00_naive", "fused_norm", "naive", ROWS, keep=32, arrays="x"),
+    # The loads of an mma's A and B, and the stores of its C: row g, and row g + 8 after the 8 mmas beside it.
+    Recording("05_mma_sync", "gemm", "halfwords", CUBE, keep=(1, 2, 3, 4), ptx="ld.shared.u32"),
+    Recording("05_mma_sync", "gemm", "halfwords", CUBE, keep=(1, 2), ptx="ld.shared.u16"),
+    Recording("05_mma_sync", "gemm", "halfwords", CUBE, keep=(1, 9), ptx="st.global"),
+    Recording("05_mma_sync", "gemm", "unpadded", CUBE, ptx="ld.shared"),
+    Recording("05_mma_sync", "gemm", "mma_sync", CUBE, ptx="ld.shared"),
+    *(
+        Recording("06_swizzle_ldmatrix", "gemm", layout, CUBE, keep=(), ptx=LDMATRIX, within=ROWS_16)
+        for layout in ("unswizzled", "padded", "swizzle_ldmatrix")
+    ),
+    Recording("00_naive", "fused_norm", "naive", ROWS, keep=tuple(range(1, 33)), arrays="x"),
     Recording("01_coalesced", "fused_norm", "cta_per_row", ROWS, ctas=4, arrays="x"),
     Recording("03_vectorized", "fused_norm", "vectorized", ROWS, ctas=4, arrays="x"),
 )
+TILES_8 = {"m": 128, "n": 128, "k": 128}  # 8 k-tiles of 04
+TIMELINES = tuple(Recording("04_cp_async", "gemm", variant, TILES_8) for variant in ("blocking", "1_stage", "cp_async"))
 
 
-def run(binaries: Path, recording: Recording, cta: int) -> list:
-    """What the simulator writes of one warp."""
+def run(binaries: Path, recording: Recording, cta: int = 0, events: bool = False) -> list:
+    """What the simulator writes of one warp, of the first launch of the rung's own kernel."""
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.jsonl"
         sizes = [word for name, size in recording.sizes.items() for word in (f"--{name}", str(size))]
@@ -61,39 +78,84 @@ def run(binaries: Path, recording: Recording, cta: int) -> list:
             "SIMULATOR_DEVICE": DEVICE,
             "SIMULATOR_TRACE": str(trace),
             "SIMULATOR_TRACE_WARP": f"{cta}:0",
-            "SIMULATOR_TRACE_LIMIT": str(MOST_ACCESSES),
+            "SIMULATOR_TRACE_LIMIT": str(MOST_LINES),
         }
+        if events:
+            environment["SIMULATOR_TRACE_EVENTS"] = "1"
         subprocess.run([*command, *sizes, "--verify-only"], env=environment, check=True, stdout=subprocess.DEVNULL)
-        return [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+        lines = [json.loads(line) for line in trace.read_text(encoding="utf-8").splitlines()]
+    lines = [line for line in lines if f"/{recording.rung}/" in line.get("file", "")]
+    return [line for line in lines if line["launch"] == lines[0]["launch"]]
+
+
+def head(record: str, recording: Recording) -> dict:
+    names = {"rung": recording.rung, "problem": recording.problem, "variant": recording.variant}
+    return {"record": record, "device": f"simulator:{DEVICE}", **names, **recording.sizes}
+
+
+def active(access: dict) -> list:
+    return [at for at in access["addresses"] if at is not None]
+
+
+def of_interest(recording: Recording, lines: list) -> list:
+    """The accesses that the recording asks for."""
+    accesses = []
+    for access in lines:
+        if "allocation" in access:
+            access["array"] = ARRAYS[recording.problem][access["allocation"] - 1]
+        if access["ptx"].startswith(recording.ptx):
+            if not recording.arrays or access.get("array", "shared") in recording.arrays:
+                accesses.append(access)
+    if recording.within and accesses:
+        end = min(at for access in accesses for at in active(access)) + recording.within
+        accesses = [access for access in accesses if max(active(access)) + access["bytes"] <= end]
+    return accesses
 
 
 def record(binaries: Path, recording: Recording) -> list:
-    source = f"{recording.rung}/{recording.problem}.cu"
-    text = (ROOT / source).read_text(encoding="utf-8").splitlines()
-    kept = []
+    kept, seen = [], []
     for cta in range(recording.ctas):
-        accesses = [access for access in run(binaries, recording, cta) if access.get("file", "").endswith(source)]
-        launch = accesses[0]["launch"]  # of the rung's kernel, the first
         kinds = {}
-        for access in accesses:
-            if access["launch"] == launch:
-                operation = access["ptx"].split(".")[0]
-                kind = (operation, access["space"], tuple(access["lines"]), access.get("allocation"))
-                kinds.setdefault(kind, []).append(access)
+        for access in of_interest(recording, run(binaries, recording, cta)):
+            operation = access["ptx"].split(".")[0]
+            kind = (operation, access["space"], tuple(access["lines"]), access.get("allocation"))
+            kinds.setdefault(kind, []).append(access)
         for same in kinds.values():
-            first = same[0]
-            what = {"file": source, "source": [text[line - 1].strip() for line in first["lines"]], "of": len(same)}
-            if "allocation" in first:
-                what["array"] = ARRAYS[recording.problem][first["allocation"] - 1]
-            if recording.arrays and what.get("array", "shared") not in recording.arrays:
-                continue
-            for number, access in enumerate(same[: recording.keep], start=1):
-                for name in ("launch", "kernel", "access", "allocation"):
+            file = "/".join(same[0]["file"].split("/")[-2:])
+            text = (ROOT / file).read_text(encoding="utf-8").splitlines()
+            what = {"file": file, "source": [text[line - 1].strip() for line in same[0]["lines"]], "of": len(same)}
+            for number, access in enumerate(same, start=1):
+                if number not in recording.keep if recording.keep else access["addresses"] in seen:
+                    continue
+                seen.append(access["addresses"])
+                array = {"array": access["array"]} if "array" in access else {}
+                for name in ("launch", "kernel", "at", "access", "allocation", "array"):
                     access.pop(name, None)
-                kept.append({**access, **what, "number": number})
-    names = {"rung": recording.rung, "problem": recording.problem, "variant": recording.variant}
-    head = {"record": "trace", "device": f"simulator:{DEVICE}", **names, **recording.sizes}
-    return [{**head, **access} for access in kept]
+                kept.append({**access, **what, **array, "number": number})
+    return [{**head("trace", recording), **access} for access in kept]
+
+
+def timeline(binaries: Path, recording: Recording) -> dict:
+    """The warp's steps, in order: copies committed, waited for; barriers; and between two of these what each line of
+    the source does to shared memory. `at` counts the warp's instructions: when the step begins, or happens."""
+    steps, open_steps = [], {}
+    for line in run(binaries, recording, events=True):
+        if "event" in line:
+            if line["event"] not in ("commit", "wait", "barrier"):
+                continue
+            names = ("at", "group", "below")
+            steps.append({"step": line["event"], **{name: line[name] for name in names if name in line}})
+            open_steps = {}
+        elif line["space"] == "shared":
+            does = {"cp": "copy", "st": "store"}.get(line["ptx"].split(".")[0], "load")
+            first = min(active(line))
+            kind = (does, *line["lines"])
+            if kind not in open_steps:
+                open_steps[kind] = {"step": does, "at": line["at"], "first": first}
+                steps.append(open_steps[kind])
+            step = open_steps[kind]
+            step |= {"until": line["at"], "first": min(step["first"], first), "count": step.get("count", 0) + 1}
+    return {**head("timeline", recording), "cta": 0, "warp": 0, "steps": steps}
 
 
 def main() -> int:
@@ -103,12 +165,13 @@ def main() -> int:
     options = parser.parse_args()
     try:
         records = [line for recording in RECORDINGS for line in record(options.bin, recording)]
+        records += [timeline(options.bin, recording) for recording in TIMELINES]
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"traces: {error}", file=sys.stderr)
         return 1
     options.json.parent.mkdir(parents=True, exist_ok=True)
     options.json.write_text("".join(json.dumps(line, ensure_ascii=False) + "\n" for line in records), encoding="utf-8")
-    print(f"traces: {len(records)} accesses in {options.json}")
+    print(f"traces: {len(records)} records in {options.json}")
     return 0
 
 

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import memory
 
-KINDS = ("run", "roof", "profile", "trace", "simulator_speed")
+KINDS = ("run", "roof", "profile", "trace", "timeline", "simulator_speed")
+STEPS = {  # of a timeline, and what each must have
+    **{step: ("at", "until", "first", "count") for step in ("copy", "load", "store")},
+    **{"commit": ("at", "group"), "wait": ("at", "below"), "barrier": ("at",)},
+}
 DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols")}
 SCORE = {"gemm": "tflops", "fused_norm": "gbps"}
 UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s"}
@@ -117,6 +121,8 @@ def check_record(record) -> None:
         need(name, int)
     if record["record"] == "trace":
         return check_trace(record)
+    if record["record"] == "timeline":
+        return check_timeline(record)
     if record["record"] == "profile" and not isinstance(record.get("counters"), dict):
         raise ResultError('a profile has no "counters"')
     if record.get("median_us") is None:
@@ -147,8 +153,8 @@ def check_trace(record: dict) -> None:
         if record["space"] == "global":
             name, cost = "sectors", len(memory.sectors((a for a in addresses if a is not None), width))
         else:
-            name, cost = "wavefronts", memory.wavefronts(addresses, width, is_store(record))
-            if record.get("ideal_wavefronts") != memory.ideal_wavefronts(addresses, width, is_store(record)):
+            name, cost = "wavefronts", memory.wavefronts(addresses, width, in_fixed_groups(record))
+            if record.get("ideal_wavefronts") != memory.ideal_wavefronts(addresses, width, in_fixed_groups(record)):
                 raise ValueError(f"{record.get('ideal_wavefronts')} wavefronts are not ideal for them")
     except (TypeError, ValueError) as error:
         raise ResultError(f'"addresses": {error}') from None
@@ -156,13 +162,28 @@ def check_trace(record: dict) -> None:
         raise ResultError(f'"{name}" is {record.get(name)}, but the addresses cost {cost}')
 
 
+def check_timeline(record: dict) -> None:
+    """Steps are known, and come in the order of time; so do groups of copies."""
+    now = groups = 0
+    for step in record.get("steps") or [{}]:
+        names = STEPS.get(step.get("step"))
+        if names is None or any(not isinstance(step.get(name), int) for name in names):
+            raise ResultError(f"a timeline's step is {step}")
+        if not now <= step["at"] <= step.get("until", step["at"]):
+            raise ResultError(f"a timeline's step goes back in time: {step}")
+        if step.get("group", groups) != groups or step.get("below", 0) > groups:
+            raise ResultError(f"a timeline's groups of copies do not follow each other: {step}")
+        now, groups = step["at"], groups + (step["step"] == "commit")
+
+
 def where(trace: dict) -> str:
     """gemm.cu:27, ld.global.u16"""
     return f"{trace['file'].split('/')[-1]}:{trace['lines'][0]}, {trace['ptx']}"
 
 
-def is_store(trace: dict) -> bool:
-    return trace["ptx"].startswith(("st.", "cp.async."))
+def in_fixed_groups(trace: dict) -> bool:
+    """Of lanes, as memory.phases() has them."""
+    return trace["ptx"].startswith(("st.", "cp.async.", "ldmatrix."))
 
 
 def find_files(paths) -> list:
@@ -208,6 +229,7 @@ class Results:
         self.profiles = [record for record in here if record["record"] == "profile"]
         self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
         self.traces = [record for record in everything if record["record"] == "trace"]
+        self.timelines = [record for record in everything if record["record"] == "timeline"]
 
     @staticmethod
     def _add(records: dict, where: str, line: str) -> None:
@@ -224,8 +246,9 @@ class Results:
             key = ("trace", where)
         elif record["record"] == "simulator_speed":
             key = ("speed", *(record.get(name) for name in ("rung", "cpu", "threads", "checked_and_counted")))
-        elif record["record"] == "profile":
-            key = ("profile", record["rung"], record["problem"], record["variant"], shape_of(record), record["device"])
+        elif record["record"] in ("profile", "timeline"):
+            names = ("record", "rung", "problem", "variant", "device")
+            key = (*(record[name] for name in names), shape_of(record))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), record["device"], timed)
@@ -273,6 +296,12 @@ class Results:
                 if all(trace.get(name) == value for name, value in wanted.items()):
                     return trace
         raise ResultError(f"no trace of {ptx} {source} {wanted}")
+
+    def timeline(self, rung: str, problem: str, variant: str) -> dict:
+        for timeline in self.timelines:
+            if (timeline["rung"], timeline["problem"], timeline["variant"]) == (rung, problem, variant):
+                return timeline
+        raise ResultError(f"no timeline of {rung} {problem} {variant}")
 
     def ablations(self) -> list:
         """(rung, problem, shape) with two variants or more: the default shape where it is there, else the largest."""

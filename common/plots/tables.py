@@ -187,7 +187,7 @@ def accesses(results: Results, name: str, problem: str, shape: str | None = None
     rows = []
     for run in runs:
         known, variant = flat_counters(run), f"`{run['variant']}`"
-        for kind in ("global_load", "global_store", "shared_load", "shared_store", "local", "atomic"):
+        for kind in ("global_load", "global_store", "async_copy", "shared_load", "shared_store", "local", "atomic"):
             if not known.get(f"{kind}_requests"):
                 continue
             wavefronts, ideal = known.get(f"{kind}_wavefronts"), known.get(f"{kind}_wavefronts_ideal")

@@ -6,7 +6,8 @@
 //   SIMULATOR_COUNTERS  a file to write counters to, as JSON, at exit; "-": a table on stderr
 //   SIMULATOR_TRACE     a file to write the memory accesses of one warp of each launch to: counters/trace.h
 //   SIMULATOR_TRACE_WARP   CTA:WARP                              which warp (default 0:0)
-//   SIMULATOR_TRACE_LIMIT  a number                              of accesses per launch (default 4096)
+//   SIMULATOR_TRACE_LIMIT  a number                              of lines per launch (default 4096)
+//   SIMULATOR_TRACE_EVENTS 1: barriers, waits for copies, landings of copies and matrix multiplications, too
 //   SIMULATOR_SPEED     1: at exit, on stderr, how many warp-instructions were executed and how fast
 #pragma once
 
@@ -33,6 +34,7 @@ struct Settings {
   std::string trace;     // empty: not written
   uint64_t trace_cta = 0, trace_limit = 4096;
   uint32_t trace_warp = 0;
+  bool trace_events = false;
 };
 
 // Mutable, so that a host program (the course's harness, a test) may choose too. Throws

@@ -11,16 +11,21 @@
 namespace simulator {
 
 // Counting starts with the first reset_counters() or with SIMULATOR_COUNTERS.
-struct LineCounts {
+struct AccessCounts {
+  Counts total;  // all instructions
+  Counts global_load, global_store, shared_load, shared_store, local, atomic;
+  Counts async_copy;          // cp.async: sectors that it reads, wavefronts that write them to shared memory
+  Counts ldmatrix, stmatrix;  // these are part of shared_load and shared_store
+};
+struct LineCounts : AccessCounts {
   std::string file;  // as the compiler named it; empty: unknown
   uint32_t line = 0;
-  Counts total, global_load, global_store, shared_load, shared_store, local, atomic;
 };
-struct KernelCounts {
+struct KernelCounts : AccessCounts {
   std::string name;  // demangled
   uint64_t launches = 0, ctas = 0, warps = 0;
   uint64_t findings = 0;
-  Counts total, global_load, global_store, shared_load, shared_store, local, atomic;
+  uint64_t tensor_instructions = 0, tensor_macs = 0;  // mma of a warp; multiply-adds that they do
   std::map<std::string, uint64_t> mix;  // opcode with type, such as "fma.f32" → warp-instructions
   std::vector<LineCounts> lines;  // by the line in the kernel's own file: what is inlined counts for the call
   std::vector<std::string> notes;  // what ptxas may do differently, such as merging adjacent accesses

@@ -1,6 +1,6 @@
 // cli_test PROGRAM: runs a program of the course as a reader would, and reads its exit code and what it
-// prints. Suite Rung is for a rung, Simulated for a rung on the simulator, Roofs for `roofs`; the caller
-// picks one with --gtest_filter.
+// prints. Suite Rung is for a rung, Simulated for a rung on the simulator, Refusing for refusing_rung.cu,
+// Roofs for `roofs`; the caller picks one with --gtest_filter.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -219,9 +219,10 @@ TEST(Simulated, VerifyOnlyCountsNothing) {
 TEST(Simulated, CountersByKindOfAccess) {
   const Ended ended = run_program({"gemm", "--size", "40", "--counters"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
-  for (const char* part :
-       {"requests", "sectors", "per request", "global load", "global store", "PTX instructions"})
+  for (const char* part : {"requests", "sectors", "per request", "global store", "PTX instructions"})
     EXPECT_TRUE(contains(ended.out, part)) << "'" << part << "' in: " << ended.out;
+  // Where A and B come from global memory by cp.async, nothing else is loaded.
+  EXPECT_TRUE(contains(ended.out, "\n  global load ") || contains(ended.out, "\n  async copy ")) << ended.out;
   expect_no_times(ended.out);
 }
 
@@ -253,10 +254,65 @@ TEST(Simulated, JsonHasCountersInPlaceOfTimes) {
 
 // The simulator is deterministic: the same counts for the same seed, whatever else the CPU does.
 TEST(Simulated, CountsRepeat) {
-  const Arguments arguments{"--size", "70", "--table-rows"};
+  const Arguments arguments{"--size", "72", "--table-rows"};
   const Ended first = run_program(arguments);
   EXPECT_EQ(first.exit_code, 0) << first.err;
   EXPECT_EQ(run_program(arguments).out, first.out);
+}
+
+// --- Shapes that a rung does not take ------------------------------------------------------------
+
+int count(const std::string& text, const std::string& part) {
+  int times = 0;
+  for (std::size_t at = 0; (at = text.find(part, at)) != std::string::npos; at += part.size()) ++times;
+  return times;
+}
+
+// One line with the rung's own reason, and no row of a table.
+void expect_refused(const Arguments& arguments, const std::string& part) {
+  const Ended ended = run_program(arguments);
+  EXPECT_EQ(ended.exit_code, 2) << testing::PrintToString(arguments);
+  expect_one_line(ended, part);
+  EXPECT_FALSE(contains(ended.out, "not run")) << ended.out;
+}
+
+TEST(Refusing, AShapeThatIsAskedForIsBadUsage) {
+  expect_refused({"gemm", "--size", "12"}, "rung does not take 12x12x12: n and k must be multiples of 8");
+  expect_refused({"gemm", "--m", "8", "--n", "8", "--k", "9", "--verify-only"}, "does not take 8x8x9: ");
+  expect_refused({"gemm", "--size", "24", "--variant", "whole_tiles"},
+                 "whole_tiles does not take 24x24x24: ");
+  expect_refused({"--size", "24"}, "rung does not take 24x24: not today");
+}
+
+TEST(Refusing, SoItIsIfNoVariantTakesIt) {
+  expect_refused({"gemm", "--size", "12", "--ablate"}, "rung does not take 12x12x12: ");
+}
+
+TEST(Refusing, VariantsThatTakeItRun) {
+  const Ended ended = run_program({"gemm", "--size", "24", "--ablate"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(count(ended.out, "not run: only whole tiles"), 1) << ended.out;
+  EXPECT_EQ(count(ended.out, "  ok\n"), 1) << ended.out;
+}
+
+TEST(Refusing, OfAListTheOthersRun) {
+  const Ended ended = run_program({"gemm", "--verify-only"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_GE(count(ended.out, "not run: n and k must be multiples of 8\n"), 5) << ended.out;
+  EXPECT_GE(count(ended.out, "  ok\n"), 10) << ended.out;
+}
+
+TEST(Refusing, AReasonThatAllShareIsOneRow) {
+  const Ended ended = run_program({"fused_norm", "--ablate", "--verify-only"});
+  EXPECT_EQ(count(ended.out, " 3x7 "), 1) << ended.out;
+  EXPECT_TRUE(contains(ended.out, " every variant ")) << ended.out;
+}
+
+TEST(Refusing, NothingCheckedIsNoPass) {
+  const Ended ended = run_program({"fused_norm", "--verify-only"});
+  EXPECT_EQ(ended.exit_code, 77);
+  expect_one_line(ended, "nothing was checked");
 }
 
 // --- roofs ---------------------------------------------------------------------------------------
@@ -287,7 +343,7 @@ TEST(Roofs, WithoutAGpuCannotRun) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (argc != 2 || access(argv[1], X_OK) != 0) {
-    std::fprintf(stderr, "usage: cli_test PROGRAM [--gtest_filter=Rung.*|Simulated.*|Roofs.*]\n");
+    std::fprintf(stderr, "usage: cli_test PROGRAM [--gtest_filter=Rung.*|Simulated.*|Refusing.*|Roofs.*]\n");
     return 2;
   }
   program = argv[1];

@@ -64,6 +64,29 @@ TEST(CountersJson, HasLocalAndAtomicAccessesWhereThereAreAny) {
   EXPECT_TRUE(contains(counters_json(c).text(), R"("atomic_requests": 1)"));
 }
 
+TEST(CountersJson, HasCopiesMatricesAndTensorCoresWhereThereAreAny) {
+  Counters c = some();
+  for (const char* name : {"async_copy", "ldmatrix", "stmatrix", "tensor"})
+    EXPECT_FALSE(contains(counters_json(c).text(), name)) << name;
+  c.async_copy = {.requests = 4, .sectors = 64, .bytes = 2048, .wavefronts = 32, .ideal_wavefronts = 16};
+  c.ldmatrix = {.requests = 3, .bytes = 1536, .wavefronts = 24, .ideal_wavefronts = 12};
+  c.tensor_instructions = 10;
+  c.tensor_macs = 20480;
+  const std::string json = counters_json(c).text();
+  EXPECT_TRUE(contains(json, R"("async_copy_requests": 4, "async_copy_sectors": 64, )"
+                             R"("async_copy_sectors_per_request": 16, "async_copy_bytes": 2048, )"
+                             R"("async_copy_wavefronts": 32, "async_copy_wavefronts_ideal": 16, )"
+                             R"("ldmatrix_requests": 3, "ldmatrix_wavefronts": 24, )"
+                             R"("ldmatrix_wavefronts_ideal": 12, )"
+                             R"("tensor_instructions": 10, "tensor_macs": 20480})"))
+      << json;
+  EXPECT_TRUE(contains(json, R"("shared_wavefronts": 86, "shared_wavefronts_ideal": 39)")) << json;
+  const std::string text = counters_text("", c);
+  EXPECT_TRUE(contains(text, "\n  async copy")) << text;
+  EXPECT_TRUE(contains(text, "\n    ldmatrix")) << text;
+  EXPECT_TRUE(contains(text, "\n  10 mma of a warp: 20480 multiply-adds\n")) << text;
+}
+
 TEST(InstructionMix, TheMostFrequentFirst) {
   EXPECT_EQ(instruction_mix_json(some()).text(),
             R"({"fma.rn.f32": 600, "add.f32": 100, "ld.global.u16": 100, "bar.sync": 1})");

@@ -6,13 +6,22 @@ import unittest
 
 from records import EVERYTHING, PLOTS, TRACES, InFolder, gemm
 
+from results import ResultError
+
 try:
     import matplotlib
+    import picture_banks
+    import picture_fragments
+    import picture_timeline
 except ImportError:
     matplotlib = None
 
+needs_matplotlib = unittest.skipUnless(
+    matplotlib, "matplotlib is absent; `cmake --build build --target plots` makes a venv with it"
+)
 
-@unittest.skipUnless(matplotlib, "matplotlib is absent; `cmake --build build --target plots` makes a venv with it")
+
+@needs_matplotlib
 class Drawing(InFolder):
     def drawn(self, name):
         """In a process of its own, so that nothing carries over."""
@@ -43,6 +52,10 @@ class Drawing(InFolder):
                 "tiling_02.svg",
                 "banks_02.svg",
                 "banks_03.svg",
+                "banks_05.svg",
+                "banks_06.svg",
+                "fragments_05.svg",
+                "timeline_04.svg",
                 "vector_03.svg",
                 "norm_rows.svg",
             },
@@ -107,6 +120,76 @@ class Drawing(InFolder):
         self.assertNotIn("tiling_02", text)
         self.assertIn("docs/plots/banks_02.svg: missing", text)
         self.assertIn("docs/plots/old.svg: nothing draws it any more", text)
+
+
+@needs_matplotlib
+class Layouts(InFolder):
+    """Where a picture's elements lie, against what PTX's documentation and the kernels' comments say."""
+
+    def test_fragments(self):
+        held = picture_fragments.fragments(self.load(TRACES))
+        a, b, c = {}, {}, {}
+        for lane in range(32):
+            g, t = divmod(lane, 4)
+            for r in range(4):
+                for half in range(2):
+                    a[g + r % 2 * 8, 2 * t + half + r // 2 * 8] = (lane, r, half)
+                c[g + r // 2 * 8, 2 * t + r % 2] = (lane, r, 0)
+            for r in range(2):
+                for half in range(2):
+                    b[2 * t + half + r * 8, g] = (lane, r, half)
+        self.assertEqual(held, {"A": a, "B": b, "C": c})
+
+    def test_what_ldmatrix_reads(self):
+        place = {  # of chunk c of row r, in chunks of 16 bytes
+            "unswizzled": lambda r, c: 8 * r + c,
+            "padded": lambda r, c: 9 * r + c,
+            "swizzle_ldmatrix": lambda r, c: 8 * r + (c ^ r),
+        }
+        for variant, chunk_at in place.items():
+            loads = [t for t in TRACES if (t["rung"], t["variant"]) == ("06_swizzle_ldmatrix", variant)]
+            found = picture_banks.matrices(loads)
+            self.assertEqual(len(found), 8, variant)
+            for c, rows in enumerate(found):
+                expected = [found[0][0] + 16 * chunk_at(r, c) for r in range(8)]
+                self.assertEqual(rows, expected, f"{variant}, chunk {c}")
+            conflicts = 8 if variant == "unswizzled" else 1
+            self.assertEqual({load["wavefronts"] for load in loads}, {4 * conflicts}, variant)
+
+
+@needs_matplotlib
+class Timelines(InFolder):
+    def bars(self, variant):
+        return picture_timeline.bars(self.load(TRACES).timeline("04_cp_async", "gemm", variant))
+
+    def test_a_k_tile_is_copied_then_widened_then_multiplied(self):
+        copy, widen, multiply = picture_timeline.LOOKS
+        for variant, stages in (("blocking", 1), ("1_stage", 1), ("cp_async", 4)):
+            for k_tile in range(8):
+                mine = sorted((bar for bar in self.bars(variant) if bar.k_tile == k_tile), key=lambda bar: bar.begin)
+                stage, tile = ("stage", k_tile % stages), ("tile", k_tile % 2)
+                self.assertEqual(
+                    [(bar.row, bar.what) for bar in mine],
+                    [(stage, copy), (stage, widen), (tile, widen), (tile, multiply)],
+                    f"{variant}, k-tile {k_tile}",
+                )
+                for earlier, later in zip(mine, mine[1:]):
+                    self.assertLess(earlier.begin, later.begin)
+                    self.assertLessEqual(earlier.end, later.begin if earlier.what == copy else later.end)
+
+    def test_more_stages_leave_more_time(self):
+        blocking, one, four = (
+            picture_timeline.time_to_arrive(self.bars(variant)) for variant in ("blocking", "1_stage", "cp_async")
+        )
+        self.assertLess(blocking, 10)
+        self.assertGreater(one, 1000)
+        self.assertAlmostEqual(four / one, 4, delta=0.5)
+
+    def test_a_copy_that_is_read_before_it_is_waited_for_is_refused(self):
+        timeline = self.load(TRACES).timeline("04_cp_async", "gemm", "cp_async")
+        steps = [step for step in timeline["steps"] if step["step"] != "wait"]
+        with self.assertRaisesRegex(ResultError, "is read before it is there"):
+            picture_timeline.bars({**timeline, "steps": steps})
 
 
 if __name__ == "__main__":

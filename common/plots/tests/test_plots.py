@@ -1,6 +1,5 @@
 """Tests of common/plots. Plain Python runs all but those that draw; `test_plots.py VENV` uses that venv if there."""
 
-import json
 import os
 import subprocess
 import sys
@@ -20,10 +19,10 @@ from records import (  # first: it makes the modules below findable
 )
 
 import memory  # noqa: E402
-import record_traces  # noqa: E402
 import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
-from test_drawing import Drawing  # noqa: E402, F401 (run with the others)
+from test_drawing import Drawing, Layouts, Timelines  # noqa: E402, F401 (run with the others)
+from test_recording import Recorded  # noqa: E402, F401
 from values import evaluate, figure, percent  # noqa: E402
 
 
@@ -269,7 +268,7 @@ class Memory(unittest.TestCase):
             ("no lane", [None] * 32, 4, 0),
         ):
             self.assertEqual(memory.wavefronts(addresses, width), count, what)
-        self.assertEqual(memory.wavefronts([0] * 32, 16, store=True), 4)
+        self.assertEqual(memory.wavefronts([0] * 32, 16, fixed=True), 4)
         for width, addresses, ideal in ((16, [128 * i for i in lanes], 4), (16, [0] * 32, 2), (4, [128, None] * 16, 1)):
             self.assertEqual(memory.ideal_wavefronts(addresses, width), ideal)
 
@@ -314,14 +313,33 @@ class Memory(unittest.TestCase):
 class Traces(InFolder):
     def test_what_was_counted_is_what_the_addresses_cost(self):
         loaded = self.load(TRACES)
-        self.assertEqual(len(loaded.traces), len(TRACES))
+        self.assertEqual(len(loaded.traces) + len(loaded.timelines), len(TRACES))
         for name in ("sectors", "wavefronts", "ideal_wavefronts"):
             trace = next(trace for trace in TRACES if name in trace)
             with self.assertRaisesRegex(ResultError, "a.jsonl:1: .*wavefronts|a.jsonl:1: .*sectors"):
                 self.load([{**trace, name: trace[name] + 1}])
+        matrices = next(trace for trace in TRACES if trace["ptx"].startswith("ldmatrix"))
+        self.load([{**matrices, "addresses": [0] * 32, "wavefronts": 4, "ideal_wavefronts": 4}])
         incomplete = {name: value for name, value in TRACES[0].items() if name != "lines"}
         with self.assertRaisesRegex(ResultError, 'no "lines"'):
             self.load([incomplete])
+
+    def test_a_timeline_runs_forward(self):
+        timeline = next(trace for trace in TRACES if trace["record"] == "timeline")
+        steps = timeline["steps"]
+        commits = [i for i, step in enumerate(steps) if step["step"] == "commit"]
+        for broken, words in (
+            ([], "step is {}"),
+            ([{"step": "nap", "at": 1}], "nap"),
+            ([{"step": "copy", "at": 1, "until": 2}], "copy"),
+            ([steps[1], steps[0]], "back in time"),
+            ([step for i, step in enumerate(steps) if i != commits[0]], "do not follow each other"),
+            ([{"step": "wait", "at": 1, "below": 1}], "do not follow each other"),
+        ):
+            with self.assertRaisesRegex(ResultError, words):
+                self.load([{**timeline, "steps": broken}])
+        with self.assertRaisesRegex(ResultError, "no timeline of 04_cp_async gemm nothing"):
+            self.load([timeline]).timeline("04_cp_async", "gemm", "nothing")
 
     def test_an_access_is_found_by_what_it_is(self):
         results = self.load(TRACES)
@@ -330,33 +348,6 @@ class Traces(InFolder):
         self.assertEqual(results.access("00_naive", "gemm", "naive", "ld.global", array="B")["sectors"], 1)
         with self.assertRaisesRegex(ResultError, "no trace of ld.global .*array"):
             results.access("00_naive", "gemm", "naive", "ld.global", array="C")
-
-    def test_the_first_accesses_of_a_kind_are_recorded(self):
-        def access(number, cta, ptx, allocation=None):
-            space = {"space": "global", "allocation": allocation} if allocation else {"space": "shared"}
-            kernel = {"launch": 3, "kernel": "k", "cta": cta, "warp": 0, "access": number, "ptx": ptx}
-            return {**kernel, "file": "/elsewhere/00_naive/gemm.cu", "lines": [1], **space}
-
-        accesses = [
-            {"launch": 2, "kernel": "fill", "access": 1, "ptx": "st.global.u16", "space": "global", "allocation": 1},
-            *(access(number, 7, "ld.global.u16", allocation=2) for number in (1, 2, 3)),
-            access(4, 7, "st.shared.u32"),
-            {**access(5, 7, "ld.global.u16", allocation=2), "launch": 4},
-        ]
-        (self.root / "trace").write_text("".join(json.dumps(line) + "\n" for line in accesses), encoding="utf-8")
-        program = self.root / "00_naive_sim"
-        script = 'test "$*" = "gemm --variant v --m 5 --verify-only" || exit 1\ncp "${0%/*}/trace" "$SIMULATOR_TRACE"\n'
-        program.write_text("#!/bin/sh\n" + script, encoding="utf-8")
-        program.chmod(0o755)
-        recording = record_traces.Recording("00_naive", "gemm", "v", {"m": 5}, keep=2)
-        lines = record_traces.record(self.root, recording)
-        kept = [(line.get("array"), line["number"], line["of"]) for line in lines]
-        self.assertEqual(kept, [("B", 1, 3), ("B", 2, 3), (None, 1, 1)])
-        for line in lines:
-            self.assertEqual([line[name] for name in ("record", "m", "file")], ["trace", 5, "00_naive/gemm.cu"])
-            self.assertTrue(line["source"][0].startswith("//"))
-        self.assertEqual(len(record_traces.record(self.root, recording._replace(arrays="A"))), 0)
-        self.assertEqual(len(record_traces.record(self.root, recording._replace(arrays="B"))), 2)
 
 
 if __name__ == "__main__":

@@ -134,6 +134,8 @@ const char* name_of(FindingKind kind) {
       return "deadlock";
     case FindingKind::uninitialised:
       return "uninitialised read";
+    case FindingKind::unfinished_copy:
+      return "unfinished copy";
     case FindingKind::race:
       return "race";
     case FindingKind::divergent_barrier:

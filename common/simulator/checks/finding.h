@@ -24,6 +24,7 @@ enum class FindingKind : uint8_t {
   deadlock,
   // What a GPU lets pass:
   uninitialised,      // a read of memory never written
+  unfinished_copy,    // an access to shared memory that a copy is still to write
   race,               // two accesses to shared memory, at least one a write, with nothing that orders them
   divergent_barrier,  // a barrier that not all threads reach together
   invalid_shuffle,    // a warp-wide instruction that names or reads a lane that is not there

@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <cstdlib>
 #include <iterator>
@@ -10,6 +11,7 @@
 #include <memory>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <tuple>
 
 namespace simulator {
@@ -28,6 +30,26 @@ std::string demangled(std::string_view name) {
 template <size_t n>
 bool among(std::string_view word, const std::string_view (&words)[n]) {
   return std::find(words, words + n, word) != words + n;
+}
+
+bool works_on_matrices(std::string_view opcode) {
+  static constexpr std::string_view opcodes[] = {"mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"};
+  return among(opcode, opcodes);
+}
+
+// "m16n8k16" → 16 · 8 · 16; 0: not a shape.
+uint64_t product_of_shape(std::string_view modifier) {
+  uint64_t product = 1;
+  for (const char dimension : {'m', 'n', 'k'}) {
+    if (modifier.empty() || modifier.front() != dimension) return 0;
+    modifier.remove_prefix(1);
+    uint64_t size = 0;
+    const auto [end, error] = std::from_chars(modifier.data(), modifier.data() + modifier.size(), size);
+    if (error != std::errc()) return 0;
+    modifier.remove_prefix(static_cast<size_t>(end - modifier.data()));
+    product *= size;
+  }
+  return modifier.empty() ? product : 0;
 }
 
 // The line that an instruction counts for: the innermost one in the kernel's own file, so that what is
@@ -199,21 +221,38 @@ class AdjacentAccesses {
 
 }  // namespace
 
+uint64_t multiply_adds(const ptx::Instruction& instruction) {
+  const bool multiplies =
+      instruction.opcode == "mma" || (instruction.opcode == "wmma" && !instruction.modifiers.empty() &&
+                                      instruction.modifiers.front() == "mma");
+  for (const std::string_view modifier : instruction.modifiers) {
+    if (const uint64_t product = product_of_shape(modifier); product != 0 && multiplies) return product;
+  }
+  return 0;
+}
+
 std::string mix_name(const ptx::Instruction& instruction, const MemoryUse& memory) {
   static constexpr std::string_view kept[] = {
       "global", "shared", "shared::cta", "shared::cluster", "local", "const", "param", "v2", "v4", "v8",
       "lo",     "hi",     "wide"};
   static constexpr std::string_view kept_of_barriers[] = {"sync", "arrive", "red", "wait", "cluster", "warp"};
+  static constexpr std::string_view kept_of_copies[] = {"async",    "commit_group", "wait_group",
+                                                        "wait_all", "mbarrier",     "arrive"};
+  static constexpr std::string_view kept_of_matrices[] = {"x1", "x2", "x4", "trans", "mma"};
   static constexpr std::string_view kept_of_atomics[] = {"add", "min", "max", "inc", "dec",
                                                          "and", "or",  "xor", "cas", "exch"};
   std::string name(instruction.opcode);
   if (memory.kind != MemoryUse::Kind::none && memory.generic) name += ".generic";
   const bool barrier = instruction.opcode == "bar" || instruction.opcode == "barrier";
   const bool atomic = instruction.opcode == "atom" || instruction.opcode == "red";
+  const bool copy = instruction.opcode == "cp";
+  const bool matrix = works_on_matrices(instruction.opcode);
   for (const std::string_view modifier : instruction.modifiers) {
     ptx::Type type;
     if (ptx::parse_type(modifier, type) || among(modifier, kept) ||
-        (barrier && among(modifier, kept_of_barriers)) || (atomic && among(modifier, kept_of_atomics))) {
+        (barrier && among(modifier, kept_of_barriers)) || (atomic && among(modifier, kept_of_atomics)) ||
+        (copy && among(modifier, kept_of_copies)) ||
+        (matrix && (among(modifier, kept_of_matrices) || product_of_shape(modifier) != 0))) {
       name += '.';
       name += modifier;
     }
@@ -239,6 +278,8 @@ KernelDescription describe(const Program& kernel, const std::vector<const Progra
       }
       described.memory = program->memory[pc];
       described.mix = mix_name(code[pc], described.memory);
+      described.matrices = code[pc].opcode == "ldmatrix" || code[pc].opcode == "stmatrix";
+      described.macs = multiply_adds(code[pc]);
       described.place = places.of(*program, code[pc].location);
     }
     AdjacentAccesses(*program, description).find();

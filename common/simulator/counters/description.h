@@ -14,7 +14,9 @@ struct DescribedInstruction {
   std::string
       mix;  // "fma.f32", "ld.global.v4.f32": opcode, space, vector and types, without rounding, cache hints …
   MemoryUse memory;
-  uint32_t place = 0;  // index in KernelDescription::places
+  bool matrices = false;  // ldmatrix, stmatrix: an access like another, named separately
+  uint64_t macs = 0;      // mma: multiply-adds that the warp does together
+  uint32_t place = 0;     // index in KernelDescription::places
 };
 
 // Neighbouring accesses that ptxas may issue as one.
@@ -43,6 +45,9 @@ KernelDescription describe(const Program& kernel, const std::vector<const Progra
 
 // "fma.rn.f32" → "fma.f32".
 std::string mix_name(const ptx::Instruction& instruction, const MemoryUse& memory);
+
+// M · N · K of an instruction for the tensor cores ("m16n8k16"); 0: of another.
+uint64_t multiply_adds(const ptx::Instruction& instruction);
 
 // One line per kind of access and line of source, of those that were executed. counts: by instruction.
 std::vector<std::string> notes(const KernelDescription& kernel, const std::vector<Counts>& counts);

@@ -27,10 +27,10 @@ struct Launched {
 
 // Which of a kernel's sums an access adds to. A generic access was to global memory where it touched sectors,
 // to shared memory where it took wavefronts, else to local memory.
-template <class Sums>
-Counts* sums_of_access(Sums& sums, const MemoryUse& use, const Counts& counts) {
+Counts* sums_of_access(AccessCounts& sums, const MemoryUse& use, const Counts& counts) {
   if (use.kind == MemoryUse::Kind::none) return nullptr;
   if (use.kind == MemoryUse::Kind::atomic) return &sums.atomic;
+  if (use.kind == MemoryUse::Kind::copy) return &sums.async_copy;
   ptx::Space space = use.space;
   if (use.generic) {
     space = counts.sectors > 0      ? ptx::Space::global
@@ -50,12 +50,14 @@ Counts* sums_of_access(Sums& sums, const MemoryUse& use, const Counts& counts) {
   }
 }
 
-template <class Sums>
-void add(Sums& sums, const MemoryUse& use, const Counts& counts) {
+void add(AccessCounts& sums, const DescribedInstruction& instruction, const Counts& counts) {
+  const MemoryUse& use = instruction.memory;
   sums.total += counts;
+  if (instruction.matrices) (use.kind == MemoryUse::Kind::load ? sums.ldmatrix : sums.stmatrix) += counts;
   Counts* access = sums_of_access(sums, use, counts);
   if (access == nullptr) return;
-  if (!use.generic || use.kind == MemoryUse::Kind::atomic || counts.sectors == 0 || counts.wavefronts == 0) {
+  const bool both = use.kind == MemoryUse::Kind::atomic || use.kind == MemoryUse::Kind::copy;
+  if (!use.generic || both || counts.sectors == 0 || counts.wavefronts == 0) {
     *access += counts;
     return;
   }
@@ -143,8 +145,10 @@ class Registry {
       if (counts.executed == 0) continue;
       const DescribedInstruction& instruction = description.instructions[i];
       const KernelDescription::Place& place = description.places[instruction.place];
-      add(kernel, instruction.memory, counts);
-      add(lines[{place.file, place.line}], instruction.memory, counts);
+      add(kernel, instruction, counts);
+      add(lines[{place.file, place.line}], instruction, counts);
+      if (instruction.macs != 0) kernel.tensor_instructions += counts.executed;
+      kernel.tensor_macs += instruction.macs * counts.executed;
       kernel.mix[instruction.mix] += counts.executed;
     }
     for (auto& [place, line] : lines) {

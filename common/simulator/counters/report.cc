@@ -23,8 +23,22 @@ namespace {
   return text;
 }
 
+struct SharedWavefronts {
+  uint64_t actual, ideal;
+};
+
 double ratio(uint64_t of, uint64_t to) {
   return to == 0 ? 0 : static_cast<double>(of) / static_cast<double>(to);
+}
+
+// Of all that goes through the banks of shared memory.
+SharedWavefronts shared_wavefronts(const AccessCounts& sums) {
+  SharedWavefronts all{0, 0};
+  for (const Counts* counts : {&sums.shared_load, &sums.shared_store, &sums.async_copy, &sums.atomic}) {
+    all.actual += counts->wavefronts;
+    all.ideal += counts->ideal_wavefronts;
+  }
+  return all;
 }
 
 // ---- JSON
@@ -68,8 +82,7 @@ std::string array(const std::vector<T>& values, F text_of) {
 
 // Nsight Compute's names where it has one that means the same; "ptx__" in place of "smsp__" where its own
 // counts machine instructions. only_used: leave out what did not occur.
-template <class Sums>
-void add_counts(Object& o, const Sums& sums, bool only_used) {
+void add_counts(Object& o, const AccessCounts& sums, bool only_used) {
   o.field("ptx__inst_executed", sums.total.executed).field("ptx__thread_inst_executed", sums.total.lanes);
   o.field("ptx__average_thread_inst_executed", ratio(sums.total.lanes, sums.total.executed));
   auto global = [&](const std::string& op, const Counts& counts) {
@@ -91,10 +104,21 @@ void add_counts(Object& o, const Sums& sums, bool only_used) {
   };
   shared("ld", sums.shared_load);
   shared("st", sums.shared_store);
-  const uint64_t wavefronts =
-      sums.shared_load.wavefronts + sums.shared_store.wavefronts + sums.atomic.wavefronts;
-  const uint64_t ideal =
-      sums.shared_load.ideal_wavefronts + sums.shared_store.ideal_wavefronts + sums.atomic.ideal_wavefronts;
+  auto matrices = [&](const std::string& op, const Counts& counts) {
+    if (counts.requests == 0) return;
+    o.field("ptx__inst_executed_op_" + op, counts.requests);
+    o.field("ptx__wavefronts_mem_shared_op_" + op, counts.wavefronts);
+    o.field("ptx__wavefronts_mem_shared_op_" + op + "_ideal", counts.ideal_wavefronts);
+  };
+  matrices("ldsm", sums.ldmatrix);
+  matrices("stsm", sums.stmatrix);
+  if (const Counts& copies = sums.async_copy; copies.requests != 0) {
+    o.field("l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum", copies.requests);
+    o.field("l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", copies.sectors);
+    o.field("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum", copies.wavefronts);
+    o.field("ptx__bytes_op_ldgsts", copies.bytes);
+  }
+  const auto [wavefronts, ideal] = shared_wavefronts(sums);
   if (!only_used || wavefronts != 0) {
     o.field("memory_l1_wavefronts_shared", wavefronts).field("memory_l1_wavefronts_shared_ideal", ideal);
     o.field("derived__memory_l1_wavefronts_shared_excessive", wavefronts - ideal);
@@ -194,16 +218,22 @@ std::string table_of(const KernelCounts& kernel) {
                  grouped(kernel.total.executed).c_str(), ratio(kernel.total.lanes, kernel.total.executed));
   const std::string sectors = sector_row("global load", kernel.global_load) +
                               sector_row("global store", kernel.global_store) +
+                              sector_row("async copy", kernel.async_copy) +
                               (kernel.atomic.sectors != 0 ? sector_row("atomic", kernel.atomic) : "");
   if (!sectors.empty()) text += access_row("", {"requests", "sectors", "per request", "bytes"}) + sectors;
-  const std::string wavefronts = wavefront_row("shared load", kernel.shared_load) +
-                                 wavefront_row("shared store", kernel.shared_store) +
-                                 wavefront_row("shared atomic", kernel.atomic);
+  const std::string wavefronts =
+      wavefront_row("shared load", kernel.shared_load) + wavefront_row("  ldmatrix", kernel.ldmatrix) +
+      wavefront_row("shared store", kernel.shared_store) + wavefront_row("  stmatrix", kernel.stmatrix) +
+      wavefront_row("async copy", kernel.async_copy) + wavefront_row("shared atomic", kernel.atomic);
   if (!wavefronts.empty())
     text += access_row("", {"requests", "wavefronts", "ideal", "excess", "bytes"}) + wavefronts;
   if (kernel.local.requests != 0) {
     text += access_row("", {"requests", "bytes"}) +
             access_row("local memory", {grouped(kernel.local.requests), grouped(kernel.local.bytes)});
+  }
+  if (kernel.tensor_instructions != 0) {
+    text += format("  %s mma of a warp, %s multiply-adds\n", grouped(kernel.tensor_instructions).c_str(),
+                   grouped(kernel.tensor_macs).c_str());
   }
   text += mix_lines(kernel);
   for (const std::string& note : kernel.notes) text += wrapped("note: " + note, 2);
@@ -222,12 +252,9 @@ bool same_file(const std::string& x, const std::string& y) {
 }
 
 std::string cells_of(const LineCounts& line) {
-  const uint64_t requests = line.global_load.requests + line.global_store.requests;
-  const uint64_t sectors = line.global_load.sectors + line.global_store.sectors;
-  const uint64_t wavefronts =
-      line.shared_load.wavefronts + line.shared_store.wavefronts + line.atomic.wavefronts;
-  const uint64_t ideal =
-      line.shared_load.ideal_wavefronts + line.shared_store.ideal_wavefronts + line.atomic.ideal_wavefronts;
+  const uint64_t requests = line.global_load.requests + line.global_store.requests + line.async_copy.requests;
+  const uint64_t sectors = line.global_load.sectors + line.global_store.sectors + line.async_copy.sectors;
+  const auto [wavefronts, ideal] = shared_wavefronts(line);
   std::string cells = format("%13s %5.1f", grouped(line.total.executed).c_str(),
                              ratio(line.total.lanes, line.total.executed));
   cells += requests == 0 ? format(" %8s", "") : format(" %8.2f", ratio(sectors, requests));
@@ -245,6 +272,7 @@ LineCounts& operator+=(LineCounts& x, const LineCounts& y) {
   x.shared_store += y.shared_store;
   x.local += y.local;
   x.atomic += y.atomic;
+  x.async_copy += y.async_copy;
   return x;
 }
 
@@ -256,6 +284,10 @@ std::string counters_json(const std::vector<KernelCounts>& kernels) {
     o.field("kernel", kernel.name).field("launches", kernel.launches);
     o.field("ctas", kernel.ctas).field("warps", kernel.warps).field("findings", kernel.findings);
     add_counts(o, kernel, false);
+    if (kernel.tensor_instructions != 0) {
+      o.field("ptx__inst_executed_op_mma", kernel.tensor_instructions);
+      o.field("ptx__multiply_adds_op_mma", kernel.tensor_macs);
+    }
     Object mix;
     for (const auto& [name, executed] : kernel.mix) mix.field(name, executed);
     o.raw("mix", mix.text());

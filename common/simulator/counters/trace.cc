@@ -1,5 +1,6 @@
 #include "common/simulator/counters/trace.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdio>
@@ -63,43 +64,115 @@ std::string lines_in(const std::string& file, const ptx::Module& module, uint32_
 std::unique_ptr<Trace> Trace::begin(const Program& kernel, const std::vector<const Program*>& functions,
                                     uint64_t launch) {
   if (settings().trace.empty()) return nullptr;
-  return std::unique_ptr<Trace>(new Trace(describe(kernel, functions), launch));
+  return std::unique_ptr<Trace>(new Trace(describe(kernel, functions), functions, launch));
 }
 
-Trace::Trace(KernelDescription description, uint64_t launch)
+Trace::Trace(KernelDescription description, const std::vector<const Program*>& functions, uint64_t launch)
     : description_(std::move(description)),
       launch_(launch),
       cta_(settings().trace_cta),
       limit_(settings().trace_limit),
-      warp_(settings().trace_warp) {}
+      warp_(settings().trace_warp) {
+  if (!settings().trace_events) return;
+  kinds_.resize(description_.instructions.size());
+  for (const Program* program : functions) {
+    const std::vector<ptx::Instruction>& code = program->function->instructions;
+    for (size_t pc = 0; pc < code.size(); ++pc) kinds_[program->first + pc] = event_of(code[pc]);
+  }
+}
 
 Trace::~Trace() {
+  write_seen();
   append(text_);
 }
 
-bool Trace::start(const Program& program, uint32_t pc, const char* space, uint32_t lanes, uint32_t bytes) {
-  if (++accesses_ > limit_) return false;
+Trace::Event Trace::event_of(const ptx::Instruction& instruction) {
+  const auto has = [&](std::string_view modifier) {
+    return std::find(instruction.modifiers.begin(), instruction.modifiers.end(), modifier) !=
+           instruction.modifiers.end();
+  };
+  const std::string_view opcode = instruction.opcode;
+  if (opcode == "mbarrier" || (opcode == "cp" && has("mbarrier"))) return Event::mbarrier;
+  if (opcode == "cp" && has("commit_group")) return Event::commit;
+  if (opcode == "cp" && (has("wait_group") || has("wait_all"))) return Event::wait;
+  if ((opcode == "bar" || opcode == "barrier") && !has("warp")) return Event::barrier;
+  if (opcode == "mma" || (opcode == "wmma" && has("mma"))) return Event::mma;
+  return Event::none;
+}
+
+bool Trace::full() {
+  return ++lines_ > limit_;
+}
+
+std::string Trace::begin_line(const std::string& what, const Program& program, uint32_t pc,
+                              uint32_t lanes) const {
   const ptx::Instruction& instruction = program.function->instructions[pc];
   std::string opcode(instruction.opcode);
   for (const std::string_view modifier : instruction.modifiers) opcode.append(".").append(modifier);
-  text_ += "{\"launch\": " + std::to_string(launch_) + ", \"kernel\": " + quoted(description_.name) +
-           ", \"cta\": " + std::to_string(cta_) + ", \"warp\": " + std::to_string(warp_) +
-           ", \"access\": " + std::to_string(accesses_) + ", \"ptx\": " + quoted(opcode);
+  std::string line = "{\"launch\": " + std::to_string(launch_) +
+                     ", \"kernel\": " + quoted(description_.name) + ", \"cta\": " + std::to_string(cta_) +
+                     ", \"warp\": " + std::to_string(warp_) + ", \"at\": " + std::to_string(now_) + ", " +
+                     what + ", \"ptx\": " + quoted(opcode);
   const std::string& file = description_.places[description_.instructions[program.first + pc].place].file;
   if (!file.empty()) {
-    text_ += ", \"file\": " + quoted(file) +
-             ", \"lines\": " + lines_in(file, *program.module, instruction.location);
+    line += ", \"file\": " + quoted(file) +
+            ", \"lines\": " + lines_in(file, *program.module, instruction.location);
   }
   char mask[16];
   std::snprintf(mask, sizeof mask, "%08x", lanes);
-  text_ += std::string(", \"space\": \"") + space + "\", \"bytes\": " + std::to_string(bytes) +
-           ", \"lanes\": \"" + mask + "\"";
+  return line + ", \"lanes\": \"" + mask + "\"";
+}
+
+bool Trace::access(const Program& program, uint32_t pc, const char* space, uint32_t lanes, uint32_t bytes) {
+  ++accesses_;
+  if (full()) return false;
+  text_ += begin_line("\"access\": " + std::to_string(accesses_), program, pc, lanes) + ", \"space\": \"" +
+           space + "\", \"bytes\": " + std::to_string(bytes);
   return true;
+}
+
+std::string Trace::event(Event event, const Program& program, uint32_t pc, uint32_t lanes) const {
+  static constexpr const char* names[] = {"", "commit", "wait", "barrier", "mbarrier", "mma", "landed"};
+  return begin_line(std::string("\"event\": \"") + names[static_cast<int>(event)] + "\"", program, pc, lanes);
+}
+
+void Trace::see(const Program& program, uint32_t pc, uint32_t lanes, uint32_t committed) {
+  write_seen();
+  const Event kind = kinds_[program.first + pc];
+  if (kind == Event::none || lines_ >= limit_) return;
+  seen_ = event(kind, program, pc, lanes);
+  if (kind == Event::commit) seen_ += ", \"group\": " + std::to_string(committed);
+  if (kind == Event::wait) {
+    const std::vector<ptx::Operand>& operands = program.function->instructions[pc].operands;
+    const uint64_t under_way = operands.empty() ? 0 : static_cast<uint64_t>(operands[0].value);
+    seen_ += ", \"below\": " + std::to_string(committed - std::min<uint64_t>(under_way, committed));
+  }
+  seen_ += "}\n";
+}
+
+// What the warp was about to do is done.
+void Trace::write_seen() {
+  if (seen_.empty()) return;
+  if (!full()) text_ += seen_;
+  seen_.clear();
+}
+
+void Trace::again() {
+  --now_;
+  seen_.clear();
+}
+
+void Trace::landed(const Program& program, uint32_t pc, uint32_t lanes, uint64_t issued, uint32_t group) {
+  if (kinds_.empty()) return;
+  write_seen();
+  if (full()) return;
+  text_ += event(Event::landed, program, pc, lanes) + ", \"group\": " + std::to_string(group) +
+           ", \"issued\": " + std::to_string(issued) + "}\n";
 }
 
 void Trace::global(const Program& program, uint32_t pc, const uint64_t address[32], uint32_t lanes,
                    uint32_t bytes, uint32_t sectors) {
-  if (!start(program, pc, "global", lanes, bytes)) return;
+  if (!access(program, pc, "global", lanes, bytes)) return;
   std::array<uint32_t, 32> number{};
   std::array<uint64_t, 32> offset{};
   const uint32_t first = static_cast<uint32_t>(std::countr_zero(lanes));
@@ -125,7 +198,7 @@ void Trace::global(const Program& program, uint32_t pc, const uint64_t address[3
 
 void Trace::shared(const Program& program, uint32_t pc, const uint32_t offset[32], uint32_t lanes,
                    uint32_t bytes, Wavefronts wavefronts) {
-  if (!start(program, pc, "shared", lanes, bytes)) return;
+  if (!access(program, pc, "shared", lanes, bytes)) return;
   text_ += ", \"addresses\": " + per_lane(lanes, [&](int lane) { return offset[lane]; }) +
            ", \"wavefronts\": " + std::to_string(wavefronts.actual) +
            ", \"ideal_wavefronts\": " + std::to_string(wavefronts.ideal) + "}\n";

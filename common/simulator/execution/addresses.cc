@@ -7,6 +7,7 @@
 
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/counters/trace.h"
+#include "common/simulator/execution/check_shared.h"
 
 namespace simulator {
 namespace {
@@ -16,17 +17,10 @@ constexpr uint64_t windows = 3;  // of the generic space: shared, local, paramet
 constexpr uint64_t null_page = 4096;       // addresses that come from a null pointer and an index
 constexpr uint64_t far_away = 1ull << 40;  // bytes: farther from an allocation than any index leads
 
-constexpr const char* doing[] = {"load", "store", "atomic operation"};
-
 std::string hexadecimal(uint64_t value) {
   char text[32];
   std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
   return text;
-}
-
-std::string attempt(AccessKind kind, uint32_t bytes, uint64_t address) {
-  return std::string(doing[static_cast<int>(kind)]) + " of " + std::to_string(bytes) +
-         (bytes == 1 ? " byte" : " bytes") + " at " + hexadecimal(address);
 }
 
 std::string name_of_allocation(const Allocation& allocation) {
@@ -65,12 +59,6 @@ std::string name_of_allocation(const Allocation& allocation) {
 [[noreturn]] void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
   fault(warp, FindingKind::misaligned,
         attempt(kind, bytes, address) + ": not a multiple of " + std::to_string(bytes), lane);
-}
-
-// Null: this warp is not traced. Asked where counts are kept, as they are in a launch that is traced.
-Trace* trace_of(const Warp& warp) {
-  Trace* trace = warp.cta->grid->trace;
-  return trace != nullptr && trace->follows(warp.cta->index, warp.index) ? trace : nullptr;
 }
 
 Counts& counts_of(Warp& warp) {
@@ -177,46 +165,6 @@ std::byte* local_byte(Warp& warp, int lane, const AddressUse& use, uint32_t byte
         lane);
 }
 
-void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use,
-                  const std::byte* values) {
-  const AccessKind kind = use.kind;
-  const SharedShadow::Problem problem = warp.cta->shadow.access(
-      warp.index, warp.frame->program->first + warp.pc - 1, offset, lanes_that_count(warp, use), bytes,
-      kind != AccessKind::load, use.strong, values);
-  if (problem.kind == SharedShadow::Problem::Kind::none) return;
-  // The toolkit's own protocol: it synchronises, but is not itself free of races.
-  const uint32_t scratch = warp.cta->grid->kernel->group_scratch;
-  if (scratch && problem.offset + shared_reserved - scratch < group_scratch_bytes) return;
-  const std::string what = attempt(kind, bytes, problem.offset + shared_reserved) + " of shared memory";
-  const int lane = static_cast<int>(problem.lane);
-  if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {
-    if (kind != AccessKind::load)
-      return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
-    // As in reads_unwritten().
-    const uint32_t element = use.element ? use.element : bytes;
-    for (uint32_t left = lanes_that_count(warp, use); left; left &= left - 1) {
-      const int l = std::countr_zero(left);
-      for (uint32_t begin = 0; begin < bytes; begin += element) {
-        if ((use.used >> begin & ((uint64_t{1} << element) - 1)) == 0) continue;
-        if (warp.cta->shadow.ever_written(offset[l] + begin, element)) continue;
-        return finding(warp, FindingKind::uninitialised,
-                       attempt(kind, bytes, offset[l] + shared_reserved) + " of shared memory: never written",
-                       l);
-      }
-    }
-    return;
-  }
-  const SharedShadow::Access& other = problem.other;
-  std::string earlier = std::string("the other ") + (other.write ? "write" : "read") + " is by thread " +
-                        thread_name(*warp.cta, other.warp * warp_size + other.lane);
-  for (const auto& program : warp.cta->grid->kernel->programs) {
-    if (other.pc - program->first < program->code.size())
-      earlier += " at " + source_of(*program, other.pc - program->first);
-  }
-  finding(warp, FindingKind::race, what + ": nothing orders it after another thread's access", lane,
-          {std::move(earlier)});
-}
-
 // The top bit: is offset > limit? (limit < 2^63.) Unlike a comparison of unsigned numbers, this vectorises.
 uint64_t beyond(uint64_t offset, uint64_t limit) {
   return offset | (limit - offset);
@@ -311,7 +259,8 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
     for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(to.address[l] - shared_reserved);
     if (warp.worker->counting) {
       Counts& counts = counts_of(warp);
-      const Wavefronts wavefronts = count_wavefronts(offset, lanes, bytes, use.kind == AccessKind::store);
+      const bool fixed_groups = use.kind == AccessKind::store || use.rows_of_matrices;
+      const Wavefronts wavefronts = count_wavefronts(offset, lanes, bytes, fixed_groups);
       counts.wavefronts += wavefronts.actual;
       counts.ideal_wavefronts += wavefronts.ideal;
       if (Trace* trace = trace_of(warp)) {
@@ -405,7 +354,9 @@ void resolve_mixed(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
   to.track = track;
 }
 
-void add_base(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+}  // namespace
+
+void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   uint64_t add = inst.imm;
   if (use.in_frame) add += warp.frame->local_base;
   if (use.base_is_64) {
@@ -418,13 +369,15 @@ void add_base(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to)
   }
 }
 
-}  // namespace
-
 void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
-  add_base(warp, inst, use, to);
+  named_addresses(warp, inst, use, to);
+  resolve_addresses(warp, inst, use, to);
+}
+
+void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   to.shared = to.track = false;
   if (use.strong && use.kind == AccessKind::load) polled(warp);
-  if (warp.worker->counting) {
+  if (warp.worker->counting && use.request) {
     Counts& counts = counts_of(warp);
     ++counts.requests;
     counts.bytes += static_cast<uint64_t>(std::popcount(warp.exec)) * inst.bytes;

@@ -24,8 +24,10 @@ struct AddressUse {
   bool ahead = false;       // a load made before it is known who wants it: the lanes whose predicate register
   bool choice_when = false;  // `choice` has this value
   uint32_t choice = 0;
-  uint8_t element = 0;  // bytes of one value of a vector; 0: as many as all
-  uint32_t used = ~0u;  // loads: a bit per byte, 0: nobody looks at it
+  uint8_t element = 0;            // bytes of one value of a vector; 0: as many as all
+  uint32_t used = ~0u;            // loads: a bit per byte, 0: nobody looks at it
+  bool request = true;            // false: the other side of a copy, which is one request
+  bool rows_of_matrices = false;  // ldmatrix: eight lanes, a matrix, are always served together
 };
 
 // The lanes whose access counts: not those for which a load was only made ahead of time.
@@ -46,6 +48,9 @@ struct Resolved {
 // Works out where inst.bytes bytes per lane are, counts, and checks: faults where a GPU faults. Loads and
 // atomics are checked for memory never written.
 void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
+// Its two halves: to.address as the operand says; the rest, from what is in to.address.
+void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
+void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
 // After the store values are known: bytes written, races. values: lane l's at values + l · inst.bytes.
 // changed: not all of them were there before.
 void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at, const std::byte* values,

@@ -5,6 +5,7 @@
 #include <bit>
 #include <cstring>
 
+#include "common/simulator/counters/trace.h"
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/mbarrier.h"
@@ -26,35 +27,88 @@ struct CopyUse {
   bool ignore_negated = false;
 };
 
-void end(Warp& warp, AsyncCopy& copy) {
-  std::byte value[16] = {};
-  std::memcpy(value, copy.from, copy.present);
-  std::memcpy(warp.cta->shared.data() + copy.to, value, copy.bytes);
+// Calls f(lane) for every lane of these.
+template <class F>
+void each(uint32_t lanes, F f) {
+  for (; lanes; lanes &= lanes - 1) f(static_cast<uint32_t>(std::countr_zero(lanes)));
+}
+
+// The data of these lanes' copies arrives in shared memory.
+void land(Warp& warp, AsyncCopy& copy, uint32_t lanes) {
+  lanes &= copy.flying;
+  if (!lanes) return;
+  copy.flying &= ~lanes;
+  each(lanes, [&](uint32_t l) {
+    std::byte* to = warp.cta->shared.data() + copy.to[l];
+    if (copy.present[l]) std::memcpy(to, copy.from[l], copy.present[l]);
+    std::memset(to + copy.present[l], 0, copy.bytes - copy.present[l]);
+  });
   ++warp.worker->events;
   ++warp.writes;
-  if (warp.worker->checking) {
-    uint32_t address[32] = {};
-    address[copy.lane] = copy.to - shared_reserved;
-    std::byte values[32 * 16];
-    std::memcpy(values + copy.lane * copy.bytes, value, copy.bytes);
-    // A race was told when the copy was asked for; from now on the bytes are new.
-    warp.cta->shadow.access(warp.index, copy.pc, address, 1u << copy.lane, copy.bytes, true, false, values);
-  }
-  for (uint32_t index : copy.arrivals) {
-    PendingArrival& arrival = warp.cta->arrivals[index];
-    if (--arrival.left == 0) arrive_at_mbarrier(warp.cta->warps[arrival.warp], arrival.mbarrier, 1);
+  if (Trace* trace = trace_of(warp)) {
+    const Program& program = *program_at(*warp.cta, copy.pc);
+    const uint32_t group = copy.group[static_cast<uint32_t>(std::countr_zero(lanes))];
+    trace->landed(program, copy.pc - program.first, lanes, copy.issued, group);
   }
 }
 
-// Ends the warp's copies that `which` names.
-template <class Which>
-void end_copies(Warp& warp, Which which) {
-  std::vector<AsyncCopy> kept;
-  kept.reserve(warp.copies.size());
-  std::vector<AsyncCopy> ended;
-  for (AsyncCopy& copy : warp.copies) (which(copy) ? ended : kept).push_back(std::move(copy));
-  warp.copies = std::move(kept);
-  for (AsyncCopy& copy : ended) end(warp, copy);
+// To the search for races, the copies are writes that their threads make now. (When they were asked for they
+// were writes, too: to find who uses the bytes before.)
+void order(Warp& warp, AsyncCopy& copy, uint32_t lanes) {
+  lanes &= copy.lanes & ~copy.ordered;
+  copy.ordered |= lanes;
+  if (!lanes || !warp.worker->checking) return;
+  uint32_t offset[32] = {};
+  each(lanes, [&](uint32_t l) { offset[l] = copy.to[l] - shared_reserved; });
+  warp.cta->shadow.access(warp.index, copy.pc, offset, lanes, copy.bytes, true, false, nullptr);
+}
+
+// These lanes' copies have been waited for.
+void finish(Warp& warp, AsyncCopy& copy, uint64_t number, uint32_t lanes) {
+  lanes &= copy.lanes;
+  copy.lanes &= ~lanes;
+  if (!warp.worker->checking) return;
+  each(lanes, [&](uint32_t l) {
+    warp.cta->pending_copies.remove(copy.to[l] - shared_reserved, copy.bytes, {warp.index, l, number});
+  });
+}
+
+void drop_finished(AsyncCopies& async) {
+  while (!async.pending.empty() && !async.pending.front().lanes) {
+    async.pending.pop_front();
+    ++async.first;
+  }
+  std::erase_if(async.arrived, [&](const AsyncArrival& arrival) { return arrival.before <= async.first; });
+}
+
+// Calls f(copy, number) for the warp's copies numbered below `before`.
+template <class F>
+void each_before(AsyncCopies& async, uint64_t before, F f) {
+  for (uint64_t number = async.first; number < std::min(before, async.next()); ++number)
+    f(async.pending[number - async.first], number);
+}
+
+// Lets those arrive of whose copies none is under way any more.
+void arrive_where_landed(Warp& warp) {
+  AsyncCopies& async = warp.async;
+  for (AsyncArrival& arrival : async.arriving) {
+    uint32_t ready = arrival.lanes;
+    each_before(async, arrival.before, [&](const AsyncCopy& copy, uint64_t) { ready &= ~copy.flying; });
+    arrival.lanes &= ~ready;
+    each_before(async, arrival.before, [&](AsyncCopy& copy, uint64_t) { order(warp, copy, ready); });
+    each(ready, [&](uint32_t l) {
+      const AsyncArrival now{arrival.mbarrier, 1u << l, arrival.before,
+                             mbarrier_phase(warp, arrival.mbarrier)};
+      arrive_at_mbarrier(warp, arrival.mbarrier, 1);
+      AsyncArrival* last = async.arrived.empty() ? nullptr : &async.arrived.back();
+      if (last && last->mbarrier == now.mbarrier && last->before == now.before && last->phase == now.phase) {
+        last->lanes |= now.lanes;
+      } else {
+        async.arrived.push_back(now);
+      }
+    });
+  }
+  std::erase_if(async.arriving, [](const AsyncArrival& arrival) { return !arrival.lanes; });
 }
 
 void run_copy(Warp& warp, const Inst& inst) {
@@ -88,35 +142,55 @@ void run_copy(Warp& warp, const Inst& inst) {
     warp.exec = exec;
     warp.full = full;
   }
+  AsyncCopy copy;
+  copy.lanes = copy.flying = exec;
+  copy.group = warp.async.committed;
+  copy.pc = warp.frame->program->first + warp.pc - 1;
+  copy.bytes = inst.bytes;
+  if (const Trace* trace = trace_of(warp)) copy.issued = trace->now();
   std::byte values[32 * 16] = {};
-  for (uint32_t left = exec; left; left &= left - 1) {
-    const uint32_t l = static_cast<uint32_t>(std::countr_zero(left));
-    AsyncCopy copy;
-    copy.lane = l;
-    copy.group = warp.copy_group[l];
-    copy.to = static_cast<uint32_t>(to.address[l]);
-    copy.bytes = inst.bytes;
-    copy.present = present[l];
-    copy.pc = warp.frame->program->first + warp.pc - 1;
-    copy.from = reads >> l & 1 ? from.at[l] : nullptr;
-    if (copy.present) std::memcpy(values + l * inst.bytes, copy.from, copy.present);
-    warp.copies.push_back(std::move(copy));
-  }
+  each(exec, [&](uint32_t l) {
+    copy.to[l] = static_cast<uint32_t>(to.address[l]);
+    copy.present[l] = static_cast<uint8_t>(present[l]);
+    if (!present[l]) return;
+    copy.from[l] = from.at[l];
+    std::memcpy(values + l * inst.bytes, from.at[l], present[l]);
+  });
   // Who reads or writes these bytes now races with the copy.
   stored(warp, target, use.to, to, values);
+  if (warp.worker->checking) {
+    each(exec, [&](uint32_t l) {
+      warp.cta->pending_copies.add(copy.to[l] - shared_reserved, copy.bytes,
+                                   {warp.index, l, warp.async.next()});
+    });
+  }
+  warp.async.pending.push_back(copy);
 }
 
 void run_commit(Warp& warp, const Inst&) {
-  for (uint32_t l = 0; l < warp_size; ++l) warp.copy_group[l] += warp.exec >> l & 1;
+  for (uint32_t l = 0; l < warp_size; ++l) warp.async.committed[l] += warp.exec >> l & 1;
 }
 
 // imm: groups that may still be under way; ~0: none may, committed or not.
 void run_wait(Warp& warp, const Inst& inst) {
-  const uint32_t exec = warp.exec;
-  end_copies(warp, [&](const AsyncCopy& copy) {
-    if (!(exec >> copy.lane & 1)) return false;
-    return inst.imm == ~0ull || copy.group + inst.imm < warp.copy_group[copy.lane];
+  AsyncCopies& async = warp.async;
+  const auto waited_for = [&](const AsyncCopy& copy) {
+    const uint32_t lanes = copy.lanes & warp.exec;
+    if (!lanes || inst.imm == ~0ull) return lanes;
+    uint32_t old = 0;
+    for (uint32_t l = 0; l < warp_size; ++l)
+      old |= uint32_t{copy.group[l] + inst.imm < async.committed[l]} << l;
+    return lanes & old;
+  };
+  for (AsyncCopy& copy : async.pending) land(warp, copy, waited_for(copy));
+  arrive_where_landed(warp);
+  each_before(async, async.next(), [&](AsyncCopy& copy, uint64_t number) {
+    const uint32_t lanes = waited_for(copy);
+    if (!lanes) return;
+    order(warp, copy, lanes);
+    finish(warp, copy, number, lanes);
   });
+  drop_finished(async);
 }
 
 // imm: offset; a: address; c: not 0: .noinc
@@ -124,20 +198,18 @@ void run_arrive(Warp& warp, const Inst& inst) {
   const AddressUse& use = *static_cast<const AddressUse*>(inst.data);
   Resolved at;
   resolve(warp, inst, use, at);
-  for (uint32_t left = warp.exec; left; left &= left - 1) {
-    const uint32_t l = static_cast<uint32_t>(std::countr_zero(left));
+  each(warp.exec, [&](uint32_t l) {
     const uint32_t address = static_cast<uint32_t>(at.address[l]);
-    PendingArrival arrival{address, warp.index, 0};
-    const uint32_t index = static_cast<uint32_t>(warp.cta->arrivals.size());
-    for (AsyncCopy& copy : warp.copies) {
-      if (copy.lane != l) continue;
-      copy.arrivals.push_back(index);
-      ++arrival.left;
-    }
     if (!inst.c) expect_one_more(warp, address);
-    warp.cta->arrivals.push_back(arrival);
-    if (!arrival.left) arrive_at_mbarrier(warp, address, 1);
-  }
+    std::vector<AsyncArrival>& arriving = warp.async.arriving;
+    if (!arriving.empty() && arriving.back().mbarrier == address &&
+        arriving.back().before == warp.async.next()) {
+      arriving.back().lanes |= 1u << l;
+    } else {
+      arriving.push_back({address, 1u << l, warp.async.next()});
+    }
+  });
+  arrive_where_landed(warp);
 }
 
 void decode_copy(Decoder& d) {
@@ -146,6 +218,7 @@ void decode_copy(Decoder& d) {
   use.to.space = Space::shared;
   use.from.kind = AccessKind::load;
   use.from.space = Space::global;
+  use.from.request = false;
   if (d.one_of({"shared", "shared::cta"}) < 0 || !d.has("global"))
     d.unsupported("this copy is not implemented");
   cache_operators(d);
@@ -172,6 +245,7 @@ void decode_copy(Decoder& d) {
       d.unsupported("this operand is not implemented");
     }
   }
+  d.memory().kind = MemoryUse::Kind::copy;
   d.inst().data = d.keep(use);
   d.inst().inner = run_copy;
 }
@@ -198,6 +272,7 @@ void decode(Decoder& d) {
     memory_space(d, use);
     d.type();
     memory_address(d, d.operand(0), use, 8);
+    d.memory() = {};  // as mbarrier's own instructions
     d.inst().c = no_increment;
     d.inst().inner = run_arrive;
   } else {
@@ -207,19 +282,47 @@ void decode(Decoder& d) {
 
 }  // namespace
 
-void end_copies_for(Cta& cta, uint32_t mbarrier) {
+void AsyncCopies::clear() {
+  pending.clear();
+  first = 0;
+  committed.fill(0);
+  arriving.clear();
+  arrived.clear();
+}
+
+void land_copies_for(Cta& cta, uint32_t mbarrier) {
   for (Warp& warp : cta.warps) {
-    end_copies(warp, [&](const AsyncCopy& copy) {
-      return std::any_of(copy.arrivals.begin(), copy.arrivals.end(),
-                         [&](uint32_t index) { return cta.arrivals[index].mbarrier == mbarrier; });
-    });
+    if (warp.async.arriving.empty()) continue;
+    for (const AsyncArrival& arrival : warp.async.arriving) {
+      if (arrival.mbarrier != mbarrier) continue;
+      each_before(warp.async, arrival.before,
+                  [&](AsyncCopy& copy, uint64_t) { land(warp, copy, arrival.lanes); });
+    }
+    arrive_where_landed(warp);
   }
 }
 
-void end_copies_at_random(Warp& warp, uint64_t random) {
-  end_copies(warp, [&](const AsyncCopy&) {
-    return (random = random * 6364136223846793005u + 1442695040888963407u) >> 62 == 0;
-  });
+void copies_seen(Cta& cta, uint32_t mbarrier) {
+  for (Warp& warp : cta.warps) {
+    AsyncCopies& async = warp.async;
+    const auto seen = [&](const AsyncArrival& arrival) {
+      return arrival.mbarrier == mbarrier && arrival.phase < mbarrier_phase(warp, mbarrier);
+    };
+    for (const AsyncArrival& arrival : async.arrived) {
+      if (!seen(arrival)) continue;
+      each_before(async, arrival.before,
+                  [&](AsyncCopy& copy, uint64_t number) { finish(warp, copy, number, arrival.lanes); });
+    }
+    if (std::erase_if(async.arrived, seen)) drop_finished(async);
+  }
+}
+
+void land_copies_at_random(Warp& warp, uint64_t random) {
+  for (AsyncCopy& copy : warp.async.pending) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    land(warp, copy, static_cast<uint32_t>(random >> 32 & random >> 16));
+  }
+  arrive_where_landed(warp);
 }
 
 std::span<const Opcode> async_copy_opcodes() {

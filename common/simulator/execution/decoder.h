@@ -120,6 +120,9 @@ std::span<const Opcode> stack_opcodes();        // stack.cc        alloca stacks
 std::span<const Opcode> async_copy_opcodes();   // async_copy.cc    cp.async
 std::span<const Opcode> mbarrier_opcodes();     // mbarrier.cc      mbarrier
 std::span<const Opcode> atomic_opcodes();       // atomic.cc       atom red
+std::span<const Opcode> matrix_load_opcodes();  // matrix_load.cc  ldmatrix stmatrix movmatrix
+std::span<const Opcode> mma_opcodes();          // mma.cc          mma
+std::span<const Opcode> wmma_opcodes();         // wmma.cc         wmma
 Handler implicit_return();  // control.cc      what stands behind a function's last instruction
 void floating_arithmetic(
     Decoder& decoder);                   // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64

@@ -46,12 +46,14 @@ void start(Cta& cta, Worker& worker, uint64_t index) {
   cta.id[2] = static_cast<uint32_t>(index / grid.launch.grid[0] / grid.launch.grid[1]);
   cta.shared.assign(grid.shared_bytes, std::byte{0xa5});
   cta.barriers.fill(Barrier{});
+  cta.cluster_barrier = {};
   cta.mbarriers.clear();
-  cta.arrivals.clear();
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
-  if (worker.checking)
+  if (worker.checking) {
     cta.shadow.reset(grid.shared_bytes - shared_reserved, grid.warps, grid.entry->shared_granule);
+    cta.pending_copies.reset(grid.shared_bytes - shared_reserved);
+  }
   for (uint32_t w = 0; w < grid.warps; ++w) {
     Warp& warp = cta.warps[w];
     const uint32_t lanes = std::min<uint32_t>(warp_size, grid.threads - w * warp_size);
@@ -62,8 +64,8 @@ void start(Cta& cta, Worker& worker, uint64_t index) {
     warp.exec = warp.live;
     warp.full = true;
     warp.others.clear();
-    warp.copies.clear();
-    warp.copy_group.fill(0);
+    warp.cluster_arrived = warp.cluster_to_wait = 0;
+    warp.async.clear();
     warp.rotated = warp.yield = false;
     warp.writes = 0;
     warp.polled_writes = ~0ull;
@@ -112,7 +114,7 @@ bool advance(Cta& cta) {
     if (!warp.ready()) continue;
     any = true;
     const uint64_t turn = seed ? 1 + next_random(worker) % 256 : quantum;
-    if (seed && !warp.copies.empty()) end_copies_at_random(warp, next_random(worker));
+    if (seed && !warp.async.pending.empty()) land_copies_at_random(warp, next_random(worker));
     if (worker.counting) {
       warp.run<true>(turn);
     } else {
@@ -177,12 +179,9 @@ bool loops_forever(Warp& warp) {
       warp.run<false>(1);
     }
   };
-  for (int i = 0; i < 4 && !warp.exec; ++i) step();
+  for (int i = 0; i < 64 && !warp.exec; ++i) step();
   if (warp.worker->events != events || !warp.live) return false;
-  if (!warp.exec) {
-    wake(warp);
-    return !warp.ready();
-  }
+  if (!warp.exec) return !warp.ready();  // whatever it tried again had to wait again
   const Snapshot before(warp);
   for (int i = 0; i < 20000; ++i) {
     step();
@@ -370,6 +369,18 @@ std::string thread_name(const Cta& cta, uint32_t thread) {
          std::to_string(thread / block[0] / block[1]) + ")";
 }
 
+const Program* program_at(const Cta& cta, uint32_t pc) {
+  for (const auto& program : cta.grid->kernel->programs) {
+    if (pc - program->first < program->code.size()) return program.get();
+  }
+  return nullptr;
+}
+
+Trace* trace_of(const Warp& warp) {
+  Trace* trace = warp.cta->grid->trace;
+  return trace != nullptr && trace->follows(warp.cta->index, warp.index) ? trace : nullptr;
+}
+
 std::string source_of(const Program& program, uint32_t pc) {
   if (pc >= program.function->instructions.size()) return {};
   const ptx::Module& module = *program.module;
@@ -383,6 +394,11 @@ std::string source_of(const Program& program, uint32_t pc) {
   while ((location = module.locations[location].inlined_at))
     text += " (inlined at " + place(module.locations[location]) + ")";
   return text;
+}
+
+std::string place_of(const Cta& cta, uint32_t pc) {
+  const Program* program = program_at(cta, pc);
+  return program ? source_of(*program, pc - program->first) : std::string();
 }
 
 Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane) {

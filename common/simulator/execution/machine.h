@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "common/simulator/checks/finding.h"
+#include "common/simulator/checks/pending_copies.h"
 #include "common/simulator/checks/shared_shadow.h"
 #include "common/simulator/counters/counts.h"
-#include "common/simulator/execution/async_copy.h"
 #include "common/simulator/execution/launch.h"
 #include "common/simulator/execution/loader.h"
 #include "common/simulator/execution/mbarrier.h"
@@ -52,6 +52,12 @@ struct Barrier {
   bool open = false;               // somebody waits or has arrived
 };
 
+// Of a cluster, which here is one CTA. What a thread does after its arrival and before its wait is ordered by
+// nothing, so arrivals are kept by lane, in the warps.
+struct ClusterBarrier {
+  std::vector<uint32_t> arriving, completed;  // clocks: of the arrivals in this phase, of those before it
+};
+
 struct Grid {
   const Kernel* kernel = nullptr;
   const Program* entry = nullptr;
@@ -81,9 +87,10 @@ struct Cta {
   std::vector<std::byte> shared;  // grid->shared_bytes
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
+  ClusterBarrier cluster_barrier;
   std::map<uint32_t, MbarrierClocks> mbarriers;  // by shared address
-  std::vector<PendingArrival> arrivals;
   SharedShadow shadow;
+  PendingCopies pending_copies;
   uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
   uint64_t turn = 0;                          // how often the scheduler came by
@@ -113,6 +120,9 @@ void finding(Warp& warp, FindingKind kind, std::string what, int lane = -1,
 Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane);
 std::string source_of(const Program& program,
                       uint32_t pc);  // "gemm.cu:42 (inlined at …)"; without -lineinfo "PTX line 17"
+const Program* program_at(const Cta& cta, uint32_t pc);    // that has this index in the kernel's counters
+std::string place_of(const Cta& cta, uint32_t pc);         // source_of() by such an index
+Trace* trace_of(const Warp& warp);                         // null: this warp is not traced
 std::string thread_name(const Cta& cta, uint32_t thread);  // "(3,0,0)"
 inline uint32_t thread_index(const Warp& warp, uint32_t lane) {
   return warp.index * warp_size + lane;

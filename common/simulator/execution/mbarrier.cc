@@ -46,6 +46,7 @@ void store(Warp& warp, uint32_t address, State state) {
     MbarrierClocks& clocks = warp.cta->mbarriers[address];
     clocks.completed = std::move(clocks.arriving);
     clocks.arriving.clear();
+    ++clocks.phase;
   }
   std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
   ++warp.worker->events;
@@ -159,8 +160,9 @@ void run_wait(Warp& warp, const Inst& inst) {
     if (state.phase != phase) {
       done |= 1u << lane;
       if (warp.worker->checking) warp.cta->shadow.acquire(warp.index, warp.cta->mbarriers[address].completed);
+      copies_seen(*warp.cta, address);
     } else {
-      end_copies_for(*warp.cta, address);
+      land_copies_for(*warp.cta, address);
     }
   });
   warp.set_pred(inst.d, done);
@@ -234,6 +236,11 @@ void arrive_at_mbarrier(Warp& warp, uint32_t address, uint32_t count) {
   release(warp, address);
   take(warp, state, count);
   store(warp, address, state);
+}
+
+uint64_t mbarrier_phase(const Warp& warp, uint32_t address) {
+  const auto found = warp.cta->mbarriers.find(address);
+  return found == warp.cta->mbarriers.end() ? 0 : found->second.phase;
 }
 
 void expect_one_more(Warp& warp, uint32_t address) {

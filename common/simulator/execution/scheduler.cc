@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/simulator/counters/trace.h"
 #include "common/simulator/execution/machine.h"
 
 namespace simulator {
@@ -75,6 +76,7 @@ void Warp::wait(Group::State state, uint32_t at) {
     Counts& counts = worker->counts[frame->program->first + at];
     --counts.executed;
     counts.lanes -= static_cast<uint64_t>(std::popcount(exec));
+    if (Trace* trace = trace_of(*this)) trace->again();
   }
   exec = 0;
   stop = 0;
@@ -116,6 +118,7 @@ template <bool counting>
 void Warp::run(uint64_t quantum) {
   if (!exec) select();
   uint64_t left = quantum;
+  Trace* const trace = counting ? trace_of(*this) : nullptr;
   while (exec) {
     while (pc < stop) {
       const Inst& inst = code[pc];
@@ -125,6 +128,10 @@ void Warp::run(uint64_t quantum) {
         Counts& counts = worker->counts[frame->program->first + pc];
         counts.executed += lanes != 0;
         counts.lanes += static_cast<uint64_t>(std::popcount(lanes));
+        if (trace && lanes) [[unlikely]] {
+          trace->step(*frame->program, pc, lanes,
+                      async.committed[static_cast<size_t>(std::countr_zero(lanes))]);
+        }
       }
       ++pc;
       inst.run(*this, inst);

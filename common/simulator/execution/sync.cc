@@ -167,6 +167,51 @@ void run_barrier(Warp& warp, const Inst& inst) {
   try_finish(cta, number);
 }
 
+// ---- The barrier of a cluster, of one CTA: arriving and waiting are separate.
+
+void only_one_cta(Warp& warp) {
+  const auto& cluster = warp.cta->grid->launch.cluster;
+  if (cluster[0] * cluster[1] * cluster[2] != 1)
+    fault(warp, FindingKind::not_supported, "barriers of clusters of more than one CTA");
+}
+
+// Have all threads arrived that have not exited? Then the next phase begins.
+void try_finish_cluster(Cta& cta) {
+  const auto arrived = [](const Warp& warp) { return (warp.live & ~warp.cluster_arrived) == 0; };
+  if (!std::all_of(cta.warps.begin(), cta.warps.end(), arrived)) return;
+  for (Warp& warp : cta.warps) warp.cluster_arrived = 0;
+  cta.cluster_barrier.completed = std::move(cta.cluster_barrier.arriving);
+  cta.cluster_barrier.arriving.clear();
+}
+
+void run_cluster_arrive(Warp& warp, const Inst& inst) {
+  if (!warp.enter_guard(inst)) return;
+  only_one_cta(warp);
+  if (warp.cluster_to_wait & warp.exec) {
+    fault(warp, FindingKind::illegal_instruction,
+          "a thread arrives twice without barrier.cluster.wait between",
+          std::countr_zero(warp.cluster_to_wait & warp.exec));
+  }
+  warp.cluster_arrived |= warp.exec;
+  warp.cluster_to_wait |= warp.exec;
+  ++warp.worker->events;
+  if (warp.worker->checking) warp.cta->shadow.release(warp.index, warp.cta->cluster_barrier.arriving);
+  try_finish_cluster(*warp.cta);
+}
+
+void run_cluster_wait(Warp& warp, const Inst& inst) {
+  if (!warp.enter_guard(inst)) return;
+  only_one_cta(warp);
+  if (warp.exec & ~warp.cluster_to_wait) {
+    fault(warp, FindingKind::illegal_instruction, "barrier.cluster.wait by a thread that has not arrived",
+          std::countr_zero(warp.exec & ~warp.cluster_to_wait));
+  }
+  if (warp.exec & warp.cluster_arrived) try_finish_cluster(*warp.cta);  // others may have exited
+  if (warp.exec & warp.cluster_arrived) return warp.wait(Group::State::blocked, warp.pc - 1);
+  warp.cluster_to_wait &= ~warp.exec;
+  if (warp.worker->checking) warp.cta->shadow.acquire(warp.index, warp.cta->cluster_barrier.completed);
+}
+
 void run_warp_barrier(Warp& warp, const Inst& inst);
 
 void decode_barrier(Decoder& d) {
@@ -177,8 +222,14 @@ void decode_barrier(Decoder& d) {
     d.inst().inner = run_warp_barrier;
     return;
   }
-  if (d.has("cluster")) {  // clusters are of one CTA so far
-    d.unsupported("clusters are not implemented");
+  if (d.has("cluster")) {
+    const bool wait = d.has("wait");
+    if (!wait && !d.has("arrive")) d.unsupported("unknown barrier");
+    d.has("aligned");
+    d.one_of({"release", "acquire", "relaxed"});
+    d.own_guard();
+    d.inst().inner = wait ? run_cluster_wait : run_cluster_arrive;
+    return;
   }
   BarrierUse use;
   use.aligned = d.ptx().opcode == "bar" || d.has("aligned");

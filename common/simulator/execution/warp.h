@@ -75,8 +75,9 @@ class Warp {
   std::vector<std::byte> local;        // byte o of lane l at o / 16 · 512 + l · 16 + o % 16
   std::vector<uint8_t> local_written;  // not 0: written; one per byte of `local`, where that is checked
 
-  std::vector<AsyncCopy> copies;                 // cp.async under way
-  std::array<uint32_t, warp_size> copy_group{};  // of each lane: groups committed so far
+  uint32_t cluster_arrived = 0;  // lanes that have arrived at the cluster's barrier, in its present phase
+  uint32_t cluster_to_wait = 0;  // lanes that have arrived, in any phase, and are to wait for it
+  AsyncCopies async;             // cp.async that have not been waited for
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.
   template <class T>

@@ -96,6 +96,7 @@ cudaError_t error_of(FindingKind kind) {
       return cudaErrorNotSupported;
     case FindingKind::trap:
     case FindingKind::uninitialised:
+    case FindingKind::unfinished_copy:
     case FindingKind::race:
     case FindingKind::divergent_barrier:
     case FindingKind::invalid_shuffle:

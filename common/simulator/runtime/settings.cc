@@ -38,6 +38,12 @@ void read_number(const char* name, T& number, T highest) {
   }
 }
 
+void read_flag(const char* name, bool& flag) {
+  int number = flag;
+  read_number<int>(name, number, 1);
+  flag = number != 0;
+}
+
 Settings read_environment() {
   Settings settings;
   settings.checks = default_checks();
@@ -72,9 +78,8 @@ Settings read_environment() {
     }
   }
   read_number<uint64_t>("SIMULATOR_TRACE_LIMIT", settings.trace_limit, UINT64_MAX);
-  int speed = 0;
-  read_number<int>("SIMULATOR_SPEED", speed, 1);
-  settings.speed = speed != 0;
+  read_flag("SIMULATOR_TRACE_EVENTS", settings.trace_events);
+  read_flag("SIMULATOR_SPEED", settings.speed);
   return settings;
 }
 

@@ -47,6 +47,8 @@ struct Parsed {
     if (instruction.opcode == "ld") use.kind = MemoryUse::Kind::load;
     if (instruction.opcode == "st") use.kind = MemoryUse::Kind::store;
     if (instruction.opcode == "atom") use.kind = MemoryUse::Kind::atomic;
+    if (instruction.opcode == "ldmatrix") use.kind = MemoryUse::Kind::load;
+    if (instruction.opcode == "cp") use.kind = MemoryUse::Kind::copy;
     use.generic = use.kind != MemoryUse::Kind::none;
     use.bytes = 1;
     for (const std::string_view modifier : instruction.modifiers) {
@@ -215,6 +217,60 @@ TEST(Registry, KeepsWhatItKnowsWhenTheModuleIsGone) {
   const std::vector<KernelCounts> kernels = read_counters();
   EXPECT_EQ(kernels.at(0).name, "void rung::kernel<float>(float*)");
   EXPECT_EQ(kernels.at(0).lines.at(1).file, "/course/gemm.cu");
+}
+
+// What rungs of tensor cores are made of.
+KernelCounts pipeline() {
+  Parsed kernel(
+      ptx_text("cp.async.cg.shared.global [%r1], [%rd1], 16;\n"
+               "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r1, %r2, %r3, %r4}, [%r5];\n"
+               "ld.shared.f32 %f6, [%r3];\n"
+               "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r0, %r1, %r2, "
+               "%r3}, {%r4, %r5}, "
+               "{%f0, %f1, %f2, %f3};\n"));
+  std::vector<Counts> counts(kernel.program.code.size());
+  counts[0] = global_access(4, 64, 2048);
+  counts[0].wavefronts = 32;
+  counts[0].ideal_wavefronts = 16;
+  counts[1] = shared_access(3, 24, 12);
+  counts[2] = shared_access(2, 2, 2);
+  counts[3] = executed(10, 32);
+  reset_counters();
+  record(kernel.program, {&kernel.program}, counts.data(), 1, 1, 0);
+  return read_counters().at(0);
+}
+
+TEST(Registry, CopiesMatricesAndTensorCores) {
+  const KernelCounts k = pipeline();
+  EXPECT_EQ(k.async_copy.requests, 4u);
+  EXPECT_EQ(k.async_copy.sectors, 64u);
+  EXPECT_EQ(k.async_copy.wavefronts, 32u);
+  EXPECT_EQ(k.global_load.requests, 0u);
+  EXPECT_EQ(k.ldmatrix.wavefronts, 24u);
+  EXPECT_EQ(k.shared_load.wavefronts, 26u) << "ldmatrix is among them";
+  EXPECT_EQ(k.tensor_instructions, 10u);
+  EXPECT_EQ(k.tensor_macs, 10u * 16 * 8 * 16);
+  EXPECT_EQ(k.mix.at("cp.async.shared.global"), 4u);
+  EXPECT_EQ(k.mix.at("ldmatrix.x4.trans.shared.b16"), 3u);
+  EXPECT_EQ(k.mix.at("mma.m16n8k16.f32.bf16.bf16.f32"), 10u);
+}
+
+TEST(Report, CopiesMatricesAndTensorCores) {
+  const std::string json = counters_json({pipeline()});
+  for (const char* field :
+       {"\"l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum\": 4",
+        "\"l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum\": 64",
+        "\"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum\": 32",
+        "\"ptx__inst_executed_op_ldsm\": 3", "\"ptx__wavefronts_mem_shared_op_ldsm\": 24",
+        "\"memory_l1_wavefronts_shared\": 58", "\"memory_l1_wavefronts_shared_ideal\": 30",
+        "\"ptx__inst_executed_op_mma\": 10", "\"ptx__multiply_adds_op_mma\": 20480"}) {
+    EXPECT_NE(json.find(field), std::string::npos) << field << "\nin " << json;
+  }
+  const std::string table = counters_table({pipeline()});
+  for (const char* row :
+       {"\n  async copy", "\n    ldmatrix", "\n  10 mma of a warp, 20 480 multiply-adds\n"}) {
+    EXPECT_NE(table.find(row), std::string::npos) << row << "\nin " << table;
+  }
 }
 
 TEST(Registry, TellsKernelsApartInOrderOfFirstLaunch) {

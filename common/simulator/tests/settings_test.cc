@@ -60,6 +60,7 @@ TEST_F(SettingsDeathTest, Values) {
   READS("SIMULATOR_TRACE", "trace.jsonl", s.trace == "trace.jsonl" && s.trace_limit == 4096);
   READS("SIMULATOR_TRACE_WARP", "12:3", s.trace_cta == 12 && s.trace_warp == 3);
   READS("SIMULATOR_TRACE_LIMIT", "7", s.trace_limit == 7);
+  READS("SIMULATOR_TRACE_EVENTS", "1", s.trace_events);
 }
 
 TEST_F(SettingsDeathTest, WrongValuesAreNamed) {
@@ -68,6 +69,7 @@ TEST_F(SettingsDeathTest, WrongValuesAreNamed) {
   REFUSES("SIMULATOR_THREADS", "-1", "SIMULATOR_THREADS=-1");
   REFUSES("SIMULATOR_TRACE_WARP", "3", "SIMULATOR_TRACE_WARP=3: it must be CTA:WARP, two numbers");
   REFUSES("SIMULATOR_TRACE_WARP", "0:x", "SIMULATOR_TRACE_WARP=0:x");
+  REFUSES("SIMULATOR_TRACE_EVENTS", "2", "SIMULATOR_TRACE_EVENTS=2: it must be a number from 0 to 1");
   REFUSES("SIMULATOR_CHECKS", "on", "SIMULATOR_CHECKS=on: it must be off, report or fail");
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,7 @@ namespace simulator {
 namespace {
 
 // Lane l of warp 0 stores to out[l], to the words 2 · l of shared memory, and, where l < 2, loads out[8 · l].
-const char text[] = R"(
+const char text_of_accesses[] = R"(
 .version 9.0
 .target sm_90
 .address_size 64
@@ -55,6 +56,36 @@ const char text[] = R"(
 .section .debug_str { $name: .b8 0 }
 )";
 
+// Two stages of copies and a product of matrices; the second warp comes late to the barrier.
+const char text_of_pipeline[] = R"(
+.version 9.0
+.target sm_90
+.address_size 64
+.visible .entry kernel(.param .u64 out)
+{
+  .reg .b32 %r<9>; .reg .b64 %rd<9>; .reg .pred %p<3>; .reg .f32 %f<4>;
+  .shared .align 16 .b8 tile[1024];
+  ld.param.u64 %rd0, [out];
+  mov.u32 %r0, %tid.x;
+  mul.wide.u32 %rd1, %r0, 4;
+  add.s64 %rd1, %rd0, %rd1;
+  shl.b32 %r2, %r0, 2;
+  mov.u32 %r1, tile;
+  add.s32 %r1, %r1, %r2;
+  cp.async.ca.shared.global [%r1], [%rd1], 4;
+  cp.async.commit_group;
+  cp.async.ca.shared.global [%r1+256], [%rd1], 4;
+  cp.async.commit_group;
+  cp.async.wait_group 1;
+  bar.sync 0;
+  ld.shared.u32 %r3, [%r1];
+  mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f0, %f1, %f2, %f3}, {%r3, %r3, %r3, %r3}, {%r3, %r3},
+      {%f0, %f1, %f2, %f3};
+  cp.async.wait_all;
+  ret;
+}
+)";
+
 class TraceTest : public testing::Test {
  protected:
   TraceTest() {
@@ -70,11 +101,11 @@ class TraceTest : public testing::Test {
   }
 
   // Two CTAs of two warps.
-  void launch() {
+  void launch(const char* text = text_of_accesses) {
     Module module(text);
     const Allocation* out = global_memory().allocate(1024, Allocation::Kind::device);
     number_ = out->number;
-    total_ = module.variable("total")->number;
+    if (module.variable("total")) total_ = module.variable("total")->number;
     const uint64_t address = out->base;
     Launch launch;
     launch.grid = {2, 1, 1};
@@ -113,21 +144,22 @@ TEST_F(TraceTest, EveryAccessOfTheFirstWarp) {
   launch();
   const std::vector<std::string> all = lines();
   ASSERT_EQ(all.size(), 4u);
-  const std::string begin = "\"kernel\": \"kernel\", \"cta\": 0, \"warp\": 0, \"access\": ";
+  const std::string begin = "\"kernel\": \"kernel\", \"cta\": 0, \"warp\": 0, \"at\": ";
+  const int at[] = {5, 10, 14, 16};
   for (size_t i = 0; i < all.size(); ++i) {
-    EXPECT_TRUE(says(all[i], begin + std::to_string(i + 1) + ", "));
+    EXPECT_TRUE(
+        says(all[i], begin + std::to_string(at[i]) + ", \"access\": " + std::to_string(i + 1) + ", "));
     EXPECT_EQ(all[i].front(), '{');
     EXPECT_EQ(all[i].back(), '}');
   }
   EXPECT_TRUE(says(all[0],
                    "\"ptx\": \"st.global.u32\", \"file\": \"/course/gemm.cu\", \"lines\": [11], "
-                   "\"space\": \"global\", \"bytes\": 4, \"lanes\": \"ffffffff\", \"allocation\": " +
+                   "\"lanes\": \"ffffffff\", \"space\": \"global\", \"bytes\": 4, \"allocation\": " +
                        std::to_string(number_) + ", " + addresses(4, 4) + ", \"sectors\": 5}"));
   // From a header that was inlined into a function of the kernel's file, which was inlined into the kernel.
   EXPECT_TRUE(says(all[1],
                    "\"ptx\": \"st.volatile.shared.u32\", \"file\": \"/course/gemm.cu\", "
-                   "\"lines\": [20, 12], \"space\": \"shared\", \"bytes\": 4, "
-                   "\"lanes\": \"ffffffff\", " +
+                   "\"lines\": [20, 12], \"lanes\": \"ffffffff\", \"space\": \"shared\", \"bytes\": 4, " +
                        addresses(0, 8) + ", \"wavefronts\": 2, \"ideal_wavefronts\": 1}"));
   EXPECT_TRUE(says(all[2], "\"ptx\": \"ld.global.u32\""));
   EXPECT_TRUE(says(all[2], "\"lanes\": \"00000003\""));
@@ -154,6 +186,50 @@ TEST_F(TraceTest, LaunchesFollowEachOtherUpToALimit) {
   const std::vector<std::string> all = lines();
   ASSERT_EQ(all.size(), 2u);
   EXPECT_NE(all[0].substr(0, all[0].find(',')), all[1].substr(0, all[1].find(','))) << "its number";
+}
+
+TEST_F(TraceTest, TheLifeOfACopy) {
+  settings().trace_events = true;
+  launch(text_of_pipeline);
+  const std::vector<std::string> all = lines();
+  const char* expected[] = {
+      "\"at\": 8, \"access\": 1, \"ptx\": \"cp.async.ca.shared.global\", \"lanes\": \"ffffffff\", \"space\": "
+      "\"shared\"",
+      "\"at\": 8, \"access\": 2, \"ptx\": \"cp.async.ca.shared.global\", \"lanes\": \"ffffffff\", \"space\": "
+      "\"global\"",
+      "\"at\": 9, \"event\": \"commit\", \"ptx\": \"cp.async.commit_group\", \"lanes\": \"ffffffff\", "
+      "\"group\": 0}",
+      "\"at\": 10, \"access\": 3",
+      "\"at\": 10, \"access\": 4",
+      "\"at\": 11, \"event\": \"commit\", \"ptx\": \"cp.async.commit_group\", \"lanes\": \"ffffffff\", "
+      "\"group\": 1}",
+      "\"at\": 12, \"event\": \"wait\", \"ptx\": \"cp.async.wait_group\", \"lanes\": \"ffffffff\", "
+      "\"below\": 1}",
+      "\"at\": 12, \"event\": \"landed\", \"ptx\": \"cp.async.ca.shared.global\", \"lanes\": \"ffffffff\", "
+      "\"group\": 0, "
+      "\"issued\": 8}",
+      "\"at\": 13, \"event\": \"barrier\", \"ptx\": \"bar.sync\", \"lanes\": \"ffffffff\"}",
+      "\"at\": 14, \"access\": 5, \"ptx\": \"ld.shared.u32\"",
+      "\"at\": 15, \"event\": \"mma\", \"ptx\": \"mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32\"",
+      "\"at\": 16, \"event\": \"wait\", \"ptx\": \"cp.async.wait_all\", \"lanes\": \"ffffffff\", \"below\": "
+      "2}",
+      "\"at\": 16, \"event\": \"landed\"",
+  };
+  ASSERT_EQ(all.size(), std::size(expected));
+  for (size_t i = 0; i < all.size(); ++i) EXPECT_TRUE(says(all[i], expected[i]));
+}
+
+TEST_F(TraceTest, TheLimitCountsEventsToo) {
+  settings().trace_events = true;
+  settings().trace_limit = 4;
+  launch(text_of_pipeline);
+  EXPECT_EQ(lines().size(), 4u);
+}
+
+TEST_F(TraceTest, NoEventsUnlessAskedFor) {
+  launch(text_of_pipeline);
+  ASSERT_EQ(lines().size(), 5u);
+  for (const std::string& line : lines()) EXPECT_TRUE(says(line, "\"access\": "));
 }
 
 TEST_F(TraceTest, NothingIsWrittenUnlessAskedFor) {

@@ -46,6 +46,12 @@ const Case cases[] = {
     {"wrong_half", launch_failure, ""},
     {"two_lanes_write_one_place", launch_failure, "(1,0,0) of CTA (0,0,0)"},
     {"count_without_atomic", launch_failure, ""},
+    {"copy_not_waited_for", launch_failure, ""},
+    {"copy_read_by_its_own_thread", launch_failure, ""},
+    {"copy_waited_for_one_too_few", launch_failure, ""},
+    {"copy_not_committed", launch_failure, ""},
+    {"copy_without_barrier", launch_failure, ""},
+    {"copy_refills_too_early", launch_failure, ""},
     {"divergent_barrier", launch_failure, ""},
     {"exit_before_barrier", launch_failure, ""},
     {"barrier_count_too_large", "cudaErrorLaunchTimeout", "", true},
@@ -137,6 +143,11 @@ TEST_P(Broken, IsFoundInOtherOrders) {
     const std::string output = output_of(std::string("SIMULATOR_SEED=") + seed, GetParam().name);
     EXPECT_NE(last_line(output), "cudaSuccess") << "seed " << seed << ": " << output;
     EXPECT_NE(output.find("simulator: "), std::string::npos) << "seed " << seed << ": " << output;
+    if (!GetParam().name.starts_with("copy_")) continue;  // told the same whenever the copies land
+    const Mark mark = mark_of(GetParam().name);
+    EXPECT_NE(output.find("simulator: " + mark.kind + " in "), std::string::npos)
+        << "seed " << seed << ": " << output;
+    EXPECT_EQ(lines_in(output), mark.lines) << "seed " << seed << ": " << output;
   }
 }
 

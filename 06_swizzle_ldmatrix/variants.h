@@ -1,0 +1,23 @@
+// What rung.cc lists: the launches of this rung's variants. The kernels are in gemm.cu and fused_norm.cu;
+// the division below is what both need to count tiles.
+#pragma once
+
+#include "common/rung.h"
+
+namespace ladder::rung_06 {
+
+__host__ __device__ constexpr int ceil_div(int x, int y) {
+  return x / y + (x % y != 0);
+}
+
+cudaError_t gemm_unswizzled(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_padded(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_single_buffer(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_straight(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_compiler_offsets(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_row_by_row(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_swizzle_ldmatrix(const Gemm& p, cudaStream_t stream);
+cudaError_t fused_norm_unswizzled(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_swizzle_ldmatrix(const FusedNorm& p, cudaStream_t stream);
+
+}  // namespace ladder::rung_06

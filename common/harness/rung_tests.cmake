@@ -1,0 +1,90 @@
+# What a rung is tested by. ladder_rung() asks for the first, the rung's CMakeLists.txt for the others.
+
+find_package(Python3 3.10 COMPONENTS Interpreter QUIET)
+find_program(LADDER_CUOBJDUMP cuobjdump HINTS ${CUDAToolkit_BIN_DIR} DOC "For the tests of the rungs' machine code")
+set(ladder_ptxas ${CUDAToolkit_BIN_DIR}/ptxas)
+set(ladder_harness_tests ${CMAKE_CURRENT_LIST_DIR}/tests)
+if(NOT Python3_Interpreter_FOUND)
+  message(STATUS "Python 3.10 or newer is missing: no tests of the rungs' PTX and machine code")
+elseif(NOT LADDER_CUOBJDUMP)
+  message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (it is in cuda-cuobjdump-13-0)")
+endif()
+
+# ladder_rung_tests(NAME ARCH): the rung's command lines; its PTX as machine code of every GPU it is for; its kernels on
+# the simulator, every variant, on several GPUs and in several orders of execution; and its kernels on a GPU. Without
+# one, or with one of another architecture, ctest shows the last as skipped; the program's line with the reason is in
+# ctest's log.
+function(ladder_rung_tests name arch)
+  add_test(NAME ${name}.command_line COMMAND cli_test $<TARGET_FILE:${name}> --gtest_filter=Rung.*)
+  add_test(NAME ${name}.sim.command_line COMMAND cli_test $<TARGET_FILE:${name}_sim> --gtest_filter=Simulated.*)
+  set_tests_properties(${name}.command_line ${name}.sim.command_line PROPERTIES TIMEOUT 120)
+
+  set(gpus sm_${arch}) # architecture-specific code runs on one GPU alone
+  if(arch EQUAL 80)
+    set(gpus sm_80,sm_86,sm_89,sm_90,sm_100,sm_120)
+  endif()
+  if(Python3_Interpreter_FOUND)
+    add_test(NAME ${name}.assembles
+      COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
+              --target sm_${arch} --gpus ${gpus} $<TARGET_OBJECTS:${name}_objects>
+      COMMAND_EXPAND_LISTS)
+    set_tests_properties(${name}.assembles PROPERTIES TIMEOUT 600)
+  endif()
+
+  foreach(problem gemm fused_norm)
+    add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
+             -D PROBLEM=${problem} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
+    set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600)
+    set(test ${name}.${problem}.needs_gpu)
+    add_test(NAME ${test} COMMAND ${name} ${problem} --ablate --verify-only)
+    set_tests_properties(${test} PROPERTIES
+      SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 900)
+  endforeach()
+endfunction()
+
+# ladder_sass(NAME FILE INSTRUCTION...): one kernel of the rung's FILE, such as gemm.cu, must have all these SASS
+# instructions, such as HMMA.16816. Tested where there is a cuobjdump.
+function(ladder_sass name file)
+  if(Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP)
+    add_test(NAME ${name}.sass.${file}
+      COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
+              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,/${file}.o$> ${ARGN}
+      COMMAND_EXPAND_LISTS)
+    set_tests_properties(${name}.sass.${file} PROPERTIES TIMEOUT 120)
+  endif()
+endfunction()
+
+# ladder_fault(NAME FILE FAULT REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]): builds the rung on
+# the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE exactly once, replaced by
+# `other`; and tests that it fails when run with the arguments, in every order of execution, with words that the regex
+# matches. UNCHECKED: with the simulator's checks off, too, and with these words.
+function(ladder_fault name file fault)
+  cmake_parse_arguments(PARSE_ARGV 3 fault "" "REPLACE;BY;RUN;EXPECT;UNCHECKED" "")
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
+  set(planted ${folder}/${file})
+  set(plant ${ladder_harness_tests}/plant_fault.cmake)
+  file(CONFIGURE OUTPUT ${folder}/fault.cmake @ONLY CONTENT
+"set(source [==[@source@]==])
+set(planted [==[@planted@]==])
+set(text [==[@fault_REPLACE@]==])
+set(by [==[@fault_BY@]==])
+include([==[@plant@]==])
+")
+  add_custom_command(OUTPUT ${planted} COMMAND ${CMAKE_COMMAND} -P ${folder}/fault.cmake
+    DEPENDS ${source} ${folder}/fault.cmake ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
+
+  # Its warnings and spills are nobody's concern.
+  set(program ${name}_${fault})
+  add_executable(${program} ${planted} $<FILTER:$<TARGET_OBJECTS:${name}_objects>,EXCLUDE,/${file}.o$>)
+  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
+  get_target_property(arch ${name}_objects LADDER_ARCH)
+  ladder_architecture(${program} ${arch})
+  ladder_simulated(${program})
+  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/faults)
+  add_test(NAME ${name}.fault.${fault}
+    COMMAND ${CMAKE_COMMAND} -D SOUND=$<TARGET_FILE:${name}_sim> -D FAULTY=$<TARGET_FILE:${program}>
+            -D RUN=${fault_RUN} -D EXPECT=${fault_EXPECT} -D UNCHECKED=${fault_UNCHECKED}
+            -P ${ladder_harness_tests}/fault.cmake)
+  set_tests_properties(${name}.fault.${fault} PROPERTIES LABELS simulator TIMEOUT 120)
+endfunction()

@@ -1,0 +1,49 @@
+// A rung that does not take every shape, for cli_test's suite Refusing.
+#include "common/rung.h"
+
+namespace ladder {
+namespace {
+
+std::string whole_vectors(const Gemm& p) {
+  return p.n % 8 == 0 && p.k % 8 == 0 ? "" : "n and k must be multiples of 8";
+}
+std::string whole_tiles(const Gemm& p) {
+  return p.m % 16 == 0 && p.n % 16 == 0 && p.k % 16 == 0 ? "" : "only whole tiles";
+}
+std::string nothing(const FusedNorm&) {
+  return "not today";
+}
+
+__global__ void one_element_per_thread(Gemm p) {
+  const int row = blockIdx.y, col = blockIdx.x * blockDim.x + threadIdx.x;
+  if (col >= p.n) return;
+  float sum = 0;
+  for (int k = 0; k < p.k; ++k)
+    sum +=
+        __bfloat162float(p.a[std::size_t(row) * p.k + k]) * __bfloat162float(p.b[std::size_t(k) * p.n + col]);
+  p.c[std::size_t(row) * p.n + col] = __float2bfloat16_rn(sum);
+}
+
+cudaError_t gemm(const Gemm& p, cudaStream_t stream) {
+  one_element_per_thread<<<dim3((p.n + 127) / 128, p.m), 128, 0, stream>>>(p);
+  return cudaGetLastError();
+}
+cudaError_t never(const FusedNorm&, cudaStream_t) {
+  return cudaErrorInvalidValue;
+}
+
+}  // namespace
+
+const Rung& rung() {
+  static const Rung r{
+      .name = "refusing",
+      .title = "takes what it likes",
+      .needs = {8, 0, false},
+      .gemm = {{"whole_tiles", "multiples of 16", whole_tiles, gemm},
+               {"rung", "n and k multiples of 8", whole_vectors, gemm}},
+      .fused_norm = {{"no", "nothing", nothing, never}, {"rung", "nothing, either", nothing, never}},
+  };
+  return r;
+}
+
+}  // namespace ladder
