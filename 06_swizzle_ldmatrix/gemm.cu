@@ -32,9 +32,10 @@ struct Tricks {
   int group = 8;                // rows of CTA tiles that neighbouring CTAs share; 1: row by row
 };
 
-template <Tricks tricks_>
+template <Tricks tricks_, int stages_>
 struct Config {
   static constexpr Tricks tricks = tricks_;
+  static constexpr int stages = stages_;
   static constexpr int block_m = 128, block_n = 256,
                        block_k = 64;  // the CTA's tile of C, and its step along k
   static constexpr int warps_m = 2, warps_n = 4, threads = warp_size * warps_m * warps_n;
@@ -44,7 +45,7 @@ struct Config {
   static constexpr int pad = tricks.rows == Rows::padded ? chunk_bytes : 0;
   static constexpr int row_a = block_k * 2 + pad, row_b = block_n * 2 + pad;  // bytes
   static constexpr int tile_a = block_m * row_a, tile_b = block_k * row_b, stage_bytes = tile_a + tile_b;
-  static constexpr int most_stages = 3;
+  static constexpr int shared_bytes = stages * stage_bytes;
   // Eight threads copy 128 bytes of a row; a pass is what all threads copy with one instruction.
   static constexpr int pass_rows = threads / span, passes_a = block_m / pass_rows,
                        passes_b = block_k / pass_rows;
@@ -53,7 +54,7 @@ struct Config {
                 "a thread's chunk and its row's swizzle are the same in every pass");
   static_assert(mmas_m == mmas_n / 2, "as many ldmatrix.x4 for A as for B");
   static_assert(copies % (steps - 1) == 0, "the last step waits, the others share the copies");
-  static_assert(2 * stage_bytes >= block_m * block_n * 2, "C's tile passes through the ring");
+  static_assert(shared_bytes >= block_m * block_n * 2, "C's tile passes through the ring");
 };
 
 // Bytes from the start of a tile to a chunk of one of its rows.
@@ -77,14 +78,15 @@ __device__ int2 tile_of_cta(int index, int tiles_m, int tiles_n, int group) {
 }
 
 template <class C>
-__global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Gemm p, int tiles_m, int tiles_n, int stages) {
+__global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Gemm p, int tiles_m, int tiles_n) {
   extern __shared__ __align__(128) unsigned char shared[];
   const SharedAddress ring_a = ptx::shared_address(shared), ring_b = ring_a + C::tile_a;
   const int2 tile = tile_of_cta(blockIdx.x, tiles_m, tiles_n, C::tricks.group);
   const int row0 = tile.x * C::block_m, col0 = tile.y * C::block_n;
 
   // Global -> shared. A thread's copies go to the same chunk of every row of its, and from pointers that move
-  // on by a k-tile at a time. Past the edges of A and B they are zeros.
+  // on by a k-tile at a time. Past the edges of A and B they are zeros, also past the end of k: the loop
+  // below does not stop to ask whether there is a next tile.
   const int copy_row = threadIdx.x / span, copy_chunk = threadIdx.x % span;
   const SharedAddress to_a = ring_a + chunk_offset<C>(C::row_a, copy_row, copy_chunk);
   const SharedAddress to_b = ring_b + chunk_offset<C>(C::row_b, copy_row, copy_chunk);
@@ -113,21 +115,17 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Gemm p, int tiles_m
     }
   };
   auto next_copy = [&] {
-    fill = fill + 1 == stages ? 0 : fill + 1;
+    fill = fill + 1 == C::stages ? 0 : fill + 1;
     k_left -= C::block_k;
 #pragma unroll
     for (int v = 0; v < C::passes_a; ++v) from_a[v] += C::block_k;
 #pragma unroll
     for (int v = 0; v < C::passes_b; ++v) from_b[v] += std::size_t(C::block_k) * p.n;
   };
-  // Every k-tile's copies are a group, also where k has ended and there are none: so the newest stages - 2
-  // groups are those that may still be on their way.
+  // Every k-tile's copies are a group, also past the end of k: the newest stages - 2 groups are those that
+  // may still be on their way.
   auto wait_for_tile = [&] {
-    if (stages == 3) {
-      ptx::cp_async_wait_group<1>();
-    } else {
-      ptx::cp_async_wait_group<0>();
-    }
+    ptx::cp_async_wait_group<C::stages - 2>();
     __syncthreads();  // the tile is complete, and everyone has left the one before
   };
 
@@ -167,8 +165,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Gemm p, int tiles_m
   };
 
   const int tiles_k = ceil_div(p.k, C::block_k);
-  for (int s = 0; s < stages - 1; ++s) {
-    if (k_left > 0) copy(0, C::copies);
+  for (int s = 0; s < C::stages - 1; ++s) {
+    copy(0, C::copies);
     ptx::cp_async_commit_group();
     next_copy();
   }
@@ -184,21 +182,21 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Gemm p, int tiles_m
       constexpr int share = C::copies / (C::steps - 1);
       const bool last = step == C::steps - 1;
       auto refill = [&] {  // the stage that everyone left at the last barrier
-        if (!last && k_left > 0) copy(step * share, step * share + share);
+        if (!last) copy(step * share, step * share + share);
         if (step == C::steps - 2) ptx::cp_async_commit_group();
       };
       auto turn = [&] {
         wait_for_tile();
-        stage = stage + 1 == stages ? 0 : stage + 1;
+        stage = stage + 1 == C::stages ? 0 : stage + 1;
         next_copy();
       };
       if constexpr (C::tricks.double_buffer) {
         // All fragments of this tile are in registers or in flight to this warp's own: after the barrier,
         // which they wait behind, its stage is free.
-        if (last && k + 1 < tiles_k) turn();
+        if (last) turn();
 #pragma unroll
         for (int i = 0; i < C::mmas_m; ++i) {
-          if (!last || k + 1 < tiles_k) load((step + 1) % 2, stage, (step + 1) % C::steps, i);
+          load((step + 1) % 2, stage, (step + 1) % C::steps, i);
           if (i == 1) refill();
           multiply(step % 2, i);
         }
@@ -208,7 +206,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Gemm p, int tiles_m
         refill();
 #pragma unroll
         for (int i = 0; i < C::mmas_m; ++i) multiply(0, i);
-        if (last && k + 1 < tiles_k) turn();
+        if (last) turn();
       }
     }
   }
@@ -240,27 +238,45 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Gemm p, int tiles_m
   }
 }
 
-// Three stages where a CTA may have that much shared memory (A100, H100), two on GPUs with 99 KiB.
-template <Tricks tricks>
-cudaError_t launch(const Gemm& p, cudaStream_t stream) {
-  using C = Config<tricks>;
-  int device = 0, most_bytes = 0;
-  if (const cudaError_t error = cudaGetDevice(&device)) return error;
-  if (const cudaError_t error =
-          cudaDeviceGetAttribute(&most_bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device))
-    return error;
-  const int stages = C::most_stages * C::stage_bytes <= most_bytes ? C::most_stages : 2;
-  const int bytes = stages * C::stage_bytes;
-  if (const cudaError_t error =
-          cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes))
-    return error;
+template <class C>
+cudaError_t launch_config(const Gemm& p, cudaStream_t stream) {
+  const cudaError_t error =
+      cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+  if (error != cudaSuccess) return error;
   const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n);
   gemm_kernel<C>
-      <<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, bytes, stream>>>(p, tiles_m, tiles_n, stages);
+      <<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, C::shared_bytes, stream>>>(p, tiles_m, tiles_n);
   return cudaGetLastError();
 }
 
+// What a CTA may have of shared memory: 163 KiB and more on GPUs for data centres, 99 KiB on others.
+int most_shared_bytes() {
+  int device = 0, bytes = 0;
+  if (cudaGetDevice(&device) == cudaSuccess)
+    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  return bytes;
+}
+
+// Three stages where they fit, else two.
+template <Tricks tricks>
+cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+  if (Config<tricks, 3>::shared_bytes <= most_shared_bytes())
+    return launch_config<Config<tricks, 3>>(p, stream);
+  return launch_config<Config<tricks, 2>>(p, stream);
+}
+
 }  // namespace
+
+std::string rows_of_vectors(const Gemm& p) {
+  if (p.n % vector == 0 && p.k % vector == 0) return {};
+  return "n and k must be multiples of 8: rows are copied 16 bytes at a time";
+}
+std::string rows_of_vectors_padded(const Gemm& p) {
+  constexpr int needed = Config<Tricks{.rows = Rows::padded}, 2>::shared_bytes;
+  if (needed <= most_shared_bytes()) return rows_of_vectors(p);
+  return "two stages with padded rows take " + std::to_string(needed) +
+         " bytes of shared memory; this GPU has " + std::to_string(most_shared_bytes()) + " for a CTA";
+}
 
 cudaError_t gemm_unswizzled(const Gemm& p, cudaStream_t stream) {
   return launch<Tricks{.rows = Rows::plain}>(p, stream);

@@ -1,32 +1,24 @@
 #include "06_swizzle_ldmatrix/variants.h"
 
 namespace ladder {
-namespace {
-
-std::string unsupported(const Gemm& p) {
-  if (p.n % 8 == 0 && p.k % 8 == 0) return {};
-  return "n and k must be multiples of 8: rows are copied 16 bytes at a time";
-}
-
-}  // namespace
-
 const Rung& rung() {
   static const Rung r{
       .name = "06_swizzle_ldmatrix",
       .title = "fragments without bank conflicts",
       .needs = {8, 0, false},
-      .gemm = {{"unswizzled", "rows as they are: 8-way bank conflicts", unsupported,
+      .gemm = {{"unswizzled", "rows as they are: 8-way bank conflicts", rung_06::rows_of_vectors,
                 rung_06::gemm_unswizzled},
-               {"padded", "rows 16 bytes apart", unsupported, rung_06::gemm_padded},
-               {"single_buffer", "fragments are loaded, then multiplied", unsupported,
+               {"padded", "rows 16 bytes apart", rung_06::rows_of_vectors_padded, rung_06::gemm_padded},
+               {"single_buffer", "fragments are loaded, then multiplied", rung_06::rows_of_vectors,
                 rung_06::gemm_single_buffer},
-               {"straight", "every row of mmas begins with the same fragment of B", unsupported,
+               {"straight", "every row of mmas begins with the same fragment of B", rung_06::rows_of_vectors,
                 rung_06::gemm_straight},
-               {"compiler_offsets", "offsets in shared memory left to the compiler", unsupported,
+               {"compiler_offsets", "offsets in shared memory left to the compiler", rung_06::rows_of_vectors,
                 rung_06::gemm_compiler_offsets},
-               {"row_by_row", "CTA tiles in the order of rows", unsupported, rung_06::gemm_row_by_row},
+               {"row_by_row", "CTA tiles in the order of rows", rung_06::rows_of_vectors,
+                rung_06::gemm_row_by_row},
                {"swizzle_ldmatrix", "swizzled rows, two sets of fragments, eight rows of CTA tiles at a time",
-                unsupported, rung_06::gemm_swizzle_ldmatrix}},
+                rung_06::rows_of_vectors, rung_06::gemm_swizzle_ldmatrix}},
       .fused_norm = {{"unswizzled", "rows as they are: ldmatrix meets 8-way bank conflicts", any_shape,
                       rung_06::fused_norm_unswizzled},
                      {"swizzle_ldmatrix", "h in swizzled tiles, the row sum by ldmatrix and tensor cores",

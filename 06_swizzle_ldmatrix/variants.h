@@ -10,6 +10,10 @@ __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
 }
 
+// Why gemm cannot run a shape, and the same for padded rows, which want more shared memory.
+std::string rows_of_vectors(const Gemm& p);
+std::string rows_of_vectors_padded(const Gemm& p);
+
 cudaError_t gemm_unswizzled(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_padded(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_single_buffer(const Gemm& p, cudaStream_t stream);

@@ -31,6 +31,7 @@ COUNTERS = {
     "lsu_percent": "l1tex__lsuin_requests.avg.pct_of_peak_sustained_active",
     "l1_data_percent": "l1tex__data_pipe_lsu_wavefronts.avg.pct_of_peak_sustained_active",
     "fma_percent": "smsp__inst_executed_pipe_fma.avg.pct_of_peak_sustained_active",
+    "tensor_percent": "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active",
     "warps_active_percent": "sm__warps_active.avg.pct_of_peak_sustained_active",
 }
 UNITS = {"Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
@@ -55,7 +56,7 @@ def variants(program):
 
 def device_of(program):
     """The GPU that the rungs run on, from the second line that one prints: "NVIDIA H200, driver …"."""
-    return run([program, "gemm", "--size", "1", "--verify-only", "--reference", "cpu"]).splitlines()[1].split(", driver ")[0]
+    return run([program, "gemm", "--size", "8", "--verify-only", "--reference", "cpu"]).splitlines()[1].split(", driver ")[0]
 
 
 def counters(ncu, program, problem, variant):

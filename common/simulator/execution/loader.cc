@@ -23,8 +23,8 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
     for (const auto& family :
          {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(), approximate_opcodes(),
           move_opcodes(), control_opcodes(), sync_opcodes(), warp_opcodes(), memory_opcodes(),
-          stack_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes(),
-          matrix_load_opcodes(), mma_opcodes(), wmma_opcodes()}) {
+          stack_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes(), matrix_load_opcodes(),
+          mma_opcodes(), wmma_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
