@@ -1,10 +1,10 @@
 # cmake -D PROGRAM=build/bin/NAME_sim -D PROBLEM=gemm -P simulate.cmake
 #
-# The test of a rung's kernels on the simulator: every variant at awkward sizes, on GPUs of two generations, in three
+# The test of a rung's kernels on the simulator: every variant at awkward sizes, on GPUs of three generations, in three
 # orders of execution that a GPU may choose, with every check on. A GPU that the rung is not for (exit code 77) is passed
 # over.
 set(ran 0)
-foreach(device a100 h200)
+foreach(device a100 l40s h200)
   foreach(seed 0 1 2)
     execute_process(
       COMMAND ${CMAKE_COMMAND} -E env SIMULATOR_DEVICE=${device} SIMULATOR_SEED=${seed} SIMULATOR_CHECKS=fail

@@ -1,5 +1,5 @@
 // What the environment chooses. Read once, at the first CUDA call.
-//   SIMULATOR_DEVICE    a100 | h200 | b200                       the device (default h200)
+//   SIMULATOR_DEVICE    a100 | l40s | h200 | b200                the device (default h200)
 //   SIMULATOR_SEED      a number: 0 (default) runs warps in order, any other number picks an interleaving
 //   SIMULATOR_THREADS   CPU threads that run CTAs (default: all)
 //   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: the library.s)

@@ -23,6 +23,21 @@ Device a100() {
   return d;
 }
 
+// For what GPUs with 99 KiB of shared memory per CTA do: the RTX 30, 40 and 50 series have as much.
+Device l40s() {
+  Device d;
+  d.name = "simulator:l40s";
+  d.major = 8, d.minor = 9, d.architecture_specific = false;
+  d.multiprocessors = 142;
+  d.max_threads_per_sm = 1536, d.max_blocks_per_sm = 24;
+  d.shared_per_block_optin = 99 * kib;
+  d.shared_per_sm = 100 * kib;
+  d.global_bytes = 48 * gib;
+  d.l2_bytes = 96 * mib;
+  d.clock_khz = 2520000, d.memory_clock_khz = 9001000, d.memory_bus_bits = 384;
+  return d;
+}
+
 Device h200() {
   Device d;
   d.name = "simulator:h200";
@@ -54,12 +69,12 @@ Device b200() {
 }  // namespace
 
 const Device& device() {
-  static const std::array<Device, 3> devices{a100(), h200(), b200()};
+  static const std::array<Device, 4> devices{a100(), l40s(), h200(), b200()};
   const std::string& wanted = settings().device;
   for (const Device& d : devices) {
     if (d.name.compare(sizeof "simulator:" - 1, std::string::npos, wanted) == 0) return d;
   }
-  throw std::invalid_argument("device " + wanted + ": it must be a100, h200 or b200");
+  throw std::invalid_argument("device " + wanted + ": it must be a100, l40s, h200 or b200");
 }
 
 }  // namespace simulator

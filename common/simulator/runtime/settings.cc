@@ -1,7 +1,9 @@
 #include "common/simulator/settings.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -49,8 +51,9 @@ Settings read_environment() {
   settings.checks = default_checks();
   if (const char* value = variable("SIMULATOR_DEVICE")) {
     settings.device = value;
-    if (settings.device != "a100" && settings.device != "h200" && settings.device != "b200") {
-      refuse("SIMULATOR_DEVICE", value, "a100, h200 or b200");
+    constexpr std::string_view known[] = {"a100", "l40s", "h200", "b200"};
+    if (std::find(std::begin(known), std::end(known), settings.device) == std::end(known)) {
+      refuse("SIMULATOR_DEVICE", value, "a100, l40s, h200 or b200");
     }
   }
   read_number<uint64_t>("SIMULATOR_SEED", settings.seed, UINT64_MAX);

@@ -64,7 +64,7 @@ TEST_F(SettingsDeathTest, Values) {
 }
 
 TEST_F(SettingsDeathTest, WrongValuesAreNamed) {
-  REFUSES("SIMULATOR_DEVICE", "h100", "SIMULATOR_DEVICE=h100: it must be a100, h200 or b200");
+  REFUSES("SIMULATOR_DEVICE", "h100", "SIMULATOR_DEVICE=h100: it must be a100, l40s, h200 or b200");
   REFUSES("SIMULATOR_SEED", "12x", "SIMULATOR_SEED=12x: it must be a number");
   REFUSES("SIMULATOR_THREADS", "-1", "SIMULATOR_THREADS=-1");
   REFUSES("SIMULATOR_TRACE_WARP", "3", "SIMULATOR_TRACE_WARP=3: it must be CTA:WARP, two numbers");
@@ -80,6 +80,9 @@ TEST(Devices, Limits) {
   EXPECT_EQ(device().multiprocessors, 108);
   EXPECT_EQ(device().shared_per_block_optin, 166912u);
   EXPECT_EQ(device().max_cluster, 0);
+  settings().device = "l40s";
+  EXPECT_EQ(device().shared_per_block_optin, 101376u);
+  EXPECT_EQ(device().max_threads_per_sm, 1536);
   settings().device = "h200";
   EXPECT_EQ(device().multiprocessors, 132);
   EXPECT_EQ(device().shared_per_block_optin, 232448u);
