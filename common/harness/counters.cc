@@ -46,7 +46,9 @@ JsonObject counters_json(const Counters& c) {
     o.field((name + "_requests").c_str(), counts.requests);
     wavefronts(name, counts);
   };
-  in_sectors("global_load", c.global_load);
+  AccessCounts loads = c.global_load;  // as the hardware's counter has it, cp.async is a load, too
+  loads += c.async_copy;
+  in_sectors("global_load", loads);
   in_sectors("global_store", c.global_store);
   in_wavefronts("shared_load", c.shared_load);
   in_wavefronts("shared_store", c.shared_store);

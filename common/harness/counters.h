@@ -19,6 +19,14 @@ struct AccessCounts {
   std::uint64_t wavefronts = 0;        // of shared memory: passes over its banks
   std::uint64_t ideal_wavefronts = 0;  // of shared memory: what they would be without bank conflicts
 
+  AccessCounts& operator+=(const AccessCounts& other) {
+    requests += other.requests;
+    sectors += other.sectors;
+    bytes += other.bytes;
+    wavefronts += other.wavefronts;
+    ideal_wavefronts += other.ideal_wavefronts;
+    return *this;
+  }
   double sectors_per_request() const { return requests > 0 ? double(sectors) / double(requests) : 0; }
 };
 

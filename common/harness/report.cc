@@ -43,8 +43,7 @@ std::string count_columns(const std::optional<Counters>& counters) {
   if (counters) {
     instructions = std::to_string(counters->instructions);
     AccessCounts loads = counters->global_load;
-    loads.requests += counters->async_copy.requests;
-    loads.sectors += counters->async_copy.sectors;
+    loads += counters->async_copy;
     requests = std::to_string(loads.requests + counters->global_store.requests);
     load = per_request(loads);
     store = per_request(counters->global_store);

@@ -35,11 +35,7 @@ Platform platform() {
 }
 
 static void add(AccessCounts& sum, const simulator::Counts& counts) {
-  sum.requests += counts.requests;
-  sum.sectors += counts.sectors;
-  sum.bytes += counts.bytes;
-  sum.wavefronts += counts.wavefronts;
-  sum.ideal_wavefronts += counts.ideal_wavefronts;
+  sum += {counts.requests, counts.sectors, counts.bytes, counts.wavefronts, counts.ideal_wavefronts};
 }
 
 Counters count(const std::function<void()>& launch, bool listing) {

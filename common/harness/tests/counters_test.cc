@@ -73,6 +73,10 @@ TEST(CountersJson, HasCopiesMatricesAndTensorCoresWhereThereAreAny) {
   c.tensor_instructions = 10;
   c.tensor_macs = 20480;
   const std::string json = counters_json(c).text();
+  const std::uint64_t loads = some().global_load.requests + 4, sectors = some().global_load.sectors + 64;
+  EXPECT_TRUE(contains(json, "\"global_load_requests\": " + std::to_string(loads) +
+                                 ", \"global_load_sectors\": " + std::to_string(sectors)))
+      << json;  // as the hardware counts
   EXPECT_TRUE(contains(json, R"("async_copy_requests": 4, "async_copy_sectors": 64, )"
                              R"("async_copy_sectors_per_request": 16, "async_copy_bytes": 2048, )"
                              R"("async_copy_wavefronts": 32, "async_copy_wavefronts_ideal": 16, )"

@@ -218,7 +218,7 @@ void decode_copy(Decoder& d) {
   use.to.space = Space::shared;
   use.from.kind = AccessKind::load;
   use.from.space = Space::global;
-  use.from.request = false;
+  use.to.request = false;
   if (d.one_of({"shared", "shared::cta"}) < 0 || !d.has("global"))
     d.unsupported("this copy is not implemented");
   cache_operators(d);
