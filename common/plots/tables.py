@@ -188,12 +188,14 @@ def accesses(results: Results, name: str, problem: str, shape: str | None = None
     for run in runs:
         known, variant = flat_counters(run), f"`{run['variant']}`"
         for kind in ("global_load", "global_store", "async_copy", "shared_load", "shared_store", "local", "atomic"):
-            if not known.get(f"{kind}_requests"):
+            requests, sectors = known.get(f"{kind}_requests", 0), known.get(f"{kind}_sectors")
+            if kind == "global_load":  # of which the copies have a row of their own
+                requests -= known.get("async_copy_requests", 0)
+                sectors -= known.get("async_copy_sectors", 0)
+            if not requests:
                 continue
             wavefronts, ideal = known.get(f"{kind}_wavefronts"), known.get(f"{kind}_wavefronts_ideal")
-            per_request = known.get(f"{kind}_sectors_per_request")
-            cells = [known[f"{kind}_requests"], known.get(f"{kind}_sectors")]
-            cells += [None if per_request is None else float(per_request), wavefronts, ideal]
+            cells = [requests, sectors, None if sectors is None else float(sectors / requests), wavefronts, ideal]
             cells += [None if wavefronts is None else wavefronts - ideal]
             rows.append([variant, kind.replace("_", " ")] + ["" if cell is None else figure(cell) for cell in cells])
             variant = ""
