@@ -19,7 +19,7 @@ std::string whole_vectors(const Gemm& p) {
 const Rung& rung() {
   static const Rung r{
       .name = "04_cp_async",
-      .title = "Copies that no thread waits for",
+      .title = "copies that no thread waits for",
       .needs = {8, 0, false},
       .gemm = {{"bf16_tiles", "4 stages that are the tiles, bf16: widened after every read", whole_vectors,
                 rung_04::gemm_bf16_tiles},
