@@ -1,0 +1,49 @@
+// A cluster: CTAs that run at the same time on neighbouring SMs, and reach each other's shared memory. PTX
+// ISA, "Cluster of Cooperative Thread Arrays"; "barrier.cluster"; "mapa". sm_90 and newer.
+//
+// A CTA's shared memory is there for its peers only as long as the CTA runs: before the first access all must
+// have started, and none may leave before the last.
+#pragma once
+
+#include "common/ptx/shared_address.cuh"
+
+namespace ladder::ptx {
+
+// This CTA's number in its cluster. (%cluster_ctarank)
+__device__ __forceinline__ int cluster_rank() {
+  int rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+// Arrives at the barrier of all threads of the cluster, and waits for the others. What they wrote before it
+// is seen after it. (barrier.cluster.arrive.release, barrier.cluster.wait.acquire)
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+
+// One arrival at the mbarrier that lies at this address in the shared memory of CTA `rank` of the cluster.
+// (mapa; mbarrier.arrive.shared::cluster.b64)
+__device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 there;\n"
+      "mapa.shared::cluster.u32 there, %0, %1;\n"
+      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
+      "}\n" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+
+// A warpgroup's registers per thread, from now on. All its warps execute it; `count` is a multiple of 8, from
+// 24 to 256. (setmaxnreg.{dec,inc}.sync.aligned.u32; sm_90a)
+template <int count>
+__device__ __forceinline__ void give_back_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(count));
+}
+template <int count>
+__device__ __forceinline__ void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(count));
+}
+
+}  // namespace ladder::ptx

@@ -1,0 +1,125 @@
+// The Tensor Memory Accelerator: one thread asks for a box of a tensor, and a unit of the SM copies it
+// between global and shared memory: addresses, bounds and swizzle included. PTX ISA, "Data Movement and
+// Conversion Instructions: Tensor copy" (cp.async.bulk.tensor), "Tensors", "Swizzling modes". sm_90 and
+// newer.
+//
+// The copies belong to the async proxy. What threads wrote with ordinary stores it sees only after
+// fence_proxy_async() by the threads that wrote; what it wrote, a thread sees that has waited for the
+// mbarrier.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+
+#include "common/ptx/shared_address.cuh"
+
+namespace ladder::ptx {
+
+// Orders this thread's ordinary accesses to shared memory before asynchronous ones that are started later (by
+// itself, or by a thread that it meets at a barrier in between). (fence.proxy.async.shared::cta)
+__device__ __forceinline__ void fence_proxy_async() {
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+}
+
+// Copies `bytes`, a multiple of 16, from global to shared memory: no tensor, no bounds. Both addresses are
+// multiples of
+// 16. Done when `barrier`, which must have been told of the bytes, completes its phase. PTX ISA,
+// "cp.async.bulk". (cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes)
+__device__ __forceinline__ void bulk_load(SharedAddress to, const void* from, int bytes,
+                                          SharedAddress barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+      "l"(__cvta_generic_to_global(from)), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
+// Fetches the tensor map, 128 bytes of the kernel's parameters, into its cache. (prefetch.tensormap)
+__device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
+  asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
+}
+
+// Copies the box whose first element is at column x, row y of a matrix to shared memory. Elements outside of
+// the matrix arrive as zeros, and count as bytes all the same. Done when `barrier`, which must have been told
+// of the box's bytes, completes its phase. `to` is aligned to 128 bytes; to 256, 512 or 1024, which is where
+// the pattern repeats, for a box swizzled over 32, 64 or 128.
+// (cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes)
+__device__ __forceinline__ void tma_load(SharedAddress to, const CUtensorMap& map, int x, int y,
+                                         SharedAddress barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+      "%3}], "
+      "[%4];" ::"r"(to),
+      "l"(&map), "r"(x), "r"(y), "r"(barrier)
+      : "memory");
+}
+
+// The same to every CTA of the cluster whose bit is set in `ctas`: to the same address in its shared memory,
+// and for its barrier at the same address. (….multicast::cluster)
+__device__ __forceinline__ void tma_load_multicast(SharedAddress to, const CUtensorMap& map, int x, int y,
+                                                   SharedAddress barrier, unsigned short ctas) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster "
+      "[%0], "
+      "[%1, {%2, %3}], [%4], %5;" ::"r"(to),
+      "l"(&map), "r"(x), "r"(y), "r"(barrier), "h"(ctas)
+      : "memory");
+}
+
+// Copies a box from shared memory to the matrix; what lies outside of it is not written. The copy belongs to
+// this thread's open bulk group. (cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group)
+__device__ __forceinline__ void tma_store(const CUtensorMap& map, int x, int y, SharedAddress from) {
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map),
+               "r"(x), "r"(y), "r"(from)
+               : "memory");
+}
+
+// Closes this thread's open bulk group. (cp.async.bulk.commit_group)
+__device__ __forceinline__ void bulk_commit_group() {
+  asm volatile("cp.async.bulk.commit_group;" ::: "memory");
+}
+
+// Waits until of this thread's groups all but the newest `pending` have read their shared memory, which then
+// may be written again. (cp.async.bulk.wait_group.read)
+template <int pending>
+__device__ __forceinline__ void bulk_wait_group_read() {
+  asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
+}
+
+// How the 16-byte chunks of a box's rows are permuted in shared memory: with W bytes to a row, chunk c of row
+// r lies where chunk c ^ (r * W / 128) % (W / 16) would. Enough for 8 rows to meet all 32 banks.
+enum class Swizzle { none = 16, bytes32 = 32, bytes64 = 64, bytes128 = 128 };
+
+// Describes a row-major bf16 matrix to TMA, for boxes of box_rows x box_cols elements. box_rows <= 256; the
+// bytes of box_cols are a multiple of 16 and, where swizzled, at most the swizzle's. cols must be a multiple
+// of 8 and `matrix` aligned to 16 bytes. Returns cudaErrorNotSupported where the driver knows no tensor maps,
+// and cudaErrorInvalidValue where it refuses this one. (cuTensorMapEncodeTiled, found at run time, so that
+// nothing links to the driver)
+inline cudaError_t make_tensor_map(CUtensorMap* map, const __nv_bfloat16* matrix, int rows, int cols,
+                                   int box_rows, int box_cols, Swizzle swizzle) {
+  static decltype(&cuTensorMapEncodeTiled) const encode = [] {
+    void* entry = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    const cudaError_t error =
+        cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &entry, 12000, cudaEnableDefault, &found);
+    if (error != cudaSuccess || found != cudaDriverEntryPointSuccess) entry = nullptr;
+    return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
+  }();
+  if (!encode) return cudaErrorNotSupported;
+  const cuuint64_t size[2] = {cuuint64_t(cols), cuuint64_t(rows)};
+  const cuuint64_t pitch[1] = {cuuint64_t(cols) * sizeof *matrix};
+  const cuuint32_t box[2] = {cuuint32_t(box_cols), cuuint32_t(box_rows)};
+  const cuuint32_t step[2] = {1, 1};
+  const CUtensorMapSwizzle mode = swizzle == Swizzle::bytes128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                  : swizzle == Swizzle::bytes64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                  : swizzle == Swizzle::bytes32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                                : CU_TENSOR_MAP_SWIZZLE_NONE;
+  const CUresult result = encode(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(matrix),
+                                 size, pitch, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, mode,
+                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+}  // namespace ladder::ptx
