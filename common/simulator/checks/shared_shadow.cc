@@ -71,7 +71,8 @@ bool neighbours(const uint32_t* address, uint32_t count, uint32_t bytes) {
   return different == 0;
 }
 
-void join(std::array<uint32_t, 32>& into, const uint32_t* from) {
+template <size_t count>
+void join(std::array<uint32_t, count>& into, const uint32_t* from) {
   for (size_t i = 0; i < into.size(); ++i) into[i] = std::max(into[i], from[i]);
 }
 
@@ -90,33 +91,39 @@ void SharedShadow::reset(uint32_t bytes, uint32_t warps, uint32_t granule) {
     std::fill(writes_.begin(), writes_.end(), 0);
     std::fill(readers_.begin(), readers_.end(), 0);
     std::fill(reads_.begin(), reads_.end(), 0);
+    std::fill(row_newest_.begin(), row_newest_.end(), 0);
     now_ = 0;
   }
   base_ = ++now_;
+  const size_t rows = (granules_ >> (row_shift - shift_)) + 1;
+  if (row_newest_.size() < rows) row_newest_.resize(rows);
+  row_full_.assign(rows, 0);
+  begin_life();
+}
+
+// Everything so far counts as ordered. What the async proxy writes has the clock that comes first.
+void SharedShadow::begin_life() {
   ++life_;
-  for (Clocks& known : known_) known.fill(base_);
-  last_.fill(base_);
-  floor_.fill(base_);
+  ++now_;
+  for (Clocks& known : known_) known.fill(now_);
+  last_.fill(now_);
+  floor_.fill(now_);
   open_ = 0;
   released_.clear();
   free_.clear();
+  lane_fences_.assign(size_t{warps_} * 32, {});
 }
 
 // The clock has run out within one CTA: all that was done so far now counts as ordered; what was written
 // stays written.
 void SharedShadow::forget() {
   const Stamp begin = from_clock(base_);
-  for (Stamp& write : writes_) write = write >= begin ? from_clock(1) : 0;
+  for (Stamp& write : writes_) write = write >= begin ? from_clock(2) : 0;
   std::fill(readers_.begin(), readers_.end(), 0);
   std::fill(reads_.begin(), reads_.end(), 0);
+  std::fill(row_newest_.begin(), row_newest_.end(), 0);
   now_ = base_ = 1;
-  ++life_;
-  for (Clocks& known : known_) known.fill(base_);
-  last_.fill(base_);
-  floor_.fill(base_);
-  open_ = 0;
-  released_.clear();
-  free_.clear();
+  begin_life();
 }
 
 // The warp's part of a stamp, with a new clock at its first access since it synchronised.
@@ -132,7 +139,7 @@ SharedShadow::Stamp SharedShadow::open(uint32_t warp) {
 void SharedShadow::update_floor(uint32_t warp) {
   const Clocks& known = known_[warp];
   uint32_t floor = now_;
-  for (size_t v = 0; v < known.size(); ++v) floor = std::min(floor, last_[v] > known[v] ? known[v] : now_);
+  for (size_t v = 0; v < most_warps; ++v) floor = std::min(floor, last_[v] > known[v] ? known[v] : now_);
   floor_[warp] = floor;
 }
 
@@ -241,9 +248,10 @@ void SharedShadow::tell(Problem& problem, Problem::Kind kind, uint32_t granule, 
   problem.kind = kind;
   problem.offset = granule << shift_;
   problem.lane = lane_of(mine);
-  if (kind != Problem::Kind::race) return;
+  if (kind == Problem::Kind::uninitialised) return;
   uint32_t other = lane_of(earlier);
-  if (warp_of(earlier) == warp_of(mine) && other == problem.lane) {  // name two different lanes
+  if (kind == Problem::Kind::race && warp_of(earlier) == warp_of(mine) &&
+      other == problem.lane) {  // two lanes
     if (several(earlier)) {
       other = other_of(earlier);
     } else {
@@ -336,6 +344,7 @@ void SharedShadow::read(uint32_t warp, const Run& run, Problem& problem) {
 void SharedShadow::write(uint32_t warp, const Run& run, bool reads_too, Problem& problem) {
   const Stamp never = reads_too ? from_clock(base_) : 0, later = from_clock(floor_[warp] + 1);
   const uint32_t count = run.lanes * per_lane_;
+  note_writes(run.granule, count, run.first);
   const Stamp* steps = steps_by_log2[std::countr_zero(per_lane_)];
   Stamp* writes = writes_.data() + run.granule;
   const Stamp first = run.first;
@@ -475,6 +484,88 @@ SharedShadow::Problem SharedShadow::access(uint32_t warp, uint32_t pc, const uin
     read_lanes(warp, address, lanes, bytes, mine, problem);
   }
   if (atomic) order_atomics(warp, address, lanes, bytes, !write || reads_too, write);
+  return problem;
+}
+
+// ---- The async proxy.
+
+void SharedShadow::note_writes(uint32_t first, uint32_t count, Stamp mine) {
+  const uint32_t shift = row_shift - shift_, clock = clock_of(mine);
+  for (uint32_t row = first >> shift; row <= (first + count - 1) >> shift; ++row) row_newest_[row] = clock;
+}
+
+uint32_t SharedShadow::clock_of_warp(uint32_t warp) {
+  return clock_of(open(warp));
+}
+
+void SharedShadow::proxy_fence(uint32_t warp, uint32_t lanes, bool all) {
+  Clocks& known = known_[warp];
+  for (size_t v = 0; v < most_warps; ++v) known[most_warps + v] = std::max(known[most_warps + v], known[v]);
+  if (all) known[most_warps + warp] = last_[warp];
+  for (; lanes != 0 && !all; lanes &= lanes - 1) {
+    LaneFences& fences = lane_fences_[warp * 32 + static_cast<uint32_t>(std::countr_zero(lanes))];
+    if (fences.last != last_[warp]) fences = {last_[warp], fences.last};
+  }
+  open_ &= ~(1u << warp);  // later writes are not covered
+}
+
+// Does a proxy fence come between that access and what the warp does now?
+bool SharedShadow::fenced(uint32_t warp, Stamp earlier) const {
+  const uint32_t by = warp_of(earlier), clock = clock_of(earlier);
+  if (clock <= known_[warp][most_warps + by]) return true;
+  const LaneFences& fences = lane_fences_[by * 32 + lane_of(earlier)];
+  return (clock <= fences.last && knows(warp, by, fences.last)) ||
+         (clock <= fences.before && knows(warp, by, fences.before));
+}
+
+void SharedShadow::async_access_slowly(uint32_t warp, uint32_t lane, uint32_t granule, bool write,
+                                       Problem& problem) {
+  const auto is_ordered = [&](Stamp earlier) {
+    if (clock_of(earlier) <= known_[warp][warp_of(earlier)]) return true;
+    return warp_of(earlier) == warp && (lane == all_lanes || (lane_of(earlier) == lane && !several(earlier)));
+  };
+  const Stamp mine = Stamp{warp} << warp_bit | lane_pair(lane & 31, lane & 31);
+  const Stamp last = writes_[granule];
+  Problem::Kind found = Problem::Kind::none;
+  if (last < from_clock(base_)) {
+    found = write ? found : Problem::Kind::uninitialised;
+  } else if (!is_ordered(last)) {
+    found = Problem::Kind::race;
+  } else if (!fenced(warp, last)) {
+    found = Problem::Kind::unfenced;
+  }
+  if (found != Problem::Kind::none) tell(problem, found, granule, mine, last, true);
+  if (write || found != Problem::Kind::none) writes_[granule] = from_clock(base_ + 1);  // not told again
+  if (!write) return;
+  if (static_cast<uint32_t>(readers_[granule] >> 6) > floor_[warp]) {
+    for (uint32_t v = 0; v < warps_; ++v) {
+      const Stamp read = reads_of(v)[granule];
+      if (!is_ordered(read)) tell(problem, Problem::Kind::race, granule, mine, read, false);
+    }
+  }
+  readers_[granule] = 0;
+}
+
+SharedShadow::Problem SharedShadow::async_access(uint32_t warp, uint32_t lane, const uint32_t* offset,
+                                                 uint32_t count, uint32_t bytes, bool write) {
+  // What was written up to this clock, by anybody, is ordered before this and fenced.
+  const Clocks& known = known_[warp];
+  uint32_t floor = now_;
+  for (size_t v = 0; v < most_warps; ++v) {
+    const uint32_t covered = std::min(known[v], known[most_warps + v]);
+    floor = std::min(floor, last_[v] > covered ? covered : now_);
+  }
+  constexpr uint32_t chunk_shift = 4;  // 16 bytes, of which a row has eight
+  Problem problem;
+  for (uint32_t i = 0; i < count; ++i) {
+    for (uint32_t at = offset[i]; at < offset[i] + bytes; at += 1u << chunk_shift) {
+      const uint32_t row = at >> row_shift, chunk = 1u << (at >> chunk_shift & 7);
+      if (!write && row_newest_[row] <= floor && row_full_[row] & chunk) continue;
+      const uint32_t end = (at + (1u << chunk_shift)) >> shift_;
+      for (uint32_t g = at >> shift_; g < end; ++g) async_access_slowly(warp, lane, g, write, problem);
+      row_full_[row] = static_cast<uint8_t>(row_full_[row] | chunk);
+    }
+  }
   return problem;
 }
 

@@ -13,6 +13,10 @@
 // reading at its first access after each point of synchronisation. So what is older than the CTA counts as
 // never written, and one comparison with `floor` (all up to then is ordered before me) settles nearly every
 // access.
+//
+// What threads write reaches the async proxy (bulk copies, wgmma) only across a proxy fence. So a warp also
+// knows, for every warp, up to which clock that one's accesses came before such a fence which itself comes
+// before what it does now; this knowledge is passed on like the other. async_accesses.h has the other side.
 #pragma once
 
 #include <array>
@@ -31,10 +35,11 @@ class SharedShadow {
         atomic;  // atomic: also volatile, relaxed and stronger accesses: they do not race with each other
   };
   struct Problem {
-    enum class Kind : uint8_t { none, uninitialised, race } kind = Kind::none;
+    // unfenced: a write that no proxy fence separates from an access through the async proxy
+    enum class Kind : uint8_t { none, uninitialised, race, unfenced } kind = Kind::none;
     uint32_t offset = 0;  // of the first byte concerned
     uint32_t lane = 0;    // of this access
-    Access other{};       // race: the earlier access
+    Access other{};       // race, unfenced: the earlier access
   };
 
   // A new CTA of at most 32 warps. granule: the narrowest access of the kernel, 1, 2 or 4 bytes.
@@ -62,11 +67,31 @@ class SharedShadow {
   void release(uint32_t warp, std::vector<uint32_t>& clock);
   void acquire(uint32_t warp, const std::vector<uint32_t>& clock);
 
+  // Does all that `earlier` did up to this reading of its clock come before what `later` does now?
+  bool knows(uint32_t later, uint32_t earlier, uint32_t clock) const {
+    return later == earlier || known_[later][earlier] >= clock;
+  }
+  uint32_t clock_of_warp(uint32_t warp);
+  uint32_t life() const {
+    return life_;
+  }  // changes where such readings lose their meaning: all before is ordered
+
+  // fence.proxy.async by these lanes; all: no other lane of the warp is alive.
+  void proxy_fence(uint32_t warp, uint32_t lanes, bool all);
+  // An operation of the async proxy is asked for by this lane of the warp (all_lanes: by the warp): `count`
+  // accesses of `bytes` bytes, a multiple of 16, at these offsets, which are multiples of 16. The first
+  // problem with what threads did to these bytes before. What is written counts as written from now on.
+  static constexpr uint32_t all_lanes = 32;
+  Problem async_access(uint32_t warp, uint32_t lane, const uint32_t* offset, uint32_t count, uint32_t bytes,
+                       bool write);
+
  private:
   // One access as a number, so that a later clock is a larger number: from the top bit down, 0, clock (23
   // bits), warp (5), lane (5), another lane of the same access or the same lane (5), atomic (1), pc (24).
   using Stamp = int64_t;
-  using Clocks = std::array<uint32_t, 32>;  // per warp
+  // Per warp; in those of what a warp knows, the second half is of what comes before a proxy fence.
+  static constexpr uint32_t most_warps = 32;
+  using Clocks = std::array<uint32_t, 2 * most_warps>;
 
   // `lanes` neighbouring lanes that access neighbouring bytes, beginning at a granule.
   struct Run {
@@ -90,6 +115,10 @@ class SharedShadow {
                    bool reads_too, const std::byte* values, Problem& problem);
   void order_atomics(uint32_t warp, const uint32_t* address, uint32_t lanes, uint32_t bytes, bool acquires,
                      bool releases);
+  void begin_life();
+  bool fenced(uint32_t warp, Stamp earlier) const;
+  void note_writes(uint32_t first, uint32_t count, Stamp mine);
+  void async_access_slowly(uint32_t warp, uint32_t lane, uint32_t granule, bool write, Problem& problem);
   Stamp* reads_of(uint32_t warp) { return reads_.data() + size_t{warp} * stride_; }
 
   uint32_t shift_ = 2;                    // log2 of the granule's bytes
@@ -108,6 +137,15 @@ class SharedShadow {
   Clocks last_{};                   // the clock of the warp's last access
   Clocks floor_{};                  // [w]: everybody's accesses up to this clock come before what w does now
   uint32_t open_ = 0;               // a bit per warp: has accessed since it last synchronised
+
+  // A proxy fence by some lanes of a warp only: the clocks up to which the last two cover the lane.
+  struct LaneFences {
+    uint32_t last, before;
+  };
+  std::vector<LaneFences> lane_fences_;  // per warp and lane
+  static constexpr uint32_t row_shift = 7;
+  std::vector<uint32_t> row_newest_;  // per row of 128 bytes: clock of the newest write by a thread
+  std::vector<uint8_t> row_full_;     // a bit per 16 bytes of it: all are known to be written
 
   // What a warp knew at an atomic write. One entry for all granules that one instruction wrote.
   struct Release {

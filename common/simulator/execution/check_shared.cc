@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <vector>
 
+#include "common/simulator/execution/check_async.h"
+
 namespace simulator {
 namespace {
 
@@ -66,6 +68,16 @@ void check_copies(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
   }
 }
 
+// In bulk copies' and wgmma's way, or they in ours.
+void check_async(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use) {
+  Cta& cta = *warp.cta;
+  if (!cta.async_accesses.any()) return;
+  const AsyncAccesses::Problem problem = cta.async_accesses.meet(
+      cta.shadow, warp.index, offset, lanes_that_count(warp, use), use.kind != AccessKind::load);
+  if (problem.kind != AsyncAccesses::Problem::Kind::none)
+    tell_async(warp, problem, attempt(use.kind, bytes, problem.offset + shared_reserved));
+}
+
 }  // namespace
 
 std::string attempt(AccessKind kind, uint32_t bytes, uint64_t address) {
@@ -82,7 +94,10 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
   const SharedShadow::Problem problem = warp.cta->shadow.access(
       warp.index, warp.frame->program->first + warp.pc - 1, offset, lanes_that_count(warp, use), bytes,
       kind != AccessKind::load, use.strong, values);
-  if (problem.kind == SharedShadow::Problem::Kind::none) return check_copies(warp, offset, bytes, use);
+  if (problem.kind == SharedShadow::Problem::Kind::none) {
+    check_copies(warp, offset, bytes, use);
+    return check_async(warp, offset, bytes, use);
+  }
   // The toolkit's own protocol: it synchronises, but is not itself free of races.
   const uint32_t scratch = warp.cta->grid->kernel->group_scratch;
   if (scratch && problem.offset + shared_reserved - scratch < group_scratch_bytes) return;

@@ -53,6 +53,7 @@ void start(Cta& cta, Worker& worker, uint64_t index) {
   if (worker.checking) {
     cta.shadow.reset(grid.shared_bytes - shared_reserved, grid.warps, grid.entry->shared_granule);
     cta.pending_copies.reset(grid.shared_bytes - shared_reserved);
+    cta.async_accesses.reset(grid.shared_bytes - shared_reserved, grid.warps);
   }
   for (uint32_t w = 0; w < grid.warps; ++w) {
     Warp& warp = cta.warps[w];

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simulator/checks/async_accesses.h"
 #include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/pending_copies.h"
 #include "common/simulator/checks/shared_shadow.h"
@@ -91,6 +92,7 @@ struct Cta {
   std::map<uint32_t, MbarrierClocks> mbarriers;  // by shared address
   SharedShadow shadow;
   PendingCopies pending_copies;
+  AsyncAccesses async_accesses;
   uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
   uint64_t turn = 0;                          // how often the scheduler came by

@@ -307,13 +307,30 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
 
 // Memory is sequentially consistent here. But whoever orders accesses between CTAs has them communicate, with
 // plain loads and stores too.
+// What threads did to shared memory may be followed by accesses of the async proxy (PTX ISA 8.6).
+void run_proxy_fence(Warp& warp, const Inst&) {
+  if (warp.worker->checking) warp.cta->shadow.proxy_fence(warp.index, warp.exec, warp.exec == warp.live);
+}
+
+void decode_proxy_fence(Decoder& d) {
+  d.inst().inner = run_nothing;
+  if (d.has("async")) {
+    if (!d.has("global")) d.inst().inner = run_proxy_fence;
+    d.one_of({"shared::cta", "shared::cluster"});
+  } else if (!d.has("alias")) {
+    d.unsupported("this proxy is not implemented");
+  }
+}
+
 void decode_fence(Decoder& d) {
+  if (d.has("proxy")) return decode_proxy_fence(d);
   d.one_of({"sc", "acq_rel", "acquire", "release"});
   if (d.one_of({"cta", "cluster", "gpu", "sys"}) >= 2) d.program().order_sensitive = true;
   d.inst().inner = run_nothing;
 }
 
 void decode_membar(Decoder& d) {
+  if (d.has("proxy")) return decode_proxy_fence(d);
   if (d.one_of({"cta", "gl", "sys"}) >= 1) d.program().order_sensitive = true;
   d.inst().inner = run_nothing;
 }

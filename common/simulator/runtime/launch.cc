@@ -97,6 +97,8 @@ cudaError_t error_of(FindingKind kind) {
     case FindingKind::trap:
     case FindingKind::uninitialised:
     case FindingKind::unfinished_copy:
+    case FindingKind::unfinished_async:
+    case FindingKind::missing_fence:
     case FindingKind::race:
     case FindingKind::divergent_barrier:
     case FindingKind::invalid_shuffle:
