@@ -142,6 +142,8 @@ const char* name_of(FindingKind kind) {
       return "missing fence";
     case FindingKind::race:
       return "race";
+    case FindingKind::absent_cta:
+      return "absent CTA";
     case FindingKind::divergent_barrier:
       return "divergent barrier";
     case FindingKind::invalid_shuffle:

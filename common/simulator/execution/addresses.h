@@ -18,6 +18,7 @@ struct AddressUse {
   bool generic = false;
   bool base_is_64 = true;  // width of the base register Inst::a; Inst::imm is added
   bool in_frame = false;   // local: relative to the activation's local memory
+  bool cluster = false;    // shared memory, if it is that: of any CTA of the cluster
   bool strong = false;     // volatile, relaxed, acquire, …: does not race with its like
   AccessKind kind = AccessKind::load;
   bool overwrites = false;  // atomic: what it finds does not matter
@@ -40,7 +41,8 @@ inline uint32_t lanes_that_count(const Warp& warp, const AddressUse& use) {
 struct Resolved {
   std::byte* at[32];     // of lanes outside exec: some address that may be read
   uint64_t address[32];  // of the active lanes, as the space counts
-  bool shared = false;   // all lanes are in this CTA's shared memory: address is the offset in it
+  bool shared = false;   // all lanes are in shared memory: address is the offset in the CTA's
+  Cta* holder[32];       // … which is this CTA
   uint8_t* written[32];  // global: a byte per byte, to be set by stores; null: not kept
   bool track = false;    // some `written` is not null
 };

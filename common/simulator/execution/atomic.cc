@@ -132,8 +132,11 @@ void run_atomic(Warp& warp, const Inst& inst) {
   bool changed = false;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int l = std::countr_zero(left);
-    const auto& shared = warp.cta->shared;
-    const bool in_shared = at.at[l] >= shared.data() && at.at[l] < shared.data() + shared.size();
+    const auto holds = [&](const auto& cta) {
+      return at.at[l] >= cta->shared.data() && at.at[l] < cta->shared.data() + cta->shared.size();
+    };
+    const auto& ctas = warp.cta->cluster->ctas;
+    const bool in_shared = at.shared || std::any_of(ctas.begin(), ctas.end(), holds);
     for (int k = 0; k < count; ++k) {
       const T b = warp.reg<T>(inst.list[count + k])[l];
       const T c = warp.reg<T>(inst.list[2 * count])[l];

@@ -1,7 +1,8 @@
 #include "common/simulator/execution/check_async.h"
 
-#include <cstdio>
 #include <vector>
+
+#include "common/simulator/execution/check_shared.h"
 
 namespace simulator {
 namespace {
@@ -9,7 +10,8 @@ namespace {
 using Kind = AsyncAccesses::Problem::Kind;
 
 // "the wgmma.mma_async of warp 4 at gemm.cu:42".
-std::string name_of(const Cta& cta, const AsyncAccesses::Operation& operation) {
+std::string name_of(const Warp& warp, const AsyncAccesses::Operation& operation) {
+  const Cta& cta = *warp.cta;
   std::string text = "the ";
   const Program* program = program_at(cta, operation.pc);
   if (program && operation.pc - program->first < program->function->instructions.size()) {
@@ -21,8 +23,8 @@ std::string name_of(const Cta& cta, const AsyncAccesses::Operation& operation) {
     }
   }
   text += operation.lane == SharedShadow::all_lanes
-              ? " of warp " + std::to_string(operation.warp)
-              : " by thread " + thread_name(cta, operation.warp * warp_size + operation.lane);
+              ? " of " + name_of_warp(warp, operation.warp)
+              : " by " + name_of_thread(warp, operation.warp, operation.lane);
   return text + " at " + place_of(cta, operation.pc);
 }
 
@@ -31,10 +33,10 @@ std::string name_of(const Cta& cta, const AsyncAccesses::Operation& operation) {
 void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::string& what) {
   const Cta& cta = *warp.cta;
   const int lane = static_cast<int>(problem.lane);
-  const std::string begin = what + " of shared memory: ";
+  const std::string begin = what + ": ";
   const auto other = [&] {
-    return std::string("the other ") + (problem.other.write ? "write" : "read") + " is by thread " +
-           thread_name(cta, problem.other.warp * warp_size + problem.other.lane) + " at " +
+    return std::string("the other ") + (problem.other.write ? "write" : "read") + " is by " +
+           name_of_thread(warp, problem.other.warp, problem.other.lane) + " at " +
            place_of(cta, problem.other.pc);
   };
   switch (problem.kind) {
@@ -57,35 +59,37 @@ void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::st
   if (earlier.seen.empty()) {
     return finding(warp, FindingKind::unfinished_async,
                    begin + "an asynchronous operation that" + does + " has not been waited for", lane,
-                   {"it is " + name_of(cta, earlier)});
+                   {"it is " + name_of(warp, earlier)});
   }
   finding(warp, FindingKind::race, begin + "nothing orders it after an asynchronous operation that" + does,
           lane,
-          {"it is " + name_of(cta, earlier) + ", for which warp " +
-           std::to_string(earlier.seen.front().first) + " has waited; a barrier must follow"});
+          {"it is " + name_of(warp, earlier) + ", for which " +
+           name_of_warp(warp, earlier.seen.front().first) + " has waited; a barrier must follow"});
 }
 
 AsyncAccesses::Id async_begin(Warp& warp, uint32_t lane, bool write) {
   if (!warp.worker->checking) return 0;
-  return warp.cta->async_accesses.begin(warp.index, lane, warp.frame->program->first + warp.pc - 1, write);
+  return warp.cta->cluster->async_accesses.begin(warp.in_cluster, lane,
+                                                 warp.frame->program->first + warp.pc - 1, write);
 }
 
 void async_access(Warp& warp, AsyncAccesses::Id id, const uint32_t* address, uint32_t count, uint32_t bytes) {
   if (!id || !count) return;
   std::vector<uint32_t> offset(address, address + count);
-  for (uint32_t& at : offset) at -= shared_reserved;
-  Cta& cta = *warp.cta;
+  Cluster& cluster = *warp.cta->cluster;
+  for (uint32_t& at : offset) at = shadow_offset(*cluster.ctas[at >> rank_shift], at & offset_in_cta);
   const AsyncAccesses::Problem problem =
-      cta.async_accesses.access(cta.shadow, id, warp.index, offset.data(), count, bytes);
+      cluster.async_accesses.access(cluster.shadow, id, warp.in_cluster, offset.data(), count, bytes);
   if (problem.kind == Kind::none) return;
   const Program& program = *warp.frame->program;
-  char text[64];
-  std::snprintf(text, sizeof text, " at 0x%x", problem.offset + shared_reserved);
-  tell_async(warp, problem, std::string(program.function->instructions[warp.pc - 1].opcode) + text);
+  tell_async(warp, problem,
+             std::string(program.function->instructions[warp.pc - 1].opcode) +
+                 place_in_shared(warp, problem.offset));
 }
 
 void async_seen(Warp& warp, AsyncAccesses::Id id) {
-  if (id) warp.cta->async_accesses.seen(warp.cta->shadow, id, warp.index);
+  Cluster& cluster = *warp.cta->cluster;
+  if (id) cluster.async_accesses.seen(cluster.shadow, id, warp.in_cluster);
 }
 
 }  // namespace simulator

@@ -57,6 +57,7 @@ const KernelInfo& info(const Kernel& kernel);
 
 struct Launch {
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+  bool explicit_cluster = false;  // %is_explicit_cluster
   size_t dynamic_shared = 0;
   bool cooperative = false;  // all CTAs are resident at once
 };

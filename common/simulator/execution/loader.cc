@@ -22,9 +22,9 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
     std::unordered_map<std::string_view, Decode> all;
     for (const auto& family :
          {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(), approximate_opcodes(),
-          move_opcodes(), control_opcodes(), sync_opcodes(), warp_opcodes(), memory_opcodes(),
-          stack_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes(), matrix_load_opcodes(),
-          mma_opcodes(), wmma_opcodes()}) {
+          move_opcodes(), control_opcodes(), sync_opcodes(), cluster_opcodes(), warp_opcodes(),
+          memory_opcodes(), stack_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes(),
+          matrix_load_opcodes(), mma_opcodes(), wmma_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
@@ -119,12 +119,12 @@ class FrameDecoder final : public Decoder {
     return speculation_.of(static_cast<size_t>(ptx_ - program_->function->instructions.data()));
   }
 
-  uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0) {
-    const auto [known, made] = constant_of_.try_emplace({bytes, low, high}, next_constant_);
+  uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0, bool shared = false) {
+    const auto [known, made] = constant_of_.try_emplace({bytes, low, high, shared}, next_constant_);
     if (!made) return known->second;
     const uint32_t offset = next_constant_;
     next_constant_ += std::max(64u, bytes * warp_size);
-    program_->constants.push_back({offset, bytes, low, high});
+    program_->constants.push_back({offset, bytes, low, high, shared});
     return offset;
   }
 
@@ -208,6 +208,11 @@ class FrameDecoder final : public Decoder {
       }
       case Kind::variable:
         if (write) break;
+        if (operand.variable->space == ptx::Space::shared) {
+          if (bits != 32 && bits != 64) unsupported("a shared address of another width");
+          const uint64_t address = loader_->address_of(*operand.variable);
+          return constant(class_bytes(bits), address + static_cast<uint64_t>(operand.value), 0, true);
+        }
         return integer_constant(loader_->address_of(*operand.variable) + static_cast<uint64_t>(operand.value),
                                 bits);
       case Kind::function:
@@ -269,7 +274,8 @@ class FrameDecoder final : public Decoder {
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;
-  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, uint32_t> constant_of_;  // bytes, low, high → offset
+  std::map<std::tuple<uint32_t, uint64_t, uint64_t, bool>, uint32_t>
+      constant_of_;  // bytes, low, high, shared → offset
 };
 
 }  // namespace

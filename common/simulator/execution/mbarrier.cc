@@ -5,6 +5,7 @@
 
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/async_copy.h"
+#include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/memory_operand.h"
 
@@ -28,27 +29,27 @@ struct State {
 };
 static_assert(sizeof(State) == 8);
 
-State load(Warp& warp, uint32_t address) {
-  if (!warp.cta->mbarriers.contains(address)) {
+State load(Warp& warp, const Cta& cta, uint32_t address) {
+  if (!cta.mbarriers.contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
           "there is no mbarrier object at shared address " + std::to_string(address) +
               ": it has not been initialised");
   }
   State state;
-  std::memcpy(&state, warp.cta->shared.data() + address, sizeof state);
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
   return state;
 }
 
-void store(Warp& warp, uint32_t address, State state) {
+void store(Warp& warp, Cta& cta, uint32_t address, State state) {
   if (state.pending == 0 && state.bytes == 0) {  // the phase is complete
     state.phase ^= 1;
     state.pending = state.expected;
-    MbarrierClocks& clocks = warp.cta->mbarriers[address];
+    MbarrierClocks& clocks = cta.mbarriers[address];
     clocks.completed = std::move(clocks.arriving);
     clocks.arriving.clear();
     ++clocks.phase;
   }
-  std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
+  std::memcpy(cta.shared.data() + address, &state, sizeof state);
   ++warp.worker->events;
   ++warp.writes;
 }
@@ -71,17 +72,17 @@ void expect_bytes(Warp& warp, State& state, int64_t bytes) {
   state.bytes = sum;
 }
 
-void release(Warp& warp, uint32_t address) {
-  if (warp.worker->checking) warp.cta->shadow.release(warp.index, warp.cta->mbarriers[address].arriving);
+void release(Warp& warp, Cta& cta, uint32_t address, bool relaxed = false) {
+  if (warp.worker->checking) release_to(warp, cta.mbarriers[address].arriving, relaxed);
 }
 
 struct MbarrierUse {
   AddressUse address;
   bool drop = false, expect = false, keep = false;  // keep: .noComplete
-  bool parity = false, blocking = false;
+  bool parity = false, relaxed = false;
 };
 
-// Calls f(lane, shared address) for every active lane; counts no memory request.
+// Calls f(lane, CTA, address in its shared memory) for every active lane; counts no memory request.
 template <class F>
 void each_object(Warp& warp, const Inst& inst, F f) {
   const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
@@ -90,12 +91,12 @@ void each_object(Warp& warp, const Inst& inst, F f) {
   if (!at.shared) fault(warp, FindingKind::illegal_address, "an mbarrier object must lie in shared memory");
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    f(lane, static_cast<uint32_t>(at.address[lane]));
+    f(lane, *at.holder[lane], static_cast<uint32_t>(at.address[lane]));
   }
 }
 
 void run_init(Warp& warp, const Inst& inst) {
-  each_object(warp, inst, [&](int lane, uint32_t address) {
+  each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
     const uint32_t count = warp.reg<uint32_t>(inst.b)[lane];
     if (count == 0 || count > most_arrivals) {
       fault(warp, FindingKind::illegal_instruction, "an mbarrier for " + std::to_string(count) + " arrivals",
@@ -104,39 +105,39 @@ void run_init(Warp& warp, const Inst& inst) {
     State state{};
     state.pending = state.expected = count;
     state.one = 1;
-    warp.cta->mbarriers[address] = {};
-    std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
+    cta.mbarriers[address] = {};
+    std::memcpy(cta.shared.data() + address, &state, sizeof state);
     ++warp.worker->events;
     ++warp.writes;
   });
 }
 
 void run_invalidate(Warp& warp, const Inst& inst) {
-  each_object(warp, inst, [&](int, uint32_t address) {
-    load(warp, address);
-    warp.cta->mbarriers.erase(address);
+  each_object(warp, inst, [&](int, Cta& cta, uint32_t address) {
+    load(warp, cta, address);
+    cta.mbarriers.erase(address);
   });
 }
 
 // b: bytes.
 template <bool complete>
 void run_bytes(Warp& warp, const Inst& inst) {
-  each_object(warp, inst, [&](int lane, uint32_t address) {
-    State state = load(warp, address);
+  each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
+    State state = load(warp, cta, address);
     const int64_t bytes = warp.reg<uint32_t>(inst.b)[lane];
     expect_bytes(warp, state, complete ? -bytes : bytes);
-    store(warp, address, state);
+    store(warp, cta, address, state);
   });
 }
 
 // d: token (0: none); b: count, or bytes where .expect_tx.
 void run_arrive(Warp& warp, const Inst& inst) {
   const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
-  each_object(warp, inst, [&](int lane, uint32_t address) {
-    State state = load(warp, address);
+  each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
+    State state = load(warp, cta, address);
     const uint64_t token = std::bit_cast<uint64_t>(state);
     const uint32_t operand = inst.b ? warp.reg<uint32_t>(inst.b)[lane] : 1;
-    release(warp, address);
+    release(warp, cta, address, use.relaxed);
     if (use.expect) expect_bytes(warp, state, operand);
     const uint32_t count = use.expect ? 1 : operand;
     if (use.drop) state.expected -= count;
@@ -144,7 +145,7 @@ void run_arrive(Warp& warp, const Inst& inst) {
     if (use.keep && state.pending == 0) {
       fault(warp, FindingKind::illegal_instruction, "an arrival with .noComplete completes the phase", lane);
     }
-    store(warp, address, state);
+    store(warp, cta, address, state);
     if (inst.d) warp.reg<uint64_t>(inst.d)[lane] = token;
   });
 }
@@ -153,16 +154,16 @@ void run_arrive(Warp& warp, const Inst& inst) {
 void run_wait(Warp& warp, const Inst& inst) {
   const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
   uint32_t done = 0;
-  each_object(warp, inst, [&](int lane, uint32_t address) {
-    const State state = load(warp, address);
+  each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
+    const State state = load(warp, cta, address);
     const uint64_t phase = use.parity ? warp.reg<uint32_t>(inst.b)[lane] & 1
                                       : std::bit_cast<State>(warp.reg<uint64_t>(inst.b)[lane]).phase;
     if (state.phase != phase) {
       done |= 1u << lane;
-      if (warp.worker->checking) warp.cta->shadow.acquire(warp.index, warp.cta->mbarriers[address].completed);
-      copies_seen(*warp.cta, address);
+      if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
+      copies_seen(cta, address);
     } else {
-      land_copies_for(*warp.cta, address);
+      land_copies_for(cta, address);
     }
   });
   warp.set_pred(inst.d, done);
@@ -200,7 +201,7 @@ void decode(Decoder& d) {
   if (wait) use.parity = d.has("parity");
   use.address.kind = AccessKind::atomic;
   memory_space(d, use.address);
-  d.one_of({"release", "acquire", "relaxed"});
+  use.relaxed = d.one_of({"release", "acquire", "relaxed"}) == 2;
   d.one_of({"cta", "cluster"});
   d.type();
   d.early_clobber();
@@ -211,6 +212,10 @@ void decode(Decoder& d) {
     const Operand& token = d.operand(next++);
     if (token.kind != Operand::Kind::sink) d.inst().d = d.dst(token, Type::b64);
   }
+  // Of another CTA: only what returns no state (PTX ISA 9.7.13.15.13, .14, .11, .12).
+  const bool remote = (arrive && !d.inst().d) || op == expects || op == completes;
+  if (use.address.cluster && !remote) d.unsupported("not on an mbarrier of another CTA");
+  use.address.cluster = remote;
   use.address = memory_address(d, d.operand(next++), use.address, 8);
   if (wait) {
     d.inst().b = d.src(next++, use.parity ? Type::u32 : Type::b64);
@@ -231,24 +236,24 @@ void decode(Decoder& d) {
 
 }  // namespace
 
-void arrive_at_mbarrier(Warp& warp, uint32_t address, uint32_t count) {
-  State state = load(warp, address);
-  release(warp, address);
+void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count) {
+  State state = load(warp, cta, address);
+  release(warp, cta, address);
   take(warp, state, count);
-  store(warp, address, state);
+  store(warp, cta, address, state);
 }
 
-uint64_t mbarrier_phase(const Warp& warp, uint32_t address) {
-  const auto found = warp.cta->mbarriers.find(address);
-  return found == warp.cta->mbarriers.end() ? 0 : found->second.phase;
+uint64_t mbarrier_phase(const Cta& cta, uint32_t address) {
+  const auto found = cta.mbarriers.find(address);
+  return found == cta.mbarriers.end() ? 0 : found->second.phase;
 }
 
-void expect_one_more(Warp& warp, uint32_t address) {
-  State state = load(warp, address);
+void expect_one_more(Warp& warp, Cta& cta, uint32_t address) {
+  State state = load(warp, cta, address);
   if (state.pending == most_arrivals)
     fault(warp, FindingKind::illegal_instruction, "too many arrivals at an mbarrier");
   state.pending += 1;
-  std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
+  std::memcpy(cta.shared.data() + address, &state, sizeof state);
 }
 
 std::span<const Opcode> mbarrier_opcodes() {

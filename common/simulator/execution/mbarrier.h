@@ -16,15 +16,15 @@ struct MbarrierClocks {
   uint64_t phase = 0;               // how many are complete
 };
 
-// `count` arrivals at the object at this shared address, by a lane of the warp: its memory accesses so far
-// come before what those do who wait for the phase. Faults where there is no object or more arrive than are
-// expected.
-void arrive_at_mbarrier(Warp& warp, uint32_t address, uint32_t count);
+// `count` arrivals at the object at this address in the CTA's shared memory, by a lane of the warp: its
+// memory accesses so far come before what those do who wait for the phase. Faults where there is no object or
+// more arrive than are expected.
+void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count);
 
-// Of the object at this shared address: how many phases are complete.
-uint64_t mbarrier_phase(const Warp& warp, uint32_t address);
+// Of the object at this address: how many phases are complete.
+uint64_t mbarrier_phase(const Cta& cta, uint32_t address);
 
 // One more arrival is expected in this phase and no other (cp.async.mbarrier.arrive without .noinc).
-void expect_one_more(Warp& warp, uint32_t address);
+void expect_one_more(Warp& warp, Cta& cta, uint32_t address);
 
 }  // namespace simulator

@@ -62,6 +62,7 @@ struct Program {
     uint32_t offset;
     uint32_t bytes;  // per lane: 2, 4, 8, 16; 0: a predicate, all lanes
     uint64_t low, high;
+    bool shared;  // the address of a shared variable: in each CTA of a cluster another one
   };
   std::vector<Constant> constants;
   struct Formal {

@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "common/simulator/counters/trace.h"
+#include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/machine.h"
 
 namespace simulator {
@@ -83,6 +84,7 @@ void Warp::wait(Group::State state, uint32_t at) {
 }
 
 void Warp::leave(uint32_t lanes) {
+  if (lanes == live && cta->unfinished == 1) leave_cluster(*this, std::countr_zero(lanes));
   live &= ~lanes;
   exec &= ~lanes;
   stop = 0;
@@ -182,7 +184,8 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
   Frame* made = nullptr;
   // One that was last used for the same function has its constants already.
   for (size_t i = worker.frames.size(); i-- > 0 && i + 64 > worker.frames.size();) {
-    if (worker.frames[i]->program == &program && worker.frames[i]->launch == warp.cta->grid->id) {
+    if (worker.frames[i]->program == &program && worker.frames[i]->launch == warp.cta->grid->id &&
+        worker.frames[i]->rank == warp.cta->rank) {
       made = worker.frames[i].release();
       worker.frames.erase(worker.frames.begin() + static_cast<std::ptrdiff_t>(i));
       break;
@@ -197,6 +200,7 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
     }
     made->program = &program;
     made->launch = warp.cta->grid->id;
+    made->rank = warp.cta->rank;
     if (made->storage.size() < program.frame_bytes + 64) made->storage.resize(program.frame_bytes + 64);
     const uintptr_t address = reinterpret_cast<uintptr_t>(made->storage.data());
     made->registers = made->storage.data() + ((address + 63) / 64 * 64 - address);
@@ -205,7 +209,8 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
       if (constant.bytes == 0) {
         std::memcpy(at, &constant.low, 4);
       } else {
-        const uint64_t value[2] = {constant.low, constant.high};
+        const uint64_t rank = constant.shared ? uint64_t{made->rank} << rank_shift : 0;
+        const uint64_t value[2] = {constant.low + rank, constant.high};
         for (int lane = 0; lane < warp_size; ++lane)
           std::memcpy(at + lane * constant.bytes, value, constant.bytes);
       }

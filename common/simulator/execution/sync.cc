@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/scheduler.h"
 
@@ -28,18 +29,19 @@ uint32_t expected_threads(const Cta& cta, const Barrier& barrier) {
 void finish(Cta& cta, uint32_t number) {
   Barrier& barrier = cta.barriers[number];
   if (cta.worker->checking) {
+    SharedShadow& shadow = cta.cluster->shadow;
     uint32_t warps[64] = {};
     uint32_t count = 0;
     for (uint64_t left = barrier.warps; left; left &= left - 1)
-      warps[count++] = static_cast<uint32_t>(std::countr_zero(left));
+      warps[count++] = cta.warps[static_cast<size_t>(std::countr_zero(left))].in_cluster;
     if (!barrier.expected) {  // everybody's: what warps did that have exited since comes before it too
       for (const Warp& warp : cta.warps) {
-        if (!warp.live) warps[count++] = warp.index;
+        if (!warp.live) warps[count++] = warp.in_cluster;
       }
     }
-    cta.shadow.barrier(warps, count);
+    shadow.barrier(warps, count);
     if (!barrier.clock.empty()) {
-      for (uint32_t i = 0; i < count; ++i) cta.shadow.acquire(warps[i], barrier.clock);
+      for (uint32_t i = 0; i < count; ++i) shadow.acquire(warps[i], barrier.clock);
     }
   }
   const uint32_t votes = barrier.votes, voters = barrier.voters;
@@ -157,7 +159,7 @@ void run_barrier(Warp& warp, const Inst& inst) {
   Cta& cta = *warp.cta;
   Barrier& barrier = cta.barriers[number];
   if (use.arrive) {
-    if (cta.worker->checking) cta.shadow.release(warp.index, barrier.clock);
+    if (cta.worker->checking) cta.cluster->shadow.release(warp.in_cluster, barrier.clock);
   } else {
     barrier.warps |= 1ull << warp.index;
     warp.wait(Group::State::barrier, warp.pc);
@@ -167,26 +169,24 @@ void run_barrier(Warp& warp, const Inst& inst) {
   try_finish(cta, number);
 }
 
-// ---- The barrier of a cluster, of one CTA: arriving and waiting are separate.
-
-void only_one_cta(Warp& warp) {
-  const auto& cluster = warp.cta->grid->launch.cluster;
-  if (cluster[0] * cluster[1] * cluster[2] != 1)
-    fault(warp, FindingKind::not_supported, "barriers of clusters of more than one CTA");
-}
+// ---- The barrier of a cluster (PTX ISA 9.7.13.3): arriving and waiting are separate.
 
 // Have all threads arrived that have not exited? Then the next phase begins.
-void try_finish_cluster(Cta& cta) {
+void try_finish_cluster(Cluster& cluster) {
   const auto arrived = [](const Warp& warp) { return (warp.live & ~warp.cluster_arrived) == 0; };
-  if (!std::all_of(cta.warps.begin(), cta.warps.end(), arrived)) return;
-  for (Warp& warp : cta.warps) warp.cluster_arrived = 0;
-  cta.cluster_barrier.completed = std::move(cta.cluster_barrier.arriving);
-  cta.cluster_barrier.arriving.clear();
+  for (const auto& cta : cluster.ctas) {
+    if (!std::all_of(cta->warps.begin(), cta->warps.end(), arrived)) return;
+  }
+  for (const auto& cta : cluster.ctas) {
+    for (Warp& warp : cta->warps) warp.cluster_arrived = 0;
+  }
+  cluster.completed = std::move(cluster.arriving);
+  cluster.arriving.clear();
 }
 
+// extra: not 0: .relaxed
 void run_cluster_arrive(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return;
-  only_one_cta(warp);
   if (warp.cluster_to_wait & warp.exec) {
     fault(warp, FindingKind::illegal_instruction,
           "a thread arrives twice without barrier.cluster.wait between",
@@ -195,21 +195,22 @@ void run_cluster_arrive(Warp& warp, const Inst& inst) {
   warp.cluster_arrived |= warp.exec;
   warp.cluster_to_wait |= warp.exec;
   ++warp.worker->events;
-  if (warp.worker->checking) warp.cta->shadow.release(warp.index, warp.cta->cluster_barrier.arriving);
-  try_finish_cluster(*warp.cta);
+  Cluster& cluster = *warp.cta->cluster;
+  if (warp.worker->checking) release_to(warp, cluster.arriving, inst.extra != 0);
+  try_finish_cluster(cluster);
 }
 
 void run_cluster_wait(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return;
-  only_one_cta(warp);
   if (warp.exec & ~warp.cluster_to_wait) {
     fault(warp, FindingKind::illegal_instruction, "barrier.cluster.wait by a thread that has not arrived",
           std::countr_zero(warp.exec & ~warp.cluster_to_wait));
   }
-  if (warp.exec & warp.cluster_arrived) try_finish_cluster(*warp.cta);  // others may have exited
+  Cluster& cluster = *warp.cta->cluster;
+  if (warp.exec & warp.cluster_arrived) try_finish_cluster(cluster);  // others may have exited
   if (warp.exec & warp.cluster_arrived) return warp.wait(Group::State::blocked, warp.pc - 1);
   warp.cluster_to_wait &= ~warp.exec;
-  if (warp.worker->checking) warp.cta->shadow.acquire(warp.index, warp.cta->cluster_barrier.completed);
+  if (warp.worker->checking) cluster.shadow.acquire(warp.in_cluster, cluster.completed);
 }
 
 void run_warp_barrier(Warp& warp, const Inst& inst);
@@ -226,8 +227,10 @@ void decode_barrier(Decoder& d) {
     const bool wait = d.has("wait");
     if (!wait && !d.has("arrive")) d.unsupported("unknown barrier");
     d.has("aligned");
-    d.one_of({"release", "acquire", "relaxed"});
+    const int order = d.one_of({"release", "acquire", "relaxed"});
+    if (order >= 0 && wait != (order == 1)) d.unsupported("an order that this barrier does not have");
     d.own_guard();
+    d.inst().extra = order == 2;
     d.inst().inner = wait ? run_cluster_wait : run_cluster_arrive;
     return;
   }
@@ -289,7 +292,7 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
     }
     if ((mask & warp.live & ~same) == 0) passing |= left & -left;
   }
-  if (passing && warp.worker->checking) warp.cta->shadow.sync_warp(warp.index);
+  if (passing && warp.worker->checking) warp.cta->cluster->shadow.sync_warp(warp.in_cluster);
   const size_t known = warp.others.size();
   for (size_t i = 0; i < known; ++i) {
     Group& group = warp.others[i];
@@ -305,11 +308,10 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
   wait_for_others(warp, warp.exec & ~passing);
 }
 
-// Memory is sequentially consistent here. But whoever orders accesses between CTAs has them communicate, with
-// plain loads and stores too.
 // What threads did to shared memory may be followed by accesses of the async proxy (PTX ISA 8.6).
 void run_proxy_fence(Warp& warp, const Inst&) {
-  if (warp.worker->checking) warp.cta->shadow.proxy_fence(warp.index, warp.exec, warp.exec == warp.live);
+  if (warp.worker->checking)
+    warp.cta->cluster->shadow.proxy_fence(warp.in_cluster, warp.exec, warp.exec == warp.live);
 }
 
 void decode_proxy_fence(Decoder& d) {
@@ -322,11 +324,36 @@ void decode_proxy_fence(Decoder& d) {
   }
 }
 
+// a, b: does it release, acquire? Memory is sequentially consistent here: a fence matters only to what is
+// known to be ordered, around relaxed arrivals and waits.
+void run_fence(Warp& warp, const Inst& inst) {
+  if (!warp.worker->checking) return;
+  SharedShadow& shadow = warp.cta->cluster->shadow;
+  if (inst.a) shadow.release(warp.in_cluster, warp.fenced);
+  if (!inst.b || warp.unfenced.empty()) return;
+  shadow.acquire(warp.in_cluster, warp.unfenced);
+  warp.unfenced.clear();
+}
+
+void run_init_fence(Warp& warp, const Inst&) {
+  if (warp.worker->checking) warp.cta->cluster->shadow.publish(warp.in_cluster);
+}
+
 void decode_fence(Decoder& d) {
   if (d.has("proxy")) return decode_proxy_fence(d);
-  d.one_of({"sc", "acq_rel", "acquire", "release"});
-  if (d.one_of({"cta", "cluster", "gpu", "sys"}) >= 2) d.program().order_sensitive = true;
-  d.inst().inner = run_nothing;
+  if (d.has("mbarrier_init")) {
+    if (!d.has("release") || !d.has("cluster")) d.unsupported("this fence does not exist");
+    d.inst().inner = run_init_fence;
+    return;
+  }
+  const int order = d.one_of({"sc", "acq_rel", "acquire", "release"});
+  d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
+  const int scope = d.one_of({"cta", "cluster", "gpu", "sys"});
+  // Whoever orders accesses between clusters has them communicate, with plain loads and stores too.
+  if (scope >= 2) d.program().order_sensitive = true;
+  d.inst().a = order != 2;
+  d.inst().b = order != 3;
+  d.inst().inner = run_fence;
 }
 
 void decode_membar(Decoder& d) {

@@ -30,6 +30,7 @@ struct Frame {
   uint32_t return_pc = 0;      // in the caller
   const Inst* call = nullptr;  // in the caller
   uint64_t launch = 0;         // whose program this is
+  uint32_t rank = 0;           // of the CTA: addresses of shared variables are among the constants
   uint32_t depth = 0;
   uint32_t lanes = 0;       // that are inside, or inside what it calls
   uint32_t local_base = 0;  // bytes, in each thread's local memory
@@ -70,6 +71,7 @@ class Warp {
   uint32_t live = 0;                   // lanes that have not exited
   uint32_t started = 0;                // lanes that there are: fewer than 32 in the last warp of some CTAs
   uint32_t index = 0;                  // in its CTA
+  uint32_t in_cluster = 0;             // rank of the CTA · warps of a CTA + index
   Frame* frame = nullptr;              // of the group that runs
   std::vector<Group> others;           // the other groups
   std::vector<std::byte> local;        // byte o of lane l at o / 16 · 512 + l · 16 + o % 16
@@ -77,7 +79,10 @@ class Warp {
 
   uint32_t cluster_arrived = 0;  // lanes that have arrived at the cluster's barrier, in its present phase
   uint32_t cluster_to_wait = 0;  // lanes that have arrived, in any phase, and are to wait for it
-  AsyncCopies async;             // cp.async that have not been waited for
+  // Clocks: what fences of more than its CTA's scope have made ready for a relaxed arrival to publish; what
+  // relaxed waits have seen, for a fence to make known.
+  std::vector<uint32_t> fenced, unfenced;
+  AsyncCopies async;  // cp.async that have not been waited for
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.
   template <class T>

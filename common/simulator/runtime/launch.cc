@@ -100,6 +100,7 @@ cudaError_t error_of(FindingKind kind) {
     case FindingKind::unfinished_async:
     case FindingKind::missing_fence:
     case FindingKind::race:
+    case FindingKind::absent_cta:
     case FindingKind::divergent_barrier:
     case FindingKind::invalid_shuffle:
       break;
@@ -125,6 +126,8 @@ cudaError_t prepare(Function& function, const LaunchRequest& request, void** arg
   prepared.launch.grid = array_of(request.grid);
   prepared.launch.block = array_of(request.block);
   prepared.launch.cluster = cluster;
+  prepared.launch.explicit_cluster =
+      request.cluster || kernel.required_cluster[0] != 0 || function.required_cluster[0] != 0;
   prepared.launch.dynamic_shared = request.dynamic_shared;
   prepared.launch.cooperative = request.cooperative;
   prepared.params.assign(kernel.params_bytes, std::byte{});
