@@ -96,8 +96,9 @@ void acquire_from(Warp& warp, const std::vector<uint32_t>& clock, bool relaxed) 
   shadow.merge(clock, warp.unfenced);
 }
 
-void leave_cluster(Warp& warp, int lane) {
+void leave_cta(Warp& warp, int lane) {
   const Cta& cta = *warp.cta;
+  check_register_pool(warp, lane);
   if (!warp.worker->checking) return;
   const auto other = cta.cluster->shadow.unordered_reach(cta.rank);
   if (!other) return;

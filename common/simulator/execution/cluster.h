@@ -19,6 +19,6 @@ void release_to(Warp& warp, std::vector<uint32_t>& clock, bool relaxed);
 void acquire_from(Warp& warp, const std::vector<uint32_t>& clock, bool relaxed);
 
 // The last threads of the warp's CTA are about to exit.
-void leave_cluster(Warp& warp, int lane);
+void leave_cta(Warp& warp, int lane);
 
 }  // namespace simulator

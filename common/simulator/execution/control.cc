@@ -226,11 +226,6 @@ std::span<const Opcode> control_opcodes() {
       {"pmevent", [](Decoder& d) { d.has("mask"), d.operand(0), d.inst().inner = run_nothing; }},
       {"nanosleep",
        [](Decoder& d) { d.type(), d.own_guard(), d.src(0, Type::u32), d.inst().inner = run_nanosleep; }},
-      {"setmaxnreg",
-       [](Decoder& d) {  // registers are not scarce here
-         d.one_of({"inc", "dec"}), d.has("sync"), d.has("aligned"), d.type();
-         d.inst().inner = run_nothing;
-       }},
   };
   return table;
 }

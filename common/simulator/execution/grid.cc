@@ -57,6 +57,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.shared.assign(grid.shared_bytes, std::byte{0xa5});
   cta.barriers.fill(Barrier{});
   cta.mbarriers.clear();
+  cta.register_pool = {};
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   for (uint32_t w = 0; w < grid.warps; ++w) {

@@ -22,9 +22,9 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
     std::unordered_map<std::string_view, Decode> all;
     for (const auto& family :
          {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(), approximate_opcodes(),
-          move_opcodes(), control_opcodes(), sync_opcodes(), cluster_opcodes(), warp_opcodes(),
-          memory_opcodes(), stack_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes(),
-          matrix_load_opcodes(), mma_opcodes(), wmma_opcodes()}) {
+          move_opcodes(), control_opcodes(), sync_opcodes(), cluster_opcodes(), register_pool_opcodes(),
+          warp_opcodes(), memory_opcodes(), stack_opcodes(), atomic_opcodes(), async_copy_opcodes(),
+          mbarrier_opcodes(), matrix_load_opcodes(), mma_opcodes(), wmma_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
@@ -406,6 +406,23 @@ void Loader::lay_out_shared(const ptx::Function& function) {
   }
 }
 
+// What a kernel with setmaxnreg starts with, tried with ptxas 13.0: as many registers as the CTAs that
+// .minnctapersm promises have room for in a quarter of a multiprocessor, or as .maxnreg says, but no more
+// than it ever asks for. With neither directive ptxas ignores setmaxnreg: 0.
+uint32_t registers_at_entry(const ptx::Function& entry, const Program& program) {
+  if (program.most_registers == 0 || (entry.max_registers == 0 && entry.min_ctas == 0)) return 0;
+  uint32_t most = program.most_registers;
+  if (entry.max_registers != 0) most = std::min(most, (entry.max_registers + 7) / 8 * 8);
+  if (entry.min_ctas != 0) {
+    const auto& bound = entry.required_threads[0] != 0 ? entry.required_threads : entry.max_threads;
+    const uint32_t threads =
+        bound[0] != 0 ? bound[0] * std::max(1u, bound[1]) * std::max(1u, bound[2]) : 1024;
+    const uint32_t warps = (threads + warp_size - 1) / warp_size * entry.min_ctas;
+    most = std::min(most, 16384 / (warp_size * ((warps + 3) / 4)) / 8 * 8);
+  }
+  return most;
+}
+
 std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
   kernel_ = std::make_unique<Kernel>();
   shared_end_ = shared_reserved;
@@ -461,6 +478,7 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     Program& top = *kernel_->programs[0];
     top.shared_granule = std::min(top.shared_granule, program->shared_granule);
     top.order_sensitive |= program->order_sensitive;
+    top.most_registers = std::max(top.most_registers, program->most_registers);
     info.prints |= program->prints;
     info.allocates |= program->allocates;
     // What only an indirect call may reach is refused when one does.
@@ -497,6 +515,8 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
   // What ptxas would use is not known: at least what is alive at once, no more than the launch bounds allow.
   const uint32_t most = std::min(255u, 65536 / std::max(32u, info.max_threads) / 8 * 8);
   info.registers = std::min(most, std::max(16u, (kernel_->programs[0]->words_live + 8 + 7) / 8 * 8));
+  info.registers_at_entry = registers_at_entry(entry, *kernel_->programs[0]);
+  if (info.registers_at_entry != 0) info.registers = std::min(255u, info.registers_at_entry);
   return std::move(kernel_);
 }
 

@@ -20,6 +20,7 @@
 #include "common/simulator/execution/launch.h"
 #include "common/simulator/execution/loader.h"
 #include "common/simulator/execution/mbarrier.h"
+#include "common/simulator/execution/register_pool.h"
 #include "common/simulator/execution/warp.h"
 #include "common/simulator/memory/global_memory.h"
 
@@ -106,9 +107,10 @@ struct Cta {
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
   std::map<uint32_t, MbarrierClocks> mbarriers;  // by shared address
-  uint32_t unfinished = 0;                       // warps
-  uint64_t clock_start = 0, clock_reads = 0;     // %clock: Worker::executed at the start; readings so far
-  uint64_t turn = 0;                             // how often the scheduler came by
+  RegisterPool register_pool;
+  uint32_t unfinished = 0;                    // warps
+  uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
+  uint64_t turn = 0;                          // how often the scheduler came by
 };
 
 // What a CPU thread keeps.

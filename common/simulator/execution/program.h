@@ -58,6 +58,7 @@ struct Program {
   uint32_t frame_bytes = 0;       // registers and call parameters of one activation
   uint32_t local_bytes = 0;       // local memory per thread of one activation
   uint32_t words_live = 0;        // most 32-bit registers alive at once
+  uint32_t most_registers = 0;    // that any setmaxnreg asks for
   struct Constant {               // filled in when a frame is made
     uint32_t offset;
     uint32_t bytes;  // per lane: 2, 4, 8, 16; 0: a predicate, all lanes

@@ -84,7 +84,7 @@ void Warp::wait(Group::State state, uint32_t at) {
 }
 
 void Warp::leave(uint32_t lanes) {
-  if (lanes == live && cta->unfinished == 1) leave_cluster(*this, std::countr_zero(lanes));
+  if (lanes == live && cta->unfinished == 1) leave_cta(*this, std::countr_zero(lanes));
   live &= ~lanes;
   exec &= ~lanes;
   stop = 0;

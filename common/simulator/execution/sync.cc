@@ -422,6 +422,22 @@ bool resolve_divergent_barriers(Cta& cta) {
   return resolved;
 }
 
+namespace {
+
+// Of barrier.cluster: "32 of 64 threads have arrived".
+std::string arrivals(const Cluster& cluster) {
+  int arrived = 0, all = 0;
+  for (const auto& cta : cluster.ctas) {
+    for (const Warp& warp : cta->warps) {
+      arrived += std::popcount(warp.cluster_arrived & warp.live);
+      all += std::popcount(warp.live);
+    }
+  }
+  return std::to_string(arrived) + " of " + std::to_string(all) + " threads have arrived";
+}
+
+}  // namespace
+
 std::vector<std::string> who_waits(Cta& cta) {
   std::vector<std::string> lines;
   const auto where = [](const Frame& frame, uint32_t pc) { return source_of(*frame.program, pc); };
@@ -439,6 +455,12 @@ std::vector<std::string> who_waits(Cta& cta) {
         line += " wait at barrier " + std::to_string(group.barrier) + " at " +
                 where(*group.frame, group.pc - 1) + ", where " + std::to_string(barrier.arrived) + " of " +
                 std::to_string(expected_threads(cta, barrier)) + " threads have arrived";
+      } else if (group.frame->program->code[group.pc].inner == run_cluster_wait) {
+        line += " wait at barrier.cluster at " + where(*group.frame, group.pc) + ", where " +
+                arrivals(*cta.cluster);
+      } else if (waits_for_registers(group.frame->program->code[group.pc])) {
+        line += " wait for registers at " + where(*group.frame, group.pc) + ": " +
+                std::to_string(cta.register_pool.free) + " for each thread of a warp are free";
       } else if (group.state == Group::State::convergence) {
         line += " wait for the other lanes of their warp at " + where(*group.frame, group.pc);
       } else {
