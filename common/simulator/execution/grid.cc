@@ -60,6 +60,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.register_pool = {};
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
+  cta.warpgroups.assign((grid.warps + warpgroup_warps - 1) / warpgroup_warps, {});
   for (uint32_t w = 0; w < grid.warps; ++w) {
     Warp& warp = cta.warps[w];
     const uint32_t lanes = std::min<uint32_t>(warp_size, grid.threads - w * warp_size);
@@ -75,6 +76,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
     warp.fenced.clear();
     warp.unfenced.clear();
     warp.async.clear();
+    warp.wgmma = {};
     warp.rotated = warp.yield = false;
     warp.writes = 0;
     warp.polled_writes = ~0ull;
@@ -154,6 +156,7 @@ bool advance(Cta& cta) {
     any = true;
     const uint64_t turn = seed ? 1 + next_random(worker) % 256 : quantum;
     if (seed && !warp.async.pending.empty()) land_copies_at_random(warp, next_random(worker));
+    if (seed && warp.wgmma.asked != warp.wgmma.waited) land_wgmma_at_random(warp, next_random(worker));
     if (worker.counting) {
       warp.run<true>(turn);
     } else {

@@ -21,10 +21,11 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
   static const auto table = [] {
     std::unordered_map<std::string_view, Decode> all;
     for (const auto& family :
-         {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(), approximate_opcodes(),
-          move_opcodes(), control_opcodes(), sync_opcodes(), cluster_opcodes(), register_pool_opcodes(),
-          warp_opcodes(), memory_opcodes(), stack_opcodes(), atomic_opcodes(), async_copy_opcodes(),
-          mbarrier_opcodes(), matrix_load_opcodes(), mma_opcodes(), wmma_opcodes()}) {
+         {arithmetic_opcodes(),  bit_opcodes(),           compare_opcodes(),    convert_opcodes(),
+          approximate_opcodes(), move_opcodes(),          control_opcodes(),    sync_opcodes(),
+          cluster_opcodes(),     register_pool_opcodes(), warp_opcodes(),       memory_opcodes(),
+          stack_opcodes(),       atomic_opcodes(),        async_copy_opcodes(), mbarrier_opcodes(),
+          matrix_load_opcodes(), mma_opcodes(),           wmma_opcodes(),       wgmma_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
@@ -102,6 +103,7 @@ class FrameDecoder final : public Decoder {
         inst_.guard_negated = instruction.guard_negated;
         if (!own_guard_) inst_.run = run_guarded;
       }
+      watch(ignored);
       program_->code.push_back(inst_);
       program_->memory.push_back(memory_);
     }
@@ -153,6 +155,25 @@ class FrameDecoder final : public Decoder {
         };
       }
     }
+  }
+
+  // Does the instruction use a register that some wgmma uses, too?
+  void watch(const Access& access) {
+    const std::vector<bool>& used = program_->wgmma_registers;
+    if (used.empty()) return;
+    Watched& watched = program_->watched.emplace_back();
+    if (ptx_->opcode == "wgmma") return;
+    for (const auto* registers : {&access.reads, &access.writes}) {
+      for (const uint32_t r : *registers) {
+        if (used[r]) watched.registers.push_back(offsets_->offset[r]);
+      }
+    }
+    if (watched.registers.empty()) return;
+    const auto is_vector = [](const ptx::Operand& each) { return each.kind == ptx::Operand::Kind::vector; };
+    const bool move =
+        ptx_->opcode == "mov" && std::none_of(ptx_->operands.begin(), ptx_->operands.end(), is_vector);
+    watched.run = inst_.run;
+    inst_.run = move ? run_watched_move : run_watched;
   }
 
   // One line for all instructions that differ in their operands only: there may be thousands.
@@ -568,6 +589,16 @@ void Loader::decode(Program& program) {
     }
   }
 
+  for (const ptx::Instruction& at : function.instructions) {
+    if (at.opcode != "wgmma" || at.operands.size() < 2) continue;
+    program.wgmma_registers.resize(function.registers.size());
+    for (size_t i = 0; i < 2; ++i) {  // D, and A where it is in registers
+      for (const ptx::Operand& each : at.operands[i].elements) {
+        if (each.kind == ptx::Operand::Kind::reg) program.wgmma_registers[each.index] = true;
+      }
+    }
+  }
+
   const std::vector<Access> accesses = decoder.collect();
   program.order_sensitive = false;  // the first pass does not know yet which results are unused
   const uint32_t params_begin = decoder.constants_end();
@@ -591,6 +622,7 @@ void Loader::decode(Program& program) {
   Inst end;
   end.inner = end.run = implicit_return();
   program.code.push_back(end);
+  if (!program.watched.empty()) program.watched.emplace_back();
   program.memory.emplace_back();
 }
 

@@ -108,6 +108,7 @@ struct Cta {
   std::array<Barrier, 16> barriers;
   std::map<uint32_t, MbarrierClocks> mbarriers;  // by shared address
   RegisterPool register_pool;
+  std::vector<Warpgroup> warpgroups;
   uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
   uint64_t turn = 0;                          // how often the scheduler came by

@@ -50,6 +50,12 @@ struct MemoryUse {
   uint8_t bytes = 0;  // per lane
 };
 
+// An instruction that uses registers of some wgmma of its function: what it does, and their offsets.
+struct Watched {
+  Handler run = nullptr;
+  std::vector<uint32_t> registers;
+};
+
 struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
@@ -81,6 +87,8 @@ struct Program {
   // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
   // more.
   std::set<std::pair<uint32_t, int64_t>> compared;
+  std::vector<bool> wgmma_registers;     // by number: some wgmma names it; empty: there is no wgmma
+  std::vector<Watched> watched;          // where there is: as long as code
   std::set<uint32_t> compared_values;    // registers that they compare with: such a load's destination
   uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
   std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched

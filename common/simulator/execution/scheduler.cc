@@ -98,6 +98,7 @@ void Warp::leave(uint32_t lanes) {
   for (Group& group : others) {
     if (group.state == Group::State::convergence) group.state = Group::State::ready;
   }
+  if (!live && wgmma.asked != wgmma.waited) forget_wgmma_registers(*this, nullptr);
   if (!live) warp_finished(*this);
 }
 
@@ -217,6 +218,7 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
     }
   }
   std::memset(made->registers, 0, 64);  // carry
+  made->wgmma.assign(program.watched.empty() ? 0 : program.frame_bytes / 64, {});
   for (const Program::Formal& zeroed : program.zeroed)
     std::memset(made->registers + zeroed.offset, 0, zeroed.bytes);
   made->caller = caller;

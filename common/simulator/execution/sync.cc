@@ -461,6 +461,9 @@ std::vector<std::string> who_waits(Cta& cta) {
       } else if (waits_for_registers(group.frame->program->code[group.pc])) {
         line += " wait for registers at " + where(*group.frame, group.pc) + ": " +
                 std::to_string(cta.register_pool.free) + " for each thread of a warp are free";
+      } else if (const std::string what = wgmma_waited_for(warp, group.frame->program->code[group.pc]);
+                 !what.empty()) {
+        line += " at " + where(*group.frame, group.pc) + " " + what;
       } else if (group.state == Group::State::convergence) {
         line += " wait for the other lanes of their warp at " + where(*group.frame, group.pc);
       } else {

@@ -9,6 +9,7 @@
 
 #include "common/simulator/execution/async_copy.h"
 #include "common/simulator/execution/program.h"
+#include "common/simulator/execution/wgmma.h"
 
 namespace simulator {
 
@@ -36,6 +37,7 @@ struct Frame {
   uint32_t local_base = 0;  // bytes, in each thread's local memory
   uint32_t dynamic = 0;     // bytes of local memory from alloca, behind the program's own
   std::vector<std::byte> storage;
+  std::vector<WgmmaRegister> wgmma;  // by offset / 64, where the program has any
 
   uint32_t local_end() const { return local_base + program->local_bytes + dynamic; }
 };
@@ -83,6 +85,7 @@ class Warp {
   // relaxed waits have seen, for a fence to make known.
   std::vector<uint32_t> fenced, unfenced;
   AsyncCopies async;  // cp.async that have not been waited for
+  WgmmaQueue wgmma;
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.
   template <class T>
