@@ -99,16 +99,16 @@ __global__ void multiply_group(const uint8_t* shared, int bytes, uint32_t a_star
   for (int r = 0; r < 4; ++r) x[r] = a[128 * r + threadIdx.x];
   for (int r = 0; r < Wgmma::count; ++r) y[r] = d[128 * r + threadIdx.x];
   const uint32_t e = metadata[threadIdx.x];
-  for (int r = 0; r < 4; ++r) asm volatile("" : "+r"(x[r])::"memory");
-  for (int r = 0; r < Wgmma::count; ++r) asm volatile("" : "+r"(y[r])::"memory");
 #pragma unroll 1
   for (int i = 0; i < times; ++i) {
+    for (int r = 0; r < 4; ++r) asm volatile("" : "+r"(x[r])::"memory");
+    for (int r = 0; r < Wgmma::count; ++r) asm volatile("" : "+r"(y[r])::"memory");
     asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
     Wgmma::run(y, x, a_matrix | encode(a_start), b_matrix | encode(b_start), e, scale);
+    asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+    asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+    for (int r = 0; r < Wgmma::count; ++r) asm volatile("" : "+r"(y[r])::"memory");
   }
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
-  for (int r = 0; r < Wgmma::count; ++r) asm volatile("" : "+r"(y[r])::"memory");
   for (int r = 0; r < Wgmma::count; ++r) d[128 * r + threadIdx.x] = y[r];
 }
 
