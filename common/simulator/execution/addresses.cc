@@ -476,6 +476,27 @@ void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved&
   }
 }
 
+std::byte* global_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
+                        uint32_t element, uint8_t*& written) {
+  std::byte* at = global_byte(warp, lane, kind, bytes, address, written);
+  if (!written || kind == AccessKind::store || !warp.worker->checking) return at;
+  for (uint32_t i = 0; i < bytes; i += element) {
+    if (std::memchr(written + i, 0, bytes - i) == nullptr) break;  // all of the rest was written
+    if (std::any_of(written + i, written + i + element, [](uint8_t flag) { return flag != 0; })) continue;
+    const Allocation* holder = global_memory().find(address + i);
+    never_written(warp, lane, kind, element, address + i, " in " + name_of_allocation(*holder));
+    std::memset(written + i, 1, bytes - i);  // told once
+    break;
+  }
+  return at;
+}
+
+void shared_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
+  const uint64_t size = warp.cta->grid->shared_bytes;
+  if (address < shared_reserved || address > size || bytes > size - address)
+    illegal_shared(warp, lane, kind, bytes, address);
+}
+
 void read_memory(Warp& warp, int lane, uint64_t address, void* to, uint64_t bytes) {
   for (uint64_t i = 0; i < bytes; ++i, ++address) {
     const uint64_t offset = address & ((1ull << 48) - 1);
@@ -494,6 +515,11 @@ void read_memory(Warp& warp, int lane, uint64_t address, void* to, uint64_t byte
         break;
       case 2:
         at = local_byte(warp, lane, AddressUse{}, 1, offset);
+        break;
+      case 3:
+        if (offset >= warp.cta->grid->kernel->info.params_bytes)
+          fault(warp, FindingKind::param_out_of_bounds, attempt(AccessKind::load, 1, offset), lane);
+        at = warp.cta->grid->params + offset;
         break;
       default:
         fault(warp, FindingKind::illegal_address, attempt(AccessKind::load, 1, address), lane);

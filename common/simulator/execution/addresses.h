@@ -61,7 +61,15 @@ void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved&
 // no write of this warp's in between, is taken for a wait in a loop, and the others get their turn.
 void polled(Warp& warp);
 
-// For built-in functions: generic addresses of one lane.
+// For bulk copies: where these bytes of global memory are, and whether they were written (as
+// Resolved::written). Faults where they are not in one allocation; loads and atomics are checked for elements
+// never written.
+std::byte* global_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
+                        uint32_t element, uint8_t*& written);
+// Faults where these bytes are not in the CTA's shared memory.
+void shared_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address);
+
+// For built-in functions, and for tensor maps: generic addresses of one lane.
 void read_memory(Warp& warp, int lane, uint64_t generic_address, void* to, uint64_t bytes);
 std::string read_string(Warp& warp, int lane, uint64_t generic_address);
 

@@ -253,7 +253,7 @@ void decode_copy(Decoder& d) {
 
 void decode(Decoder& d) {
   if (!d.has("async")) d.unsupported("this instruction is not implemented");
-  if (d.has("bulk")) d.unsupported("bulk copies are not implemented");
+  if (d.has("bulk")) return decode_bulk_copy(d);
   if (d.has("commit_group")) {
     d.inst().inner = run_commit;
   } else if (d.has("wait_all")) {

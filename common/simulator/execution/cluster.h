@@ -12,6 +12,8 @@ class Warp;
 // A lane of the warp addresses shared memory of another CTA of its cluster. That one must have started, as a
 // barrier.cluster tells, and must not exit before: until then something must order the access before.
 void reach(Warp& warp, int lane, const Cta& holder, bool write);
+// Only the first half of it: the access is waited for by other means.
+void check_presence(Warp& warp, int lane, const Cta& holder);
 
 // An arrival of the warp, and a wait that has succeeded, at a barrier that passes this clock on. What is
 // relaxed takes a fence before, or behind it.

@@ -128,7 +128,8 @@ std::span<const Opcode> wmma_opcodes();           // wmma.cc         wmma
 std::span<const Opcode> wgmma_opcodes();          // wgmma.cc          wgmma
 Handler implicit_return();  // control.cc      what stands behind a function's last instruction
 void floating_arithmetic(
-    Decoder& decoder);                   // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64
-void half_arithmetic(Decoder& decoder);  // half.cc         … on f16, f16x2, bf16, bf16x2
+    Decoder& decoder);                    // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64
+void half_arithmetic(Decoder& decoder);   // half.cc         … on f16, f16x2, bf16, bf16x2
+void decode_bulk_copy(Decoder& decoder);  // bulk_instruction.cc  cp with .bulk
 
 }  // namespace simulator

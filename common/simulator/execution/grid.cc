@@ -58,6 +58,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.barriers.fill(Barrier{});
   cta.mbarriers.clear();
   cta.register_pool = {};
+  cta.bulk = {};
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   cta.warpgroups.assign((grid.warps + warpgroup_warps - 1) / warpgroup_warps, {});
@@ -77,6 +78,8 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
     warp.unfenced.clear();
     warp.async.clear();
     warp.wgmma = {};
+    warp.bulk_committed.fill(0);
+    warp.asked_mbarrier = 0;
     warp.rotated = warp.yield = false;
     warp.writes = 0;
     warp.polled_writes = ~0ull;
@@ -148,6 +151,7 @@ bool advance(Cta& cta) {
   const uint64_t seed = worker.grid->seed;
   const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker) % count) : 0;
   bool any = false;
+  if (seed && !cta.bulk.empty()) end_copies_at_random(cta, next_random(worker));
   for (uint32_t i = 0; i < count; ++i) {
     Warp& warp = cta.warps[(first + i) % count];
     if (!warp.live) continue;
@@ -247,6 +251,9 @@ bool loops_forever(Warp& warp) {
 }
 
 bool stuck(Cluster& cluster) {
+  bool stored = false;  // somebody may look at what bulk copies write
+  for (const auto& cta : cluster.ctas) stored |= end_stores(*cta);
+  if (stored) return false;
   const auto waits = [](Warp& warp) {
     wake(warp);
     return !warp.live || !warp.ready() || loops_forever(warp);

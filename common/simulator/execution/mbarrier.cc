@@ -1,6 +1,7 @@
 #include "common/simulator/execution/mbarrier.h"
 
 #include <bit>
+#include <cstdio>
 #include <cstring>
 
 #include "common/simulator/execution/addresses.h"
@@ -29,6 +30,16 @@ struct State {
 };
 static_assert(sizeof(State) == 8);
 
+std::string hexadecimal(uint32_t address) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%x", address);
+  return text;
+}
+
+std::string too_many_bytes(int64_t bytes) {
+  return "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(bytes);
+}
+
 State load(Warp& warp, const Cta& cta, uint32_t address) {
   if (!cta.mbarriers.contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
@@ -40,8 +51,9 @@ State load(Warp& warp, const Cta& cta, uint32_t address) {
   return state;
 }
 
-void store(Warp& warp, Cta& cta, uint32_t address, State state) {
-  if (state.pending == 0 && state.bytes == 0) {  // the phase is complete
+// Puts the state back, of the next phase where this one is complete.
+void settle(Cta& cta, uint32_t address, State state) {
+  if (state.pending == 0 && state.bytes == 0) {
     state.phase ^= 1;
     state.pending = state.expected;
     MbarrierClocks& clocks = cta.mbarriers[address];
@@ -50,7 +62,11 @@ void store(Warp& warp, Cta& cta, uint32_t address, State state) {
     ++clocks.phase;
   }
   std::memcpy(cta.shared.data() + address, &state, sizeof state);
-  ++warp.worker->events;
+  ++cta.worker->events;
+}
+
+void store(Warp& warp, Cta& cta, uint32_t address, State state) {
+  settle(cta, address, state);
   ++warp.writes;
 }
 
@@ -65,10 +81,8 @@ void take(Warp& warp, State& state, uint32_t count) {
 
 void expect_bytes(Warp& warp, State& state, int64_t bytes) {
   const int64_t sum = state.bytes + bytes;
-  if (sum > most_bytes || sum < -most_bytes) {
-    fault(warp, FindingKind::illegal_instruction,
-          "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(sum));
-  }
+  if (sum > most_bytes || sum < -most_bytes)
+    fault(warp, FindingKind::illegal_instruction, too_many_bytes(sum));
   state.bytes = sum;
 }
 
@@ -160,10 +174,14 @@ void run_wait(Warp& warp, const Inst& inst) {
                                       : std::bit_cast<State>(warp.reg<uint64_t>(inst.b)[lane]).phase;
     if (state.phase != phase) {
       done |= 1u << lane;
+      if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
       if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
       copies_seen(cta, address);
+      bulk_copies_seen(warp, cta, address);
     } else {
+      warp.asked_mbarrier = address;
       land_copies_for(cta, address);
+      end_copies_for(cta, address);
     }
   });
   warp.set_pred(inst.d, done);
@@ -248,12 +266,38 @@ uint64_t mbarrier_phase(const Cta& cta, uint32_t address) {
   return found == cta.mbarriers.end() ? 0 : found->second.phase;
 }
 
+std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes) {
+  if (!cta.mbarriers.contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
+  State state;
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
+  if (state.bytes - int64_t{bytes} < -most_bytes) return too_many_bytes(state.bytes - int64_t{bytes});
+  state.bytes -= bytes;
+  settle(cta, address, state);
+  return {};
+}
+
 void expect_one_more(Warp& warp, Cta& cta, uint32_t address) {
   State state = load(warp, cta, address);
   if (state.pending == most_arrivals)
     fault(warp, FindingKind::illegal_instruction, "too many arrivals at an mbarrier");
   state.pending += 1;
   std::memcpy(cta.shared.data() + address, &state, sizeof state);
+}
+
+std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address) {
+  const auto found = cta.mbarriers.find(address);
+  if (found == cta.mbarriers.end()) return {};
+  State state;
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
+  const int64_t bytes = state.bytes;
+  std::string text = "  phase " + std::to_string(found->second.phase) + " of the mbarrier at " + hexadecimal(address) +
+                     " is not complete: " + std::to_string(state.pending) + " of " + std::to_string(state.expected) +
+                     " arrivals are missing";
+  if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
+  if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that nobody expected";
+  std::vector<std::string> lines{std::move(text)};
+  for (const std::string& line : copies_of(cta, address)) lines.push_back("  " + line);
+  return lines;
 }
 
 std::span<const Opcode> mbarrier_opcodes() {

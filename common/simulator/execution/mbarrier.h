@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace simulator {
@@ -24,7 +25,13 @@ void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count);
 // Of the object at this address: how many phases are complete.
 uint64_t mbarrier_phase(const Cta& cta, uint32_t address);
 
+// So many bytes that the object at this address counts have arrived. What is wrong with that; empty: nothing.
+std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes);
+
 // One more arrival is expected in this phase and no other (cp.async.mbarrier.arrive without .noinc).
 void expect_one_more(Warp& warp, Cta& cta, uint32_t address);
+
+// What the object's present phase waits for: lines for a report.
+std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address);
 
 }  // namespace simulator

@@ -366,7 +366,7 @@ void decode_membar(Decoder& d) {
 
 void warp_finished(Warp& warp) {
   Cta& cta = *warp.cta;
-  --cta.unfinished;
+  if (--cta.unfinished == 0) end_bulk_copies(cta);
   for (uint32_t number = 0; number < cta.barriers.size(); ++number) try_finish(cta, number);
 }
 
@@ -470,6 +470,9 @@ std::vector<std::string> who_waits(Cta& cta) {
         line += " run in a loop that changes nothing at " + where(*group.frame, group.pc);
       }
       lines.push_back(std::move(line));
+    }
+    if (warp.live && warp.asked_mbarrier) {
+      for (std::string& line : missing_at_mbarrier(cta, warp.asked_mbarrier)) lines.push_back(std::move(line));
     }
   }
   return lines;

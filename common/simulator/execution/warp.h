@@ -86,6 +86,8 @@ class Warp {
   std::vector<uint32_t> fenced, unfenced;
   AsyncCopies async;  // cp.async that have not been waited for
   WgmmaQueue wgmma;
+  uint32_t asked_mbarrier = 0;  // address of the one whose phase it last found incomplete; 0: none
+  std::array<uint32_t, 32> bulk_committed{};  // groups of bulk copies, of each lane
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.
   template <class T>
