@@ -119,8 +119,8 @@ uint32_t in_cluster(const Cta& cta, uint32_t address) {
   return cta.rank << rank_shift | address;
 }
 
-// Chunks of 16 bytes that a store reads. Of one that the tensor's edge runs through, the rest need not have been
-// written.
+// Chunks of 16 bytes that a store reads. Of one that the tensor's edge runs through, the rest need not have
+// been written.
 std::vector<uint32_t> chunks_read(const BulkCopy& copy) {
   constexpr uint32_t chunk = 16;
   const Cta& cta = *copy.cta;
@@ -168,8 +168,9 @@ void add(Warp& warp, BulkCopy copy, Cta& cta) {
   if (copy.kind == BulkCopy::Kind::send) shared_range(warp, lane, AccessKind::load, copy.bytes, copy.source);
   check_presence(warp, lane, cta);
   if (!store && !cta.mbarriers.contains(copy.mbarrier)) {
-    throw Fault(about(copy, FindingKind::illegal_instruction,
-                      "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
+    throw Fault(
+        about(copy, FindingKind::illegal_instruction,
+              "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
   }
   note_accesses(warp, copy);
   (store ? cta.bulk.leaving : cta.bulk.arriving).push_back(std::move(copy));
@@ -282,7 +283,8 @@ void end_bulk_copies(Cta& cta) {
   for (const auto& other : cta.cluster->ctas) {
     for (const BulkCopy& copy : other->bulk.arriving) {
       if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
-        tell(copy, "a copy from shared memory may still be under way when the CTA ends: nobody has waited for it");
+        tell(copy,
+             "a copy from shared memory may still be under way when the CTA ends: nobody has waited for it");
     }
   }
   const std::deque<BulkCopy> arriving = std::move(cta.bulk.arriving);

@@ -290,9 +290,9 @@ std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address) {
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   const int64_t bytes = state.bytes;
-  std::string text = "  phase " + std::to_string(found->second.phase) + " of the mbarrier at " + hexadecimal(address) +
-                     " is not complete: " + std::to_string(state.pending) + " of " + std::to_string(state.expected) +
-                     " arrivals are missing";
+  std::string text = "  phase " + std::to_string(found->second.phase) + " of the mbarrier at " +
+                     hexadecimal(address) + " is not complete: " + std::to_string(state.pending) + " of " +
+                     std::to_string(state.expected) + " arrivals are missing";
   if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
   if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that nobody expected";
   std::vector<std::string> lines{std::move(text)};

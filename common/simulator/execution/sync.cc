@@ -472,7 +472,8 @@ std::vector<std::string> who_waits(Cta& cta) {
       lines.push_back(std::move(line));
     }
     if (warp.live && warp.asked_mbarrier) {
-      for (std::string& line : missing_at_mbarrier(cta, warp.asked_mbarrier)) lines.push_back(std::move(line));
+      for (std::string& line : missing_at_mbarrier(cta, warp.asked_mbarrier))
+        lines.push_back(std::move(line));
     }
   }
   return lines;
