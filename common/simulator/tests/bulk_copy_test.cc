@@ -117,7 +117,15 @@ TEST_F(Bulk, AThreadThatDoesNotWaitIsToldWhateverOthersDo) {
 TEST_F(Bulk, AWaitForThePhaseBeforeIsNone) {
   std::string other = wait_;
   other.replace(other.find(", 0;"), 4, ", 1;");
-  EXPECT_NE(told(expect_ + load_ + "bar.sync 0;\n" + other + read_, FindingKind::unfinished_async), "");
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    settings().seed = seed;
+    const Result r = run_body(expect_ + load_ + "bar.sync 0;\n" + other + read_);
+    ASSERT_TRUE(r.end) << seed;
+    // Where the copy has ended already, that phase is the one to come.
+    EXPECT_TRUE(r.end->kind == FindingKind::unfinished_async ||
+                (seed && r.end->kind == FindingKind::deadlock))
+        << r.end->what;
+  }
 }
 
 TEST_F(Bulk, ALoadIntoAStageThatIsStillReadIsARace) {
