@@ -234,6 +234,7 @@ void shadow_offsets(const Resolved& at, uint32_t offset[32]) {
 // Addresses of which some are not in this CTA: each lane's holder, and the offset in it.
 void find_holders(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   const auto& ctas = warp.cta->cluster->ctas;
+  uint32_t reached = 0;  // a bit per rank
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int l = std::countr_zero(left);
     const uint64_t rank = to.address[l] >> rank_shift;
@@ -247,7 +248,8 @@ void find_holders(Warp& warp, const Inst& inst, const AddressUse& use, Resolved&
             l);
     }
     to.holder[l] = ctas[rank].get();
-    reach(warp, l, *to.holder[l], use.kind != AccessKind::load);
+    if (!(reached >> rank & 1)) reach(warp, l, *to.holder[l], use.kind != AccessKind::load);
+    reached |= 1u << rank;
   }
   for (uint32_t left = ~warp.exec; left; left &= left - 1)
     to.holder[std::countr_zero(left)] = to.holder[std::countr_zero(warp.exec) & 31];

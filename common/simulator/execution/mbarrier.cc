@@ -6,6 +6,7 @@
 
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/async_copy.h"
+#include "common/simulator/execution/check_shared.h"
 #include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/memory_operand.h"
@@ -40,12 +41,28 @@ std::string too_many_bytes(int64_t bytes) {
   return "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(bytes);
 }
 
-State load(Warp& warp, const Cta& cta, uint32_t address) {
+// The initialisation must come before all else, by a barrier; for other CTAs, where its arrivals are relaxed,
+// with fence.mbarrier_init before it.
+void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarrier) {
+  const SharedShadow& shadow = cta.cluster->shadow;
+  if (mbarrier.life != shadow.life() ||
+      shadow.knows(warp.in_cluster, mbarrier.init_warp, mbarrier.init_clock))
+    return;
+  if (mbarrier.init_tick != 0 && shadow.knows_cta(warp.in_cluster, cta.rank, mbarrier.init_tick)) return;
+  mbarrier.life = 0;  // not told again
+  finding(warp, FindingKind::race,
+          "an mbarrier is used with nothing that orders its initialisation before this", -1,
+          {"mbarrier.init is by " + name_of_thread(warp, mbarrier.init_warp, mbarrier.init_lane) + " at " +
+           place_of(cta, mbarrier.init_pc)});
+}
+
+State load(Warp& warp, Cta& cta, uint32_t address) {
   if (!cta.mbarriers.contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
           "there is no mbarrier object at shared address " + std::to_string(address) +
               ": it has not been initialised");
   }
+  if (warp.worker->checking) check_initialised_before(warp, cta, cta.mbarriers[address]);
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   return state;
@@ -119,7 +136,15 @@ void run_init(Warp& warp, const Inst& inst) {
     State state{};
     state.pending = state.expected = count;
     state.one = 1;
-    cta.mbarriers[address] = {};
+    MbarrierClocks& mbarrier = cta.mbarriers[address] = {};
+    if (warp.worker->checking) {
+      SharedShadow& shadow = cta.cluster->shadow;
+      mbarrier.init_warp = warp.in_cluster;
+      mbarrier.init_lane = static_cast<uint32_t>(lane);
+      mbarrier.init_pc = warp.frame->program->first + warp.pc - 1;
+      mbarrier.init_clock = shadow.clock_of_warp(warp.in_cluster);
+      mbarrier.life = shadow.life();
+    }
     std::memcpy(cta.shared.data() + address, &state, sizeof state);
     ++warp.worker->events;
     ++warp.writes;
@@ -274,6 +299,15 @@ std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes) {
   state.bytes -= bytes;
   settle(cta, address, state);
   return {};
+}
+
+void publish_mbarriers(Warp& warp) {
+  SharedShadow& shadow = warp.cta->cluster->shadow;
+  shadow.publish(warp.in_cluster);
+  for (auto& [address, mbarrier] : warp.cta->mbarriers) {
+    if (mbarrier.init_warp == warp.in_cluster && mbarrier.init_tick == 0)
+      mbarrier.init_tick = shadow.tick_of(warp.cta->rank);
+  }
 }
 
 void expect_one_more(Warp& warp, Cta& cta, uint32_t address) {

@@ -336,7 +336,7 @@ void run_fence(Warp& warp, const Inst& inst) {
 }
 
 void run_init_fence(Warp& warp, const Inst&) {
-  if (warp.worker->checking) warp.cta->cluster->shadow.publish(warp.in_cluster);
+  if (warp.worker->checking) publish_mbarriers(warp);
 }
 
 void decode_fence(Decoder& d) {

@@ -152,6 +152,32 @@ TEST_F(Clusters, ArriveAtEachOthersMbarriers) {
         sync);
 }
 
+TEST_F(Clusters, InitialisationComesFirst) {
+  const std::string init =
+      "mov.u32 %r12, bar; mapa.shared::cluster.u32 %r13, %r12, %r6; setp.eq.u32 %p1, %r1, 0;\n" + sync +
+      "@%p1 mbarrier.init.shared.b64 [%r12], 32;\n";
+  const std::string use = "mbarrier.arrive.shared::cluster.b64 _, [%r13];\n" + sync;
+  const std::string relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;\n";
+  never(init + sync + use);
+  never(init + "fence.mbarrier_init.release.cluster;" + relaxed + use);
+  always(init + relaxed + use, FindingKind::race, "mbarrier.init is by thread (0,0,0) of CTA");
+}
+
+TEST_F(Clusters, WhoExitsMustKnowOfTheLastAccess) {
+  // CTA 0 stays long after CTA 1 has read from it, but by chance only.
+  const std::string read = "st.shared.u32 [%r4], %r1;\n" + sync + R"(
+    setp.eq.u32 %p1, %r2, 1;
+    @%p1 ld.shared::cluster.u32 %r9, [%r5];
+    mov.u32 %r8, 0;
+    @%p1 bra DONE;
+    LOOP: add.u32 %r8, %r8, 1;
+    setp.lt.u32 %p2, %r8, 4000;
+    @%p2 bra LOOP;
+    DONE:
+  )";
+  always(read, FindingKind::absent_cta, "the read is by thread (0,0,0) of CTA (1,0,0)");
+}
+
 TEST_F(Clusters, WhoNeverArrivesIsNamed) {
   const Result r = run_pair("setp.eq.u32 %p1, %r2, 0; @%p1 bra WAIT; OTHER: bra OTHER; WAIT: " + sync);
   ASSERT_TRUE(r.end);
