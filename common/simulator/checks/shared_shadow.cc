@@ -212,6 +212,12 @@ void SharedShadow::release_ctas(uint32_t warp, std::vector<uint32_t>& clock) {
   join(opened(clock).data() + column_of_cta(0), known(warp) + column_of_cta(0), ctas_);
 }
 
+void SharedShadow::release_own(uint32_t warp, std::vector<uint32_t>& clock) {
+  uint32_t& own = opened(clock)[warp];
+  own = std::max(own, last_[warp]);
+  open_[warp] = 0;
+}
+
 void SharedShadow::merge(const std::vector<uint32_t>& from, std::vector<uint32_t>& into) {
   if (is_current(from)) join(opened(into).data(), from.data(), width_);
 }

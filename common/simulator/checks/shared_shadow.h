@@ -75,6 +75,7 @@ class SharedShadow {
   void acquire(uint32_t warp, const std::vector<uint32_t>& clock);
   // The same, of what the clocks of CTAs say only: an arrival that orders no accesses (.relaxed).
   void release_ctas(uint32_t warp, std::vector<uint32_t>& clock);
+  void release_own(uint32_t warp, std::vector<uint32_t>& clock);  // the warp's own accesses only
   void merge(const std::vector<uint32_t>& from, std::vector<uint32_t>& into);
 
   // The lives of CTAs.

@@ -174,6 +174,7 @@ Handler handler_for(int op, Type type) {
 }
 
 void decode_atomic(Decoder& d) {
+  if (d.has("async")) return decode_async_store(d);
   const bool returns = d.ptx().opcode == "atom";
   AtomicUse use;
   use.address.kind = AccessKind::atomic;

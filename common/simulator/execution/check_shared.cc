@@ -35,6 +35,8 @@ std::string other_side(const Warp& warp, const SharedShadow::Access& other, uint
 
 // What must come before this thread's access.
 std::string what_is_missing(const Warp& warp, uint32_t lane, const PendingCopies::Copy& found) {
+  if (found.number & async_store_number)
+    return name_of_store(warp, found) + " is counted by an mbarrier: wait for its phase before this";
   const Warp& owner = warp_of_cluster(*warp.cta->cluster, found.warp);
   const AsyncCopies& async = owner.async;
   const AsyncCopy& copy = async.pending[found.number - async.first];

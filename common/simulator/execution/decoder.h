@@ -126,6 +126,7 @@ std::span<const Opcode> matrix_load_opcodes();    // matrix_load.cc  ldmatrix st
 std::span<const Opcode> mma_opcodes();            // mma.cc          mma
 std::span<const Opcode> wmma_opcodes();           // wmma.cc         wmma
 std::span<const Opcode> wgmma_opcodes();          // wgmma.cc          wgmma
+void decode_async_store(Decoder& decoder);        // async_store.cc  st.async red.async
 Handler implicit_return();  // control.cc      what stands behind a function's last instruction
 void floating_arithmetic(
     Decoder& decoder);                    // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64

@@ -59,6 +59,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.mbarriers.clear();
   cta.register_pool = {};
   cta.bulk = {};
+  cta.async_stores = {};
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   cta.warpgroups.assign((grid.warps + warpgroup_warps - 1) / warpgroup_warps, {});
@@ -149,6 +150,7 @@ bool advance(Cta& cta) {
   ++cta.turn;
   const uint32_t count = static_cast<uint32_t>(cta.warps.size());
   const uint64_t seed = worker.grid->seed;
+  if (seed && !cta.async_stores.pending.empty()) land_stores_at_random(cta, next_random(worker));
   const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker) % count) : 0;
   bool any = false;
   if (seed && !cta.bulk.empty()) end_copies_at_random(cta, next_random(worker));

@@ -17,6 +17,7 @@
 #include "common/simulator/checks/pending_copies.h"
 #include "common/simulator/checks/shared_shadow.h"
 #include "common/simulator/counters/counts.h"
+#include "common/simulator/execution/async_store.h"
 #include "common/simulator/execution/bulk_copy.h"
 #include "common/simulator/execution/launch.h"
 #include "common/simulator/execution/loader.h"
@@ -111,6 +112,7 @@ struct Cta {
   RegisterPool register_pool;
   std::vector<Warpgroup> warpgroups;
   BulkCopies bulk;
+  AsyncStores async_stores;
   uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
   uint64_t turn = 0;                          // how often the scheduler came by

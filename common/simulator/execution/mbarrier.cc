@@ -203,10 +203,13 @@ void run_wait(Warp& warp, const Inst& inst) {
       if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
       copies_seen(cta, address);
       bulk_copies_seen(warp, cta, address);
+      stores_seen(cta, address);
     } else {
       warp.asked_mbarrier = address;
-      land_copies_for(cta, address);
-      end_copies_for(cta, address);
+      const uint64_t present = mbarrier_phase(cta, address);
+      for (const auto land : {land_copies_for, end_copies_for, land_stores_for}) {
+        if (mbarrier_phase(cta, address) == present) land(cta, address);
+      }
     }
   });
   warp.set_pred(inst.d, done);

@@ -277,6 +277,7 @@ void decode_load(Decoder& d) {
 }
 
 void decode_store(Decoder& d) {
+  if (d.has("async")) return decode_async_store(d);
   AddressUse use;
   use.kind = AccessKind::store;
   memory_space(d, use);

@@ -206,6 +206,88 @@ TEST_F(Clusters, CopiesOfTheOtherCtaAreKnown) {
   always(copy + sync + read + "cp.async.wait_all;", FindingKind::unfinished_copy, "the copy by thread");
 }
 
+// Thread 0 of CTA 1 expects 128 bytes, four from each thread of CTA 0.
+const std::string init_async = R"(
+    mov.u32 %r12, bar;
+    mapa.shared::cluster.u32 %r13, %r12, %r6;
+    setp.eq.u32 %p1, %r1, 0;
+    setp.eq.u32 %p3, %r2, 0;
+    @%p1 mbarrier.init.shared.b64 [%r12], 1;
+    @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r12], 128;
+    st.shared.u32 [%r4], 5;
+    add.u32 %r8, %r1, 100;)" + sync;
+const std::string send =
+    "@%p3 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r5], %r8, [%r13];\n";
+const std::string wait_async = R"(
+    @%p3 bra SENT;
+    WAIT: mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p2, [%r12], 0;
+    @!%p2 bra WAIT;
+    SENT: )";
+const std::string read_own = "ld.shared.u32 %r9, [%r4]; st.global.u32 [%rd1], %r9;\n";
+
+TEST_F(Clusters, AsynchronousStoresAreCounted) {
+  const std::string body = init_async + send + wait_async + read_own + sync;
+  never(body);
+  const Result r = run_pair(body);
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[32 + i], i + 100) << i;
+  always(init_async + send + read_own + sync, FindingKind::race, "PTX line");
+  // A barrier of the cluster does not wait for them.
+  always(init_async + send + sync + read_own + sync, FindingKind::unfinished_copy,
+         "the asynchronous store by thread");
+  // Of which some never come, nobody goes on.
+  settings().seed = 0;
+  const Result fewer = run_pair(init_async + "setp.eq.and.u32 %p3, %r1, 3, %p3;" + send +
+                                "setp.eq.u32 %p3, %r2, 0;" + wait_async + sync);
+  ASSERT_TRUE(fewer.end);
+  EXPECT_EQ(fewer.end->kind, FindingKind::deadlock);
+}
+
+TEST_F(Clusters, AsynchronousStoresLandLate) {
+  settings().checks = Checks::off;
+  const Result r = run_pair(init_async + send + sync + read_own + sync);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[32 + i], 5u) << i;
+}
+
+TEST_F(Clusters, AsynchronousReductionsOfAllKinds) {
+  struct Case {
+    const char* operation;
+    uint32_t expected;  // of 5 and 100
+  };
+  for (const Case& each : {Case{"add.u32", 105},
+                           {"add.s32", 105},
+                           {"min.u32", 5},
+                           {"max.u32", 100},
+                           {"min.s32", 5},
+                           {"max.s32", 100},
+                           {"and.b32", 4},
+                           {"or.b32", 101},
+                           {"xor.b32", 97},
+                           {"inc.u32", 6},
+                           {"dec.u32", 4}}) {
+    const Result r =
+        run_pair(init_async + "@%p3 red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes." +
+                 each.operation + " [%r5], %r8, [%r13];\n" + wait_async + read_own + sync);
+    ASSERT_FALSE(r.end) << r.end->what;
+    EXPECT_EQ(r.words[32], each.expected) << each.operation;
+  }
+}
+
+TEST_F(Clusters, AsynchronousStoresGoWhereTheyAreCounted) {
+  always(init_async + "@%p3 st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r5], %r8, [%r12];\n" +
+             sync,
+         FindingKind::illegal_instruction, "it must be of the same CTA");
+  always(init_async +
+             "sub.u32 %r13, %r13, 8; @%p3 st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r5], "
+             "%r8, [%r13];\n" +
+             sync,
+         FindingKind::illegal_instruction, "not been initialised");
+  const Result alone = run_ptx(
+      cluster_start + "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r4], %r1, [%r3+512];", 32,
+      32);
+  ASSERT_TRUE(alone.end);
+}
+
 class RegisterPools : public Execution {
  protected:
   // Three warpgroups, 168 registers each.
