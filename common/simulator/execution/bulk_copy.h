@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -77,6 +78,8 @@ struct BulkCopy {
 struct BulkCopies {
   std::deque<BulkCopy> arriving;  // load, send: here; until the phase after theirs is complete
   std::deque<BulkCopy> leaving;   // store: from here
+  std::map<uint64_t, uint64_t>
+      acquired_maps;  // tensor maps: ChangedMap::changes when it was last acquired here
 
   bool empty() const { return arriving.empty() && leaving.empty(); }
 };

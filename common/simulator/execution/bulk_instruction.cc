@@ -8,6 +8,7 @@
 #include "common/simulator/execution/bulk_reduction.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/memory_operand.h"
+#include "common/simulator/execution/tensor_map_instruction.h"
 
 namespace simulator {
 namespace {
@@ -58,6 +59,7 @@ void aligned(Warp& warp, uint32_t lane, const char* what, uint64_t value, uint64
 TensorMap map_at(Warp& warp, uint32_t lane, const BulkUse& use) {
   const uint64_t address = use.map.of(warp, lane);
   aligned(warp, lane, "the tensor map's address", address, map_alignment);
+  check_tensor_map(warp, lane, address);
   std::byte bytes[tensor_map_bytes];
   read_memory(warp, static_cast<int>(lane), address, bytes, sizeof bytes);
   const auto map = TensorMap::load(bytes);

@@ -122,6 +122,7 @@ std::span<const Opcode> stack_opcodes();          // stack.cc        alloca stac
 std::span<const Opcode> async_copy_opcodes();     // async_copy.cc    cp.async
 std::span<const Opcode> mbarrier_opcodes();       // mbarrier.cc      mbarrier
 std::span<const Opcode> atomic_opcodes();         // atomic.cc       atom red
+std::span<const Opcode> tensor_map_opcodes();     // tensor_map_instruction.cc  tensormap
 std::span<const Opcode> matrix_load_opcodes();    // matrix_load.cc  ldmatrix stmatrix movmatrix
 std::span<const Opcode> mma_opcodes();            // mma.cc          mma
 std::span<const Opcode> wmma_opcodes();           // wmma.cc         wmma

@@ -25,7 +25,8 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
           approximate_opcodes(), move_opcodes(),          control_opcodes(),    sync_opcodes(),
           cluster_opcodes(),     register_pool_opcodes(), warp_opcodes(),       memory_opcodes(),
           stack_opcodes(),       atomic_opcodes(),        async_copy_opcodes(), mbarrier_opcodes(),
-          matrix_load_opcodes(), mma_opcodes(),           wmma_opcodes(),       wgmma_opcodes()}) {
+          matrix_load_opcodes(), tensor_map_opcodes(),    mma_opcodes(),        wmma_opcodes(),
+          wgmma_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;

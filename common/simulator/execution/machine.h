@@ -77,11 +77,12 @@ struct Grid {
   Trace* trace = nullptr;  // null: none is asked for
   Findings findings;
   uint64_t clusters = 0;
-  std::atomic<uint64_t> next{0};           // cluster to start next
-  std::atomic<uint64_t> stopped{~0ull};    // lowest cluster in which a fault ended the launch
-  std::mutex mutex;                        // of what follows
-  std::map<uint64_t, std::string> output;  // printf, by cluster
-  std::optional<Finding> fault;            // of cluster `stopped`
+  std::atomic<uint64_t> next{0};                // cluster to start next
+  std::atomic<uint64_t> stopped{~0ull};         // lowest cluster in which a fault ended the launch
+  std::mutex mutex;                             // of what follows
+  std::map<uint64_t, std::string> output;       // printf, by cluster
+  std::map<uint64_t, ChangedMap> changed_maps;  // tensor maps, by address
+  std::optional<Finding> fault;                 // of cluster `stopped`
 };
 
 // CTAs that run at the same time, on one CPU thread, and may address each other's shared memory. Without

@@ -5,6 +5,7 @@
 #include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/scheduler.h"
+#include "common/simulator/execution/tensor_map_instruction.h"
 
 namespace simulator {
 namespace {
@@ -319,6 +320,8 @@ void decode_proxy_fence(Decoder& d) {
   if (d.has("async")) {
     if (!d.has("global")) d.inst().inner = run_proxy_fence;
     d.one_of({"shared::cta", "shared::cluster"});
+  } else if (d.has("tensormap::generic")) {
+    decode_tensor_map_fence(d);
   } else if (!d.has("alias")) {
     d.unsupported("this proxy is not implemented");
   }

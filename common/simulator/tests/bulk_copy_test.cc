@@ -303,6 +303,103 @@ TEST_F(Bulk, PrefetchesAndHintsChangeNothing) {
       wait_ + read_);
 }
 
+// Two CTAs of 32 threads. %r2: rank; %r3: s; %r4: an mbarrier for one arrival; %r5, %r6: the same in the
+// other CTA; %p1: thread 0; %p2: thread 0 of CTA 0. Thread t of CTA c writes 100 · c + t to s[t], and at last
+// s[t + 32] to word 32 · c + t of `out`, whose words are 500 + their number.
+class BulkInClusters : public Execution {
+ protected:
+  Result run_body(const std::string& body) {
+    return run_ptx(".shared .align 128 .b8 s[1024];\n" + start + R"(
+      mov.u32 %r2, %cluster_ctarank;
+      mul.wide.u32 %rd2, %r2, 128;
+      add.s64 %rd1, %rd1, %rd2;
+      mad.lo.u32 %r7, %r2, 32, %r1; add.u32 %r7, %r7, 500; st.global.u32 [%rd1], %r7;
+      mov.u32 %r3, s;
+      add.u32 %r4, %r3, 512;
+      xor.b32 %r7, %r2, 1;
+      mapa.shared::cluster.u32 %r5, %r3, %r7;
+      mapa.shared::cluster.u32 %r6, %r4, %r7;
+      shl.b32 %r8, %r1, 2;
+      add.u32 %r8, %r3, %r8;
+      mad.lo.u32 %r7, %r2, 100, %r1; st.shared.u32 [%r8], %r7;
+      fence.proxy.async.shared::cta;
+      setp.eq.u32 %p1, %r1, 0;
+      setp.eq.and.u32 %p2, %r2, 0, %p1;
+      @%p1 mbarrier.init.shared::cta.b64 [%r4], 1;
+      @%p1 fence.mbarrier_init.release.cluster;
+      )" + sync_ + "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 128;\n" +
+                       body,
+                   64, 32, 2, "", 0, 2);
+  }
+  void always(const std::string& body, FindingKind kind) {
+    for (uint64_t seed = 0; seed < 8; ++seed) {
+      settings().seed = seed;
+      const Result r = run_body(body);
+      ASSERT_TRUE(r.end) << "seed " << seed;
+      EXPECT_EQ(r.end->kind, kind) << r.end->what;
+    }
+  }
+  const std::string sync_ = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
+  const std::string wait_ =
+      "WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p3, [%r4], 0;\n@!%p3 bra WAIT;\n";
+  const std::string read_ = "ld.shared.u32 %r9, [%r8+128];\nst.global.u32 [%rd1], %r9;\n";
+  const std::string send_ =
+      "@%p1 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r5+128], [%r3], 128, "
+      "[%r6];\n";
+  const std::string multicast_ =
+      "mov.u16 %rs1, 3;\n@%p2 "
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r3+128], "
+      "[%rd0], 128, "
+      "[%r4], %rs1;\n";
+  const std::string halves_ = ".reg .b16 %rs<4>;\n";
+};
+
+TEST_F(BulkInClusters, OneLoadForAllCtas) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    settings().seed = seed;
+    const Result r = run_body(halves_ + multicast_ + wait_ + read_);
+    ASSERT_FALSE(r.end) << "seed " << seed << ": " << r.end->what;
+    for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(r.words[i], 500 + i % 32) << i;
+  }
+  always(halves_ + multicast_ + sync_ + "@%p2 mbarrier.test_wait.parity.shared::cta.b64 %p3, [%r4], 0;\n" +
+             read_ + sync_,
+         FindingKind::unfinished_async);
+}
+
+TEST_F(BulkInClusters, FromOneSharedMemoryToAnother) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    settings().seed = seed;
+    const Result r = run_body(send_ + wait_ + read_ + sync_);
+    ASSERT_FALSE(r.end) << "seed " << seed << ": " << r.end->what;
+    for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(r.words[i], (i < 32 ? 100 : 0) + i % 32) << i;
+  }
+  always(send_ + sync_ + read_ + sync_, FindingKind::unfinished_async);
+  // What is read must stay until the other CTA has seen the copy end, and said so.
+  always(send_ + "st.shared.u32 [%r8], 1;\n" + wait_ + read_ + sync_, FindingKind::unfinished_async);
+  const Result after = run_body(send_ + wait_ + read_ + sync_ + "st.shared.u32 [%r8], 1;\n");
+  EXPECT_FALSE(after.end) << after.end->what;
+}
+
+TEST_F(BulkInClusters, ReductionsInAnotherSharedMemory) {
+  const Result r =
+      run_body("st.shared.u32 [%r8+128], 7;\nfence.proxy.async.shared::cta;\n" + sync_ +
+               "@%p1 cp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.u32 "
+               "[%r5+128], [%r3], 128, [%r6];\n" +
+               wait_ + read_ + sync_);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(r.words[i], (i < 32 ? 107 : 7) + i % 32) << i;
+}
+
+TEST_F(BulkInClusters, ACtaMustNotEndBeforeWhatItReceives) {
+  always(send_, FindingKind::unfinished_async);
+}
+
+TEST_F(BulkInClusters, AMaskOfCtasThatAreNotThere) {
+  const Result r = run_body(halves_ + "mov.u16 %rs1, 5;\n" + multicast_.substr(multicast_.find('@')));
+  ASSERT_TRUE(r.end);
+  EXPECT_EQ(r.end->kind, FindingKind::illegal_address);
+}
+
 TEST_F(Bulk, StagesOfAPipeline) {
   // Thread 0 loads, two stages ahead at most; warp 1 reads and gives the stage back. Mbarriers: full 0, 1;
   // empty 0, 1.
