@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "common/simulator/counters/trace.h"
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/check_async.h"
 #include "common/simulator/execution/cluster.h"
@@ -96,6 +97,14 @@ void read_shared(BulkCopy& copy) {
   }
 }
 
+// It has taken effect: what is traced is the warp that asked for it.
+void trace_end(const BulkCopy& copy) {
+  Trace* trace = trace_of(*copy.warp);
+  if (!trace) return;
+  const Program& program = *program_at(*copy.warp->cta, copy.pc);
+  trace->landed(program, copy.pc - program.first, 1u << copy.lane, copy.issued, copy.group);
+}
+
 void write_global(BulkCopy& copy) {
   read_shared(copy);
   if (copy.state == BulkCopy::State::done) return;
@@ -112,6 +121,7 @@ void write_global(BulkCopy& copy) {
   }
   copy.in_flight = {};
   ++copy.cta->worker->events;
+  trace_end(copy);
 }
 
 // The address in shared memory of the cluster.
@@ -183,6 +193,7 @@ void arrive(BulkCopy& copy) {
   write_shared(copy);
   copy.pieces = {};
   ++copy.cta->worker->events;
+  trace_end(copy);
   copy.phase = mbarrier_phase(*copy.cta, copy.mbarrier);
   const std::string problem = complete_bytes(*copy.cta, copy.mbarrier, copy.bytes);
   if (!problem.empty()) throw Fault(about(copy, FindingKind::illegal_instruction, problem));

@@ -55,7 +55,8 @@ struct BulkCopy {
 
   Warp* warp = nullptr;  // of the thread that asked for it
   uint32_t lane = 0;
-  uint32_t pc = 0;  // of the instruction, in the kernel's counters
+  uint32_t pc = 0;      // of the instruction, in the kernel's counters
+  uint64_t issued = 0;  // by the warp's clock (counters/trace.h), where it is traced
 
   Cta* cta = nullptr;   // whose shared memory `shared` is an address in
   uint32_t shared = 0;  // load, send: where to; store: where from

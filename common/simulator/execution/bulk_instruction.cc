@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/simulator/counters/trace.h"
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/bulk_copy.h"
 #include "common/simulator/execution/bulk_reduction.h"
@@ -172,6 +173,20 @@ void set_bytes(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
   copy.pieces.push_back(piece);
 }
 
+// A request for each copy; the sectors of global memory that it touches.
+void count(Warp& warp, const BulkCopy& copy) {
+  if (!warp.worker->counting) return;
+  Counts& counts = warp.worker->counts[copy.pc];
+  ++counts.requests;
+  for (const BulkPiece& piece : copy.pieces) {
+    if (!piece.global) continue;
+    constexpr uint64_t sector = 32;  // bytes; backing memory is aligned as the addresses are
+    const uint64_t begin = reinterpret_cast<uintptr_t>(piece.global);
+    counts.sectors += (begin + piece.bytes + sector - 1) / sector - begin / sector;
+    counts.bytes += piece.bytes;
+  }
+}
+
 void run_copy(Warp& warp, const Inst& inst) {
   const BulkUse& use = *static_cast<const BulkUse*>(inst.data);
   for (uint32_t left = warp.exec; left; left &= left - 1) {
@@ -192,6 +207,8 @@ void run_copy(Warp& warp, const Inst& inst) {
     } else {
       set_bytes(warp, lane, use, copy);
     }
+    count(warp, copy);
+    if (const Trace* trace = trace_of(warp)) copy.issued = trace->now();
     const uint32_t rank = warp.cta->rank;
     if ((use.to_own_cta || copy.kind == BulkCopy::Kind::store) && copy.shared >> rank_shift != rank)
       illegal(warp, lane, "the address in shared memory is not in this CTA");
@@ -336,6 +353,7 @@ void decode_copy(Decoder& d) {
     if (!stores) use.mbarrier = address(d, d.operand(next++));
   }
   trailing_operands(d, next, use);
+  d.memory().kind = MemoryUse::Kind::bulk;
   d.inst().data = d.keep(use);
   d.inst().inner = run_copy;
 }

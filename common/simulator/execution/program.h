@@ -43,7 +43,7 @@ static_assert(sizeof(Inst) == 64, "one cache line an instruction");
 
 // A memory instruction, statically (counters and checks read it).
 struct MemoryUse {
-  enum class Kind : uint8_t { none, load, store, atomic, copy };  // copy: global to shared memory
+  enum class Kind : uint8_t { none, load, store, atomic, copy, bulk };  // copy: cp.async; bulk: cp.async.bulk
   Kind kind = Kind::none;
   ptx::Space space = ptx::Space::global;  // the space named in the instruction
   bool generic = false;

@@ -132,8 +132,8 @@ void Warp::run(uint64_t quantum) {
         counts.executed += lanes != 0;
         counts.lanes += static_cast<uint64_t>(std::popcount(lanes));
         if (trace && lanes) [[unlikely]] {
-          trace->step(*frame->program, pc, lanes,
-                      async.committed[static_cast<size_t>(std::countr_zero(lanes))]);
+          const size_t lane = static_cast<size_t>(std::countr_zero(lanes));
+          trace->step(*frame->program, pc, lanes, {async.committed[lane], bulk_committed[lane]});
         }
       }
       ++pc;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "common/simulator/simulator.h"
 #include "common/simulator/tests/execution_fixture.h"
 
 namespace simulator {
@@ -398,6 +399,19 @@ TEST_F(BulkInClusters, AMaskOfCtasThatAreNotThere) {
   const Result r = run_body(halves_ + "mov.u16 %rs1, 5;\n" + multicast_.substr(multicast_.find('@')));
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->kind, FindingKind::illegal_address);
+}
+
+TEST_F(Bulk, EachIsOneRequestForTheSectorsOfItsBytes) {
+  reset_counters();
+  const Result r = run_body(expect_ + load_ + wait_ +
+                            "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd0+528], [%r2], 16;\n" +
+                            commit_ + "@%p1 cp.async.bulk.wait_group 0;");
+  ASSERT_FALSE(r.end) << r.end->what;
+  const KernelCounts k = read_counters().at(0);
+  EXPECT_EQ(k.bulk_copy.requests, 2u);
+  EXPECT_EQ(k.bulk_copy.bytes, 272u);
+  EXPECT_EQ(k.bulk_copy.sectors, 9u);
+  EXPECT_EQ(k.bulk_copy.wavefronts, 0u);
 }
 
 TEST_F(Bulk, StagesOfAPipeline) {
