@@ -33,6 +33,7 @@ struct KernelInfo {
   std::array<uint32_t, 3> required_threads{};  // .reqntid, 0: none
   std::array<uint32_t, 3> required_cluster{};  // __cluster_dims__, 0: none
   uint32_t max_cluster = 0;                    // .maxclusterrank, 0: none
+  bool blocks_are_clusters = false;            // __block_size__ with a cluster: a launch counts clusters
   std::vector<std::string> unsupported;        // not empty: not to be launched
 };
 

@@ -534,6 +534,7 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     for (int i = 0; i < 3; ++i) info.required_cluster[i] = std::max(1u, entry.required_cluster[i]);
   }
   info.max_cluster = entry.max_cluster_rank;
+  info.blocks_are_clusters = entry.blocks_are_clusters;
   // What ptxas would use is not known: at least what is alive at once, no more than the launch bounds allow.
   const uint32_t most = std::min(255u, 65536 / std::max(32u, info.max_threads) / 8 * 8);
   info.registers = std::min(most, std::max(16u, (kernel_->programs[0]->words_live + 8 + 7) / 8 * 8));

@@ -53,7 +53,8 @@ void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarri
   finding(warp, FindingKind::race,
           "an mbarrier is used with nothing that orders its initialisation before this", -1,
           {"mbarrier.init is by " + name_of_thread(warp, mbarrier.init_warp, mbarrier.init_lane) + " at " +
-           place_of(cta, mbarrier.init_pc)});
+           place_of(cta, mbarrier.init_pc) +
+           ": a barrier must follow, with fence.mbarrier_init before it where it is relaxed"});
 }
 
 State load(Warp& warp, Cta& cta, uint32_t address) {

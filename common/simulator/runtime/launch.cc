@@ -108,10 +108,14 @@ cudaError_t error_of(FindingKind kind) {
   return cudaErrorLaunchFailure;
 }
 
-cudaError_t prepare(Function& function, const LaunchRequest& request, void** arguments,
-                    PreparedLaunch& prepared) {
+cudaError_t prepare(Function& function, LaunchRequest request, void** arguments, PreparedLaunch& prepared) {
   if (const cudaError_t error = load(function); error != cudaSuccess) return error;
   const KernelInfo& kernel = info(*function.kernel);
+  if (kernel.blocks_are_clusters) {  // <<<clusters, 1>>>
+    const auto &cluster = kernel.required_cluster, &threads = kernel.required_threads;
+    request.grid = {request.grid.x * cluster[0], request.grid.y * cluster[1], request.grid.z * cluster[2]};
+    if (product(array_of(request.block)) == 1) request.block = {threads[0], threads[1], threads[2]};
+  }
   if (!kernel.unsupported.empty()) {
     // What the kernel should have computed is missing: a program that does not look at this error must not go
     // on as though all were well.

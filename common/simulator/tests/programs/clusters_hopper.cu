@@ -355,6 +355,20 @@ void test_registers() {
   std::printf("registers at entry: %d\n", attributes.numRegs);
 }
 
+// ---- A launch that counts clusters.
+
+__block_size__((64, 1, 1), (2, 1, 1)) __global__ void counted_by_clusters(uint32_t* out) {
+  const uint32_t rank = cg::this_cluster().block_rank();
+  out[blockIdx.x * blockDim.x + threadIdx.x] = rank * 10000 + gridDim.x * 1000 + blockDim.x;
+}
+
+void test_counted_by_clusters() {
+  Buffer<uint32_t> out(6 * 64);
+  counted_by_clusters<<<3, 1>>>(out);
+  LAUNCHED();
+  show("three clusters of two blocks", out.download());
+}
+
 // ---- How many fit.
 
 void test_occupancy() {
@@ -398,6 +412,7 @@ int main() {
   test_memory();
   test_pipelines();
   test_registers();
+  test_counted_by_clusters();
   test_occupancy();
   return finish();
 }
