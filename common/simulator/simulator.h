@@ -15,6 +15,7 @@ struct AccessCounts {
   Counts total;  // all instructions
   Counts global_load, global_store, shared_load, shared_store, local, atomic;
   Counts async_copy;          // cp.async: sectors that it reads, wavefronts that write them to shared memory
+  Counts bulk_copy;           // cp.async.bulk, a request each: sectors and bytes of global memory
   Counts ldmatrix, stmatrix;  // these are part of shared_load and shared_store
 };
 struct LineCounts : AccessCounts {

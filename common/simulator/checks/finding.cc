@@ -136,8 +136,14 @@ const char* name_of(FindingKind kind) {
       return "uninitialised read";
     case FindingKind::unfinished_copy:
       return "unfinished copy";
+    case FindingKind::unfinished_async:
+      return "unfinished asynchronous operation";
+    case FindingKind::missing_fence:
+      return "missing fence";
     case FindingKind::race:
       return "race";
+    case FindingKind::absent_cta:
+      return "absent CTA";
     case FindingKind::divergent_barrier:
       return "divergent barrier";
     case FindingKind::invalid_shuffle:

@@ -6,7 +6,7 @@ namespace simulator {
 namespace {
 
 uint64_t tag(PendingCopies::Copy copy) {
-  return (copy.number + 1) << 10 | copy.warp << 5 | copy.lane;
+  return (copy.number + 1) << 14 | copy.warp << 5 | copy.lane;
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ std::optional<PendingCopies::Copy> PendingCopies::find(uint32_t offset, uint32_t
   if (words_pending_ == 0) return {};
   for (uint32_t word = offset / 4; word <= (offset + bytes - 1) / 4; ++word) {
     if (const uint64_t found = words_[word]) {
-      return Copy{static_cast<uint32_t>(found >> 5 & 31), static_cast<uint32_t>(found & 31),
-                  (found >> 10) - 1};
+      return Copy{static_cast<uint32_t>(found >> 5 & 511), static_cast<uint32_t>(found & 31),
+                  (found >> 14) - 1};
     }
   }
   return {};

@@ -1,4 +1,5 @@
-// Which bytes of a CTA's shared memory some copy has been asked to write, and nobody has waited for it yet.
+// Which bytes of a cluster's shared memory (its CTAs' one after the other, as in shared_shadow.h) some copy
+// has been asked to write, and nobody has waited for it yet.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ class PendingCopies {
     bool operator==(const Copy&) const = default;
   };
 
-  void reset(uint32_t bytes);  // a new CTA, with so many bytes of shared memory
+  void reset(uint32_t bytes);  // a new cluster, with so many bytes of shared memory
 
   // offset, bytes: multiples of 4. Of two copies to the same bytes the later one counts.
   void add(uint32_t offset, uint32_t bytes, Copy copy);
@@ -37,7 +38,7 @@ class PendingCopies {
   uint32_t bytes_ = 0;
   uint32_t words_pending_ = 0;
   std::vector<uint8_t> in_row_;  // per 128 bytes: words that are pending
-  std::vector<uint64_t> words_;  // per 4 bytes: (number + 1) · 1024 + warp · 32 + lane; 0: nothing is
+  std::vector<uint64_t> words_;  // per 4 bytes: (number + 1) · 2^14 + warp · 32 + lane; 0: nothing is
                                  // pending. Empty until there is a copy.
 };
 

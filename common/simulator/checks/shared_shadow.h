@@ -1,23 +1,33 @@
-// What is known about each byte of a CTA's shared memory: was it ever written, by whom, and who has read it
-// since.
+// What is known about each byte of a cluster's shared memory: was it ever written, by whom, and who has read
+// it since. The CTAs' memories follow each other by rank, and so do their warps. (A CTA without a cluster is
+// a cluster of one.)
 //
 // Order is kept per warp, with vector clocks (as FastTrack does per thread; Flanagan and Freund, PLDI 2009):
-// every warp has a clock, and knows for every other warp of its CTA up to which clock that warp's accesses
-// come before its own. A barrier joins the knowledge of all that take part and moves their clocks on. Lanes
-// of one warp are ordered by
+// every warp has a clock, and knows for every other warp of its cluster up to which clock that warp's
+// accesses come before its own. A barrier joins the knowledge of all that take part and moves their clocks
+// on. Lanes of one warp are ordered by
 // __syncwarp() and by barriers only, which also move the warp's clock on: two lanes that touch the same bytes
 // at the same clock of their warp, one of them writing, race; lanes of one instruction only where both write
 // (different values).
 //
-// Clocks are readings of one time that only grows, over all CTAs that use the object: a warp takes a new
-// reading at its first access after each point of synchronisation. So what is older than the CTA counts as
-// never written, and one comparison with `floor` (all up to then is ordered before me) settles nearly every
-// access.
+// Clocks are readings of one time that only grows, over all clusters that use the object: a warp takes a new
+// reading at its first access after each point of synchronisation. So what is older than the cluster counts
+// as never written, and one comparison with `floor` (all up to then is ordered before me) settles nearly
+// every access.
+//
+// What threads write reaches the async proxy (bulk copies, wgmma) only across a proxy fence. So a warp also
+// knows, for every warp, up to which clock that one's accesses came before such a fence which itself comes
+// before what it does now; this knowledge is passed on like the other. async_accesses.h has the other side.
+//
+// A CTA as such has a clock, too, which ticks when it starts and when a fence publishes its mbarrier objects:
+// whoever knows of the first tick may address its shared memory.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
 #include <vector>
 
 namespace simulator {
@@ -26,19 +36,21 @@ class SharedShadow {
  public:
   struct Access {  // by one lane
     uint32_t warp, lane;
-    uint32_t pc;  // instruction index (its low 24 bits), for the report
+    uint32_t pc;  // instruction index (its low 22 bits), for the report
     bool write,
         atomic;  // atomic: also volatile, relaxed and stronger accesses: they do not race with each other
   };
   struct Problem {
-    enum class Kind : uint8_t { none, uninitialised, race } kind = Kind::none;
+    // unfenced: a write that no proxy fence separates from an access through the async proxy
+    enum class Kind : uint8_t { none, uninitialised, race, unfenced } kind = Kind::none;
     uint32_t offset = 0;  // of the first byte concerned
     uint32_t lane = 0;    // of this access
-    Access other{};       // race: the earlier access
+    Access other{};       // race, unfenced: the earlier access
   };
 
-  // A new CTA of at most 32 warps. granule: the narrowest access of the kernel, 1, 2 or 4 bytes.
-  void reset(uint32_t bytes, uint32_t warps, uint32_t granule);
+  // A new cluster of at most 16 CTAs with so many bytes and at most 32 warps each. granule: the narrowest
+  // access of the kernel, 1, 2 or 4 bytes.
+  void reset(uint32_t bytes, uint32_t warps, uint32_t granule, uint32_t ctas = 1);
 
   // A warp's access: address[lane] is an offset inside shared memory, in bounds and aligned, for lanes in
   // `lanes`. Returns the first problem found (the access is recorded all the same, and the same pair is not
@@ -49,7 +61,7 @@ class SharedShadow {
   Problem access(uint32_t warp, uint32_t pc, const uint32_t address[32], uint32_t lanes, uint32_t bytes,
                  bool write, bool atomic, const std::byte* values);
 
-  // Has this CTA written any of these bytes? (What access() found to be never written does not count.)
+  // Has this cluster written any of these bytes? (What access() found to be never written does not count.)
   bool ever_written(uint32_t offset, uint32_t bytes) const;
 
   // Orderings.
@@ -58,15 +70,48 @@ class SharedShadow {
   // arrived.
   void barrier(const uint32_t* warps, uint32_t count);
   // Adds the warp's knowledge to `clock` (mbarriers, bar.arrive). A clock is empty at first and means nothing
-  // in a later CTA.
+  // in a later cluster.
   void release(uint32_t warp, std::vector<uint32_t>& clock);
   void acquire(uint32_t warp, const std::vector<uint32_t>& clock);
+  // The same, of what the clocks of CTAs say only: an arrival that orders no accesses (.relaxed).
+  void release_ctas(uint32_t warp, std::vector<uint32_t>& clock);
+  void release_own(uint32_t warp, std::vector<uint32_t>& clock);  // the warp's own accesses only
+  void merge(const std::vector<uint32_t>& from, std::vector<uint32_t>& into);
+
+  // The lives of CTAs.
+  void publish(uint32_t warp);  // a tick of its CTA's clock, which the warp knows of
+  // Does the warp know of this tick of the clock of the CTA of that rank? 0: of its start.
+  bool knows_cta(uint32_t warp, uint32_t rank, uint32_t tick = 0) const {
+    return known(warp)[column_of_cta(rank)] >= (tick ? tick : base_ + 2);
+  }
+  uint32_t tick_of(uint32_t rank) const { return last_[column_of_cta(rank)]; }
+  // The warp has addressed memory of the CTA of that rank, not its own.
+  void reached(uint32_t warp, uint32_t lane, uint32_t pc, uint32_t rank, bool write);
+  // The last thread of a CTA exits: somebody's access to its memory which nothing orders before that.
+  std::optional<Access> unordered_reach(uint32_t rank) const;
+
+  // Does all that `earlier` did up to this reading of its clock come before what `later` does now?
+  bool knows(uint32_t later, uint32_t earlier, uint32_t clock) const {
+    return later == earlier || known(later)[earlier] >= clock;
+  }
+  uint32_t clock_of_warp(uint32_t warp);
+  uint32_t life() const {
+    return life_;
+  }  // changes where such readings lose their meaning: all before is ordered
+
+  // fence.proxy.async by these lanes; all: no other lane of the warp is alive.
+  void proxy_fence(uint32_t warp, uint32_t lanes, bool all);
+  // An operation of the async proxy is asked for by this lane of the warp (all_lanes: by the warp): `count`
+  // accesses of `bytes` bytes, a multiple of 16, at these offsets, which are multiples of 16. The first
+  // problem with what threads did to these bytes before. What is written counts as written from now on.
+  static constexpr uint32_t all_lanes = 32;
+  Problem async_access(uint32_t warp, uint32_t lane, const uint32_t* offset, uint32_t count, uint32_t bytes,
+                       bool write);
 
  private:
-  // One access as a number, so that a later clock is a larger number: from the top bit down, 0, clock (23
-  // bits), warp (5), lane (5), another lane of the same access or the same lane (5), atomic (1), pc (24).
+  // One access as a number, so that a later clock is a larger number: from the top bit down, 0, clock (21
+  // bits), warp (9), lane (5), another lane of the same access or the same lane (5), atomic (1), pc (22).
   using Stamp = int64_t;
-  using Clocks = std::array<uint32_t, 32>;  // per warp
 
   // `lanes` neighbouring lanes that access neighbouring bytes, beginning at a granule.
   struct Run {
@@ -90,28 +135,57 @@ class SharedShadow {
                    bool reads_too, const std::byte* values, Problem& problem);
   void order_atomics(uint32_t warp, const uint32_t* address, uint32_t lanes, uint32_t bytes, bool acquires,
                      bool releases);
-  Stamp* reads_of(uint32_t warp) { return reads_.data() + size_t{warp} * stride_; }
+  void begin_life();
+  bool is_current(const std::vector<uint32_t>& clock) const;
+  std::vector<uint32_t>& opened(std::vector<uint32_t>& clock);
+  bool fenced(uint32_t warp, Stamp earlier) const;
+  void note_writes(uint32_t first, uint32_t count, Stamp mine);
+  void async_access_slowly(uint32_t warp, uint32_t lane, uint32_t granule, bool write, Problem& problem);
+  Stamp* reads_of(uint32_t warp) { return reads_.get() + size_t{warp} * stride_; }
+  uint32_t* known(uint32_t warp) { return known_.data() + size_t{warp} * width_; }
+  const uint32_t* known(uint32_t warp) const { return known_.data() + size_t{warp} * width_; }
+  uint32_t column_of_cta(uint32_t rank) const { return 2 * warps_ + rank; }
 
   uint32_t shift_ = 2;                    // log2 of the granule's bytes
-  uint32_t granules_ = 0, per_lane_ = 1;  // of this CTA; of the present access
+  uint32_t granules_ = 0, per_lane_ = 1;  // of this cluster; of the present access
   size_t stride_ = 0;                     // between the rows of reads_
-  uint32_t warps_ = 0;
-  uint32_t now_ = 0;   // the time
-  uint32_t base_ = 0;  // the time when this CTA began
-  uint32_t life_ = 0;  // a number for this CTA: of clocks outside
+  uint32_t ctas_ = 1, warps_ = 0;         // of this cluster
+  uint32_t width_ = 0;                    // of a row of known_
+  uint32_t now_ = 0;                      // the time
+  uint32_t base_ = 0;                     // the time when this cluster began
+  uint32_t life_ = 0;                     // a number for this cluster: of clocks outside
 
-  std::vector<Stamp> writes_;       // per granule: the last write
-  std::vector<Stamp> reads_;        // per warp and granule: that warp's last read
-  std::vector<int32_t> readers_;    // per granule: clock of the last read · 64 + the only warp that read, as
-                                    // far as reads are not ordered before it; 32: several did
-  std::array<Clocks, 32> known_{};  // [w][v]: v's accesses up to this clock come before what w does now
-  Clocks last_{};                   // the clock of the warp's last access
-  Clocks floor_{};                  // [w]: everybody's accesses up to this clock come before what w does now
-  uint32_t open_ = 0;               // a bit per warp: has accessed since it last synchronised
+  struct Free {
+    void operator()(Stamp* rows) const { std::free(rows); }
+  };
+  std::vector<Stamp> writes_;  // per granule: the last write
+  // Per warp and granule: that warp's last read. Mostly pages that nobody has touched, where there are
+  // several CTAs.
+  std::unique_ptr<Stamp[], Free> reads_;
+  size_t reads_size_ = 0;
+  std::vector<int32_t> readers_;  // per granule: clock of the last read · 1024 + the only warp that read, as
+                                  // far as reads are not ordered before it; 512: several did
+  // [w][v]: v's accesses up to this clock come before what w does now. [w][warps_ + v]: … with a proxy fence
+  // between. Then the ticks of CTAs.
+  std::vector<uint32_t> known_;
+  std::vector<uint32_t> last_;    // the clock of the warp's last access; of the CTA's last tick
+  std::vector<uint32_t> floor_;   // [w]: everybody's accesses up to this clock come before what w does now
+  std::vector<uint8_t> open_;     // [w]: has accessed since it last synchronised
+  std::vector<uint32_t> joined_;  // a row for barrier()
+  std::vector<Stamp> reached_;    // [w][rank]: the last access to memory of another CTA
+
+  // A proxy fence by some lanes of a warp only: the clocks up to which the last two cover the lane.
+  struct LaneFences {
+    uint32_t last, before;
+  };
+  std::vector<LaneFences> lane_fences_;  // per warp and lane
+  static constexpr uint32_t row_shift = 7;
+  std::vector<uint32_t> row_newest_;  // per row of 128 bytes: clock of the newest write by a thread
+  std::vector<uint8_t> row_full_;     // a bit per 16 bytes of it: all are known to be written
 
   // What a warp knew at an atomic write. One entry for all granules that one instruction wrote.
   struct Release {
-    Clocks known;
+    std::vector<uint32_t> known;
     uint32_t warp;
     uint32_t granules;  // that still hold this write; 0: the entry is free
   };

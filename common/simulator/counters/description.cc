@@ -14,6 +14,8 @@
 #include <system_error>
 #include <tuple>
 
+#include "common/simulator/execution/wgmma.h"
+
 namespace simulator {
 namespace {
 
@@ -33,7 +35,7 @@ bool among(std::string_view word, const std::string_view (&words)[n]) {
 }
 
 bool works_on_matrices(std::string_view opcode) {
-  static constexpr std::string_view opcodes[] = {"mma", "wmma", "ldmatrix", "stmatrix", "movmatrix"};
+  static constexpr std::string_view opcodes[] = {"mma", "wmma", "wgmma", "ldmatrix", "stmatrix", "movmatrix"};
   return among(opcode, opcodes);
 }
 
@@ -226,7 +228,9 @@ uint64_t multiply_adds(const ptx::Instruction& instruction) {
       instruction.opcode == "mma" || (instruction.opcode == "wmma" && !instruction.modifiers.empty() &&
                                       instruction.modifiers.front() == "mma");
   for (const std::string_view modifier : instruction.modifiers) {
-    if (const uint64_t product = product_of_shape(modifier); product != 0 && multiplies) return product;
+    if (const uint64_t product = product_of_shape(modifier); product != 0) {
+      return multiplies ? product : instruction.opcode == "wgmma" ? product / warpgroup_warps : 0;
+    }
   }
   return 0;
 }
@@ -238,7 +242,8 @@ std::string mix_name(const ptx::Instruction& instruction, const MemoryUse& memor
   static constexpr std::string_view kept_of_barriers[] = {"sync", "arrive", "red", "wait", "cluster", "warp"};
   static constexpr std::string_view kept_of_copies[] = {"async",    "commit_group", "wait_group",
                                                         "wait_all", "mbarrier",     "arrive"};
-  static constexpr std::string_view kept_of_matrices[] = {"x1", "x2", "x4", "trans", "mma"};
+  static constexpr std::string_view kept_of_matrices[] = {
+      "x1", "x2", "x4", "trans", "mma", "mma_async", "fence", "commit_group", "wait_group"};
   static constexpr std::string_view kept_of_atomics[] = {"add", "min", "max", "inc", "dec",
                                                          "and", "or",  "xor", "cas", "exch"};
   std::string name(instruction.opcode);

@@ -46,7 +46,7 @@ KernelDescription describe(const Program& kernel, const std::vector<const Progra
 // "fma.rn.f32" → "fma.f32".
 std::string mix_name(const ptx::Instruction& instruction, const MemoryUse& memory);
 
-// M · N · K of an instruction for the tensor cores ("m16n8k16"); 0: of another.
+// What a warp does of M · N · K in an instruction for the tensor cores ("m16n8k16"); 0: it is another.
 uint64_t multiply_adds(const ptx::Instruction& instruction);
 
 // One line per kind of access and line of source, of those that were executed. counts: by instruction.

@@ -31,6 +31,7 @@ Counts* sums_of_access(AccessCounts& sums, const MemoryUse& use, const Counts& c
   if (use.kind == MemoryUse::Kind::none) return nullptr;
   if (use.kind == MemoryUse::Kind::atomic) return &sums.atomic;
   if (use.kind == MemoryUse::Kind::copy) return &sums.async_copy;
+  if (use.kind == MemoryUse::Kind::bulk) return &sums.bulk_copy;
   ptx::Space space = use.space;
   if (use.generic) {
     space = counts.sectors > 0      ? ptx::Space::global
@@ -56,7 +57,7 @@ void add(AccessCounts& sums, const DescribedInstruction& instruction, const Coun
   if (instruction.matrices) (use.kind == MemoryUse::Kind::load ? sums.ldmatrix : sums.stmatrix) += counts;
   Counts* access = sums_of_access(sums, use, counts);
   if (access == nullptr) return;
-  const bool both = use.kind == MemoryUse::Kind::atomic || use.kind == MemoryUse::Kind::copy;
+  const bool both = use.kind != MemoryUse::Kind::load && use.kind != MemoryUse::Kind::store;
   if (!use.generic || both || counts.sectors == 0 || counts.wavefronts == 0) {
     *access += counts;
     return;

@@ -118,6 +118,11 @@ void add_counts(Object& o, const AccessCounts& sums, bool only_used) {
     o.field("l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum", copies.wavefronts);
     o.field("ptx__bytes_op_ldgsts", copies.bytes);
   }
+  if (const Counts& bulk = sums.bulk_copy; bulk.requests != 0) {
+    o.field("ptx__inst_executed_op_bulk", bulk.requests);
+    o.field("ptx__sectors_mem_global_op_bulk", bulk.sectors)
+        .field("ptx__bytes_mem_global_op_bulk", bulk.bytes);
+  }
   const auto [wavefronts, ideal] = shared_wavefronts(sums);
   if (!only_used || wavefronts != 0) {
     o.field("memory_l1_wavefronts_shared", wavefronts).field("memory_l1_wavefronts_shared_ideal", ideal);
@@ -216,10 +221,10 @@ std::string table_of(const KernelCounts& kernel) {
              grouped(kernel.findings).c_str(), kernel.findings == 1 ? "" : "s");
   text += format("  %s PTX instructions of a warp, %.1f active lanes on average\n",
                  grouped(kernel.total.executed).c_str(), ratio(kernel.total.lanes, kernel.total.executed));
-  const std::string sectors = sector_row("global load", kernel.global_load) +
-                              sector_row("global store", kernel.global_store) +
-                              sector_row("async copy", kernel.async_copy) +
-                              (kernel.atomic.sectors != 0 ? sector_row("atomic", kernel.atomic) : "");
+  const std::string sectors =
+      sector_row("global load", kernel.global_load) + sector_row("global store", kernel.global_store) +
+      sector_row("async copy", kernel.async_copy) + sector_row("bulk copy", kernel.bulk_copy) +
+      (kernel.atomic.sectors != 0 ? sector_row("atomic", kernel.atomic) : "");
   if (!sectors.empty()) text += access_row("", {"requests", "sectors", "per request", "bytes"}) + sectors;
   const std::string wavefronts =
       wavefront_row("shared load", kernel.shared_load) + wavefront_row("  ldmatrix", kernel.ldmatrix) +
@@ -273,6 +278,7 @@ LineCounts& operator+=(LineCounts& x, const LineCounts& y) {
   x.local += y.local;
   x.atomic += y.atomic;
   x.async_copy += y.async_copy;
+  x.bulk_copy += y.bulk_copy;
   return x;
 }
 

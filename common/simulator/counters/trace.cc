@@ -96,7 +96,9 @@ Trace::Event Trace::event_of(const ptx::Instruction& instruction) {
   if (opcode == "cp" && has("commit_group")) return Event::commit;
   if (opcode == "cp" && (has("wait_group") || has("wait_all"))) return Event::wait;
   if ((opcode == "bar" || opcode == "barrier") && !has("warp")) return Event::barrier;
-  if (opcode == "mma" || (opcode == "wmma" && has("mma"))) return Event::mma;
+  if (opcode == "mma" || (opcode == "wmma" && has("mma")) || (opcode == "wgmma" && has("mma_async"))) {
+    return Event::mma;
+  }
   return Event::none;
 }
 
@@ -136,11 +138,14 @@ std::string Trace::event(Event event, const Program& program, uint32_t pc, uint3
   return begin_line(std::string("\"event\": \"") + names[static_cast<int>(event)] + "\"", program, pc, lanes);
 }
 
-void Trace::see(const Program& program, uint32_t pc, uint32_t lanes, uint32_t committed) {
+void Trace::see(const Program& program, uint32_t pc, uint32_t lanes, Committed groups) {
   write_seen();
   const Event kind = kinds_[program.first + pc];
   if (kind == Event::none || lines_ >= limit_) return;
   seen_ = event(kind, program, pc, lanes);
+  const auto& modifiers = program.function->instructions[pc].modifiers;
+  const bool bulk = std::find(modifiers.begin(), modifiers.end(), "bulk") != modifiers.end();
+  const uint32_t committed = bulk ? groups.bulk : groups.async;
   if (kind == Event::commit) seen_ += ", \"group\": " + std::to_string(committed);
   if (kind == Event::wait) {
     const std::vector<ptx::Operand>& operands = program.function->instructions[pc].operands;

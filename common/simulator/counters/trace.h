@@ -46,7 +46,9 @@ namespace simulator {
 // Of an event, as the first of the lanes has it:
 //   group             commit: number of the group, from 0; landed: of the group that the copies belong to
 //   below             wait: groups with lower numbers are complete
-//   issued            landed: `at` of the cp.async
+//   issued            landed: `at` of the copy
+// Bulk copies have groups of their own; those to shared memory, which an mbarrier counts, belong to none, and
+// their number means nothing.
 class Trace {
  public:
   // Null: no trace is asked for. functions: every function of the kernel, the kernel too.
@@ -58,9 +60,12 @@ class Trace {
 
   bool follows(uint64_t cta, uint32_t warp) const { return cta == cta_ && warp == warp_; }
 
+  struct Committed {  // groups of copies that a lane has
+    uint32_t async, bulk;
+  };
   // The warp's clock. The warp is about to execute an instruction: pc; lanes: not 0; committed: groups of
   // copies that the first of them has. again(): it could not, and will try once more.
-  void step(const Program& program, uint32_t pc, uint32_t lanes, uint32_t committed) {
+  void step(const Program& program, uint32_t pc, uint32_t lanes, Committed committed) {
     ++now_;
     if (!kinds_.empty()) see(program, pc, lanes, committed);
   }
@@ -84,7 +89,7 @@ class Trace {
   bool full();
   std::string begin_line(const std::string& what, const Program& program, uint32_t pc, uint32_t lanes) const;
   bool access(const Program& program, uint32_t pc, const char* space, uint32_t lanes, uint32_t bytes);
-  void see(const Program& program, uint32_t pc, uint32_t lanes, uint32_t committed);
+  void see(const Program& program, uint32_t pc, uint32_t lanes, Committed committed);
   std::string event(Event event, const Program& program, uint32_t pc, uint32_t lanes) const;
   void write_seen();
 

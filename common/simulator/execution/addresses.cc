@@ -8,6 +8,7 @@
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/execution/check_shared.h"
+#include "common/simulator/execution/cluster.h"
 
 namespace simulator {
 namespace {
@@ -225,6 +226,35 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
   }
 }
 
+// Where the lanes' accesses lie in the cluster's shared memory, as the checks count.
+void shadow_offsets(const Resolved& at, uint32_t offset[32]) {
+  for (int l = 0; l < warp_size; ++l) offset[l] = shadow_offset(*at.holder[l], at.address[l]);
+}
+
+// Addresses of which some are not in this CTA: each lane's holder, and the offset in it.
+void find_holders(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
+  const auto& ctas = warp.cta->cluster->ctas;
+  uint32_t reached = 0;  // a bit per rank
+  for (uint32_t left = warp.exec; left; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    const uint64_t rank = to.address[l] >> rank_shift;
+    if (rank == warp.cta->rank) continue;
+    if (rank >= ctas.size()) illegal_shared(warp, l, use.kind, inst.bytes, to.address[l]);
+    if (!use.cluster) {
+      fault(warp, FindingKind::shared_out_of_bounds,
+            attempt(use.kind, inst.bytes, to.address[l]) +
+                " of this CTA's shared memory: that address is in " + name_of_cta(*ctas[rank]) +
+                " (.shared::cluster)",
+            l);
+    }
+    to.holder[l] = ctas[rank].get();
+    if (!(reached >> rank & 1)) reach(warp, l, *to.holder[l], use.kind != AccessKind::load);
+    reached |= 1u << rank;
+  }
+  for (uint32_t left = ~warp.exec; left; left &= left - 1)
+    to.holder[std::countr_zero(left)] = to.holder[std::countr_zero(warp.exec) & 31];
+}
+
 void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   const uint32_t bytes = inst.bytes, lanes = warp.exec;
   const int first = std::countr_zero(lanes) & 31;
@@ -232,6 +262,14 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
   if (lanes != ~0u) {
     for (int l = 0; l < warp_size; ++l) to.address[l] = lanes >> l & 1 ? to.address[l] : stand_in;
   }
+  uint64_t elsewhere = 0;
+  for (int l = 0; l < warp_size; ++l) {
+    elsewhere |= to.address[l] >> rank_shift ^ warp.cta->rank;
+    to.holder[l] = warp.cta;
+  }
+  if (elsewhere) [[unlikely]]
+    find_holders(warp, inst, use, to);
+  for (int l = 0; l < warp_size; ++l) to.address[l] &= offset_in_cta;
   const uint64_t size = warp.cta->grid->shared_bytes, limit = size - shared_reserved - bytes;
   uint64_t low_bits = 0, outside = limit;  // limit: below zero where nothing fits
   for (int l = 0; l < warp_size; ++l) {
@@ -251,8 +289,12 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l]);
     }
   }
-  std::byte* shared = warp.cta->shared.data();
-  for (int l = 0; l < warp_size; ++l) to.at[l] = shared + to.address[l];
+  if (elsewhere) [[unlikely]] {
+    for (int l = 0; l < warp_size; ++l) to.at[l] = to.holder[l]->shared.data() + to.address[l];
+  } else {
+    std::byte* shared = warp.cta->shared.data();
+    for (int l = 0; l < warp_size; ++l) to.at[l] = shared + to.address[l];
+  }
   to.shared = true;
   if (warp.worker->counting || warp.worker->checking) {
     uint32_t offset[32];
@@ -268,6 +310,7 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       }
     }
     if (warp.worker->checking && use.kind == AccessKind::load) {
+      shadow_offsets(to, offset);
       check_shared(warp, offset, bytes, use, nullptr);
     }
   }
@@ -339,7 +382,7 @@ void resolve_mixed(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
     track |= to.track;
     if (window == 1 && use.kind != AccessKind::load && warp.worker->checking) {
       uint32_t offset[32];
-      for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(to.address[l] - shared_reserved);
+      shadow_offsets(to, offset);
       check_shared(warp, offset, inst.bytes, use, nullptr);
     }
   }
@@ -429,10 +472,31 @@ void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved&
   }
   if (at.shared && warp.worker->checking) {
     uint32_t offset[32];
-    for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(at.address[l] - shared_reserved);
+    shadow_offsets(at, offset);
     check_shared(warp, offset, inst.bytes, use,
                  use.kind == AccessKind::atomic && !use.overwrites ? nullptr : values);
   }
+}
+
+std::byte* global_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
+                        uint32_t element, uint8_t*& written) {
+  std::byte* at = global_byte(warp, lane, kind, bytes, address, written);
+  if (!written || kind == AccessKind::store || !warp.worker->checking) return at;
+  for (uint32_t i = 0; i < bytes; i += element) {
+    if (std::memchr(written + i, 0, bytes - i) == nullptr) break;  // all of the rest was written
+    if (std::any_of(written + i, written + i + element, [](uint8_t flag) { return flag != 0; })) continue;
+    const Allocation* holder = global_memory().find(address + i);
+    never_written(warp, lane, kind, element, address + i, " in " + name_of_allocation(*holder));
+    std::memset(written + i, 1, bytes - i);  // told once
+    break;
+  }
+  return at;
+}
+
+void shared_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
+  const uint64_t size = warp.cta->grid->shared_bytes;
+  if (address < shared_reserved || address > size || bytes > size - address)
+    illegal_shared(warp, lane, kind, bytes, address);
 }
 
 void read_memory(Warp& warp, int lane, uint64_t address, void* to, uint64_t bytes) {
@@ -445,13 +509,19 @@ void read_memory(Warp& warp, int lane, uint64_t address, void* to, uint64_t byte
         at = global_byte(warp, lane, AccessKind::load, 1, offset, written);
         break;
       case 1:
-        if (offset < shared_reserved || offset >= warp.cta->grid->shared_bytes) {
+        if (offset >> rank_shift != warp.cta->rank || (offset & offset_in_cta) < shared_reserved ||
+            (offset & offset_in_cta) >= warp.cta->grid->shared_bytes) {
           illegal_shared(warp, lane, AccessKind::load, 1, offset);
         }
-        at = warp.cta->shared.data() + offset;
+        at = warp.cta->shared.data() + (offset & offset_in_cta);
         break;
       case 2:
         at = local_byte(warp, lane, AddressUse{}, 1, offset);
+        break;
+      case 3:
+        if (offset >= warp.cta->grid->kernel->info.params_bytes)
+          fault(warp, FindingKind::param_out_of_bounds, attempt(AccessKind::load, 1, offset), lane);
+        at = warp.cta->grid->params + offset;
         break;
       default:
         fault(warp, FindingKind::illegal_address, attempt(AccessKind::load, 1, address), lane);

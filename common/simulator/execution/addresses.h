@@ -18,6 +18,7 @@ struct AddressUse {
   bool generic = false;
   bool base_is_64 = true;  // width of the base register Inst::a; Inst::imm is added
   bool in_frame = false;   // local: relative to the activation's local memory
+  bool cluster = false;    // shared memory, if it is that: of any CTA of the cluster
   bool strong = false;     // volatile, relaxed, acquire, …: does not race with its like
   AccessKind kind = AccessKind::load;
   bool overwrites = false;  // atomic: what it finds does not matter
@@ -40,7 +41,8 @@ inline uint32_t lanes_that_count(const Warp& warp, const AddressUse& use) {
 struct Resolved {
   std::byte* at[32];     // of lanes outside exec: some address that may be read
   uint64_t address[32];  // of the active lanes, as the space counts
-  bool shared = false;   // all lanes are in this CTA's shared memory: address is the offset in it
+  bool shared = false;   // all lanes are in shared memory: address is the offset in the CTA's
+  Cta* holder[32];       // … which is this CTA
   uint8_t* written[32];  // global: a byte per byte, to be set by stores; null: not kept
   bool track = false;    // some `written` is not null
 };
@@ -59,7 +61,15 @@ void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved&
 // no write of this warp's in between, is taken for a wait in a loop, and the others get their turn.
 void polled(Warp& warp);
 
-// For built-in functions: generic addresses of one lane.
+// For bulk copies: where these bytes of global memory are, and whether they were written (as
+// Resolved::written). Faults where they are not in one allocation; loads and atomics are checked for elements
+// never written.
+std::byte* global_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
+                        uint32_t element, uint8_t*& written);
+// Faults where these bytes are not in the CTA's shared memory.
+void shared_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address);
+
+// For built-in functions, and for tensor maps: generic addresses of one lane.
 void read_memory(Warp& warp, int lane, uint64_t generic_address, void* to, uint64_t bytes);
 std::string read_string(Warp& warp, int lane, uint64_t generic_address);
 

@@ -59,8 +59,8 @@ void order(Warp& warp, AsyncCopy& copy, uint32_t lanes) {
   copy.ordered |= lanes;
   if (!lanes || !warp.worker->checking) return;
   uint32_t offset[32] = {};
-  each(lanes, [&](uint32_t l) { offset[l] = copy.to[l] - shared_reserved; });
-  warp.cta->shadow.access(warp.index, copy.pc, offset, lanes, copy.bytes, true, false, nullptr);
+  each(lanes, [&](uint32_t l) { offset[l] = shadow_offset(*warp.cta, copy.to[l]); });
+  warp.cta->cluster->shadow.access(warp.in_cluster, copy.pc, offset, lanes, copy.bytes, true, false, nullptr);
 }
 
 // These lanes' copies have been waited for.
@@ -69,7 +69,8 @@ void finish(Warp& warp, AsyncCopy& copy, uint64_t number, uint32_t lanes) {
   copy.lanes &= ~lanes;
   if (!warp.worker->checking) return;
   each(lanes, [&](uint32_t l) {
-    warp.cta->pending_copies.remove(copy.to[l] - shared_reserved, copy.bytes, {warp.index, l, number});
+    warp.cta->cluster->pending_copies.remove(shadow_offset(*warp.cta, copy.to[l]), copy.bytes,
+                                             {warp.in_cluster, l, number});
   });
 }
 
@@ -98,8 +99,8 @@ void arrive_where_landed(Warp& warp) {
     each_before(async, arrival.before, [&](AsyncCopy& copy, uint64_t) { order(warp, copy, ready); });
     each(ready, [&](uint32_t l) {
       const AsyncArrival now{arrival.mbarrier, 1u << l, arrival.before,
-                             mbarrier_phase(warp, arrival.mbarrier)};
-      arrive_at_mbarrier(warp, arrival.mbarrier, 1);
+                             mbarrier_phase(*warp.cta, arrival.mbarrier)};
+      arrive_at_mbarrier(warp, *warp.cta, arrival.mbarrier, 1);
       AsyncArrival* last = async.arrived.empty() ? nullptr : &async.arrived.back();
       if (last && last->mbarrier == now.mbarrier && last->before == now.before && last->phase == now.phase) {
         last->lanes |= now.lanes;
@@ -160,8 +161,8 @@ void run_copy(Warp& warp, const Inst& inst) {
   stored(warp, target, use.to, to, values);
   if (warp.worker->checking) {
     each(exec, [&](uint32_t l) {
-      warp.cta->pending_copies.add(copy.to[l] - shared_reserved, copy.bytes,
-                                   {warp.index, l, warp.async.next()});
+      warp.cta->cluster->pending_copies.add(shadow_offset(*warp.cta, copy.to[l]), copy.bytes,
+                                            {warp.in_cluster, l, warp.async.next()});
     });
   }
   warp.async.pending.push_back(copy);
@@ -200,7 +201,7 @@ void run_arrive(Warp& warp, const Inst& inst) {
   resolve(warp, inst, use, at);
   each(warp.exec, [&](uint32_t l) {
     const uint32_t address = static_cast<uint32_t>(at.address[l]);
-    if (!inst.c) expect_one_more(warp, address);
+    if (!inst.c) expect_one_more(warp, *warp.cta, address);
     std::vector<AsyncArrival>& arriving = warp.async.arriving;
     if (!arriving.empty() && arriving.back().mbarrier == address &&
         arriving.back().before == warp.async.next()) {
@@ -252,7 +253,7 @@ void decode_copy(Decoder& d) {
 
 void decode(Decoder& d) {
   if (!d.has("async")) d.unsupported("this instruction is not implemented");
-  if (d.has("bulk")) d.unsupported("bulk copies are not implemented");
+  if (d.has("bulk")) return decode_bulk_copy(d);
   if (d.has("commit_group")) {
     d.inst().inner = run_commit;
   } else if (d.has("wait_all")) {
@@ -306,7 +307,7 @@ void copies_seen(Cta& cta, uint32_t mbarrier) {
   for (Warp& warp : cta.warps) {
     AsyncCopies& async = warp.async;
     const auto seen = [&](const AsyncArrival& arrival) {
-      return arrival.mbarrier == mbarrier && arrival.phase < mbarrier_phase(warp, mbarrier);
+      return arrival.mbarrier == mbarrier && arrival.phase < mbarrier_phase(cta, mbarrier);
     };
     for (const AsyncArrival& arrival : async.arrived) {
       if (!seen(arrival)) continue;

@@ -135,7 +135,7 @@ void run_printf(Warp& warp, const Inst& inst) {
     const std::string text = format_text(warp, lane, format, argument<uint64_t>(warp, inst, 1, lane, 8));
     {
       const std::lock_guard lock(warp.cta->grid->mutex);
-      warp.cta->grid->output[warp.cta->index] += text;
+      warp.cta->grid->output[warp.cta->cluster->index] += text;
     }
     int32_t arguments = 0;
     for (size_t i = 0; i + 1 < format.size(); ++i) {

@@ -88,6 +88,7 @@ void run_return(Warp& warp, const Inst& inst) {
   Frame* callee = warp.frame;
   Frame* caller = callee->caller;
   if (!caller) return warp.leave(warp.exec);
+  if (warp.wgmma.asked != warp.wgmma.waited) forget_wgmma_registers(warp, callee);
   // Results go to where the call wants them.
   const uint32_t* list = callee->call->list;  // [arguments, their offsets …, results, their offsets …]
   const uint32_t* results = list + 1 + list[0];
@@ -226,11 +227,6 @@ std::span<const Opcode> control_opcodes() {
       {"pmevent", [](Decoder& d) { d.has("mask"), d.operand(0), d.inst().inner = run_nothing; }},
       {"nanosleep",
        [](Decoder& d) { d.type(), d.own_guard(), d.src(0, Type::u32), d.inst().inner = run_nanosleep; }},
-      {"setmaxnreg",
-       [](Decoder& d) {  // registers are not scarce here
-         d.one_of({"inc", "dec"}), d.has("sync"), d.has("aligned"), d.type();
-         d.inst().inner = run_nothing;
-       }},
   };
   return table;
 }

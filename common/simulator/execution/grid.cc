@@ -1,6 +1,6 @@
-// CTAs and grids: CPU threads take CTAs in order. Where CTAs can see in which order they run
-// (Program::order_sensitive), one thread runs them all and switches between them, so that the result is the
-// same for any number of threads.
+// CTAs and grids: CPU threads take clusters (without clusters: single CTAs) in order. The CTAs of a cluster
+// take turns. Where clusters can see in which order they run (Program::order_sensitive), one thread runs them
+// all and switches between them, so that the result is the same for any number of threads.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -30,42 +30,57 @@ uint64_t next_random(Worker& worker) {  // splitmix64 (Steele, Lea, Flood 2014)
 // What a CPU thread keeps from launch to launch.
 struct Context {
   Worker worker;
-  std::vector<std::unique_ptr<Cta>> idle;
+  std::vector<std::unique_ptr<Cluster>> idle;
 };
 
-void start(Cta& cta, Worker& worker, uint64_t index) {
+// The position in a box of this size, x first.
+std::array<uint32_t, 3> position(uint64_t index, const std::array<uint32_t, 3>& size) {
+  return {static_cast<uint32_t>(index % size[0]), static_cast<uint32_t>(index / size[0] % size[1]),
+          static_cast<uint32_t>(index / size[0] / size[1])};
+}
+
+void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   Grid& grid = *worker.grid;
+  const auto &of_grid = grid.launch.grid, &of_cluster = grid.launch.cluster;
   cta.grid = &grid;
   cta.worker = &worker;
-  cta.index = index;
+  cta.cluster = &cluster;
+  cta.rank = rank;
+  cta.shadow_base = rank * shadow_bytes(grid);
+  const auto first = position(
+      cluster.index, {of_grid[0] / of_cluster[0], of_grid[1] / of_cluster[1], of_grid[2] / of_cluster[2]});
+  const auto inside = position(rank, of_cluster);
+  for (size_t i = 0; i < 3; ++i) cta.id[i] = first[i] * of_cluster[i] + inside[i];
+  cta.index = (uint64_t{cta.id[2]} * of_grid[1] + cta.id[1]) * of_grid[0] + cta.id[0];
   cta.turn = cta.clock_reads = 0;
   cta.clock_start = worker.executed;
-  worker.random = (grid.seed * 0x9e3779b97f4a7c15u ^ grid.id) * 0xbf58476d1ce4e5b9u + index;
-  cta.id[0] = static_cast<uint32_t>(index % grid.launch.grid[0]);
-  cta.id[1] = static_cast<uint32_t>(index / grid.launch.grid[0] % grid.launch.grid[1]);
-  cta.id[2] = static_cast<uint32_t>(index / grid.launch.grid[0] / grid.launch.grid[1]);
   cta.shared.assign(grid.shared_bytes, std::byte{0xa5});
   cta.barriers.fill(Barrier{});
-  cta.cluster_barrier = {};
   cta.mbarriers.clear();
+  cta.register_pool = {};
+  cta.bulk = {};
+  cta.async_stores = {};
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
-  if (worker.checking) {
-    cta.shadow.reset(grid.shared_bytes - shared_reserved, grid.warps, grid.entry->shared_granule);
-    cta.pending_copies.reset(grid.shared_bytes - shared_reserved);
-  }
+  cta.warpgroups.assign((grid.warps + warpgroup_warps - 1) / warpgroup_warps, {});
   for (uint32_t w = 0; w < grid.warps; ++w) {
     Warp& warp = cta.warps[w];
     const uint32_t lanes = std::min<uint32_t>(warp_size, grid.threads - w * warp_size);
     warp.cta = &cta;
     warp.worker = &worker;
     warp.index = w;
+    warp.in_cluster = rank * grid.warps + w;
     warp.live = warp.started = lanes == warp_size ? ~0u : (1u << lanes) - 1;
     warp.exec = warp.live;
     warp.full = true;
     warp.others.clear();
     warp.cluster_arrived = warp.cluster_to_wait = 0;
+    warp.fenced.clear();
+    warp.unfenced.clear();
     warp.async.clear();
+    warp.wgmma = {};
+    warp.bulk_committed.fill(0);
+    warp.asked_mbarrier = 0;
     warp.rotated = warp.yield = false;
     warp.writes = 0;
     warp.polled_writes = ~0ull;
@@ -91,6 +106,36 @@ void abandon(Cta& cta) {
   }
   cta.unfinished = 0;
 }
+void abandon(Cluster& cluster) {
+  for (const auto& cta : cluster.ctas) abandon(*cta);
+}
+
+void start(Cluster& cluster, Worker& worker, uint64_t index) {
+  Grid& grid = *worker.grid;
+  const auto& size = grid.launch.cluster;
+  const uint32_t ctas = size[0] * size[1] * size[2];
+  const uint32_t bytes = shadow_bytes(grid);
+  cluster.index = index;
+  cluster.arriving.clear();
+  cluster.completed.clear();
+  worker.random = (grid.seed * 0x9e3779b97f4a7c15u ^ grid.id) * 0xbf58476d1ce4e5b9u + index;
+  if (worker.checking) {
+    cluster.shadow.reset(bytes, grid.warps, grid.entry->shared_granule, ctas);
+    cluster.pending_copies.reset(bytes * ctas);
+    cluster.async_accesses.reset(bytes * ctas, grid.warps);
+  }
+  cluster.ctas.resize(ctas);
+  for (uint32_t rank = 0; rank < ctas; ++rank) {
+    if (!cluster.ctas[rank]) cluster.ctas[rank] = std::make_unique<Cta>();
+    start(*cluster.ctas[rank], worker, cluster, rank);
+  }
+}
+
+uint64_t unfinished(const Cluster& cluster) {
+  uint64_t warps = 0;
+  for (const auto& cta : cluster.ctas) warps += cta->unfinished;
+  return warps;
+}
 
 // Groups that wait for a time to pass, or for what only trying again can tell.
 void wake(Warp& warp) {
@@ -105,8 +150,10 @@ bool advance(Cta& cta) {
   ++cta.turn;
   const uint32_t count = static_cast<uint32_t>(cta.warps.size());
   const uint64_t seed = worker.grid->seed;
+  if (seed && !cta.async_stores.pending.empty()) land_stores_at_random(cta, next_random(worker));
   const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker) % count) : 0;
   bool any = false;
+  if (seed && !cta.bulk.empty()) end_copies_at_random(cta, next_random(worker));
   for (uint32_t i = 0; i < count; ++i) {
     Warp& warp = cta.warps[(first + i) % count];
     if (!warp.live) continue;
@@ -115,12 +162,26 @@ bool advance(Cta& cta) {
     any = true;
     const uint64_t turn = seed ? 1 + next_random(worker) % 256 : quantum;
     if (seed && !warp.async.pending.empty()) land_copies_at_random(warp, next_random(worker));
+    if (seed && warp.wgmma.asked != warp.wgmma.waited) land_wgmma_at_random(warp, next_random(worker));
     if (worker.counting) {
       warp.run<true>(turn);
     } else {
       warp.run<false>(turn);
     }
   }
+  return any;
+}
+
+// The same for every CTA of a cluster.
+bool advance(Cluster& cluster) {
+  bool any = false;
+  for (const auto& cta : cluster.ctas) any |= cta->unfinished && advance(*cta);
+  return any;
+}
+
+bool resolve_divergent_barriers(Cluster& cluster) {
+  bool any = false;
+  for (const auto& cta : cluster.ctas) any |= resolve_divergent_barriers(*cta);
   return any;
 }
 
@@ -191,17 +252,31 @@ bool loops_forever(Warp& warp) {
   return false;
 }
 
-bool stuck(Cta& cta) {
-  cta.worker->probing = true;
-  const bool all = std::all_of(cta.warps.begin(), cta.warps.end(), [](Warp& warp) {
+bool stuck(Cluster& cluster) {
+  bool stored = false;  // somebody may look at what bulk copies write
+  for (const auto& cta : cluster.ctas) stored |= end_stores(*cta);
+  if (stored) return false;
+  const auto waits = [](Warp& warp) {
     wake(warp);
     return !warp.live || !warp.ready() || loops_forever(warp);
+  };
+  Worker& worker = *cluster.ctas[0]->worker;
+  const uint64_t events = worker.events;
+  worker.probing = true;
+  const bool all = std::all_of(cluster.ctas.begin(), cluster.ctas.end(), [&](const auto& cta) {
+    return std::all_of(cta->warps.begin(), cta->warps.end(), waits);
   });
-  cta.worker->probing = false;
-  return all;
+  worker.probing = false;
+  return all && worker.events == events;
 }
 
-[[noreturn]] void deadlock(const std::vector<Cta*>& ctas) {
+[[noreturn]] void deadlock(const std::vector<std::unique_ptr<Cluster>>& clusters) {
+  std::vector<Cta*> ctas;
+  for (const auto& cluster : clusters) {
+    for (const auto& cta : cluster->ctas) {
+      if (cta->unfinished) ctas.push_back(cta.get());
+    }
+  }
   std::vector<std::string> lines;
   for (Cta* cta : ctas) {
     for (std::string& line : who_waits(*cta)) lines.push_back(std::move(line));
@@ -235,26 +310,26 @@ bool stuck(Cta& cta) {
   throw Fault(std::move(finding));
 }
 
-// Runs f for a CTA; a fault ends the launch, for CTAs after this one at once.
+// Runs f for a cluster; a fault ends the launch, for clusters after this one at once.
 template <class F>
-void guarded(Grid& grid, Cta& cta, F f) {
+void guarded(Grid& grid, Cluster& cluster, F f) {
   try {
     f();
   } catch (Fault& fault) {
     const std::lock_guard lock(grid.mutex);
-    if (cta.index < grid.stopped) {
-      grid.stopped = cta.index;
+    if (cluster.index < grid.stopped) {
+      grid.stopped = cluster.index;
       grid.fault = std::move(fault.finding);
     }
-    abandon(cta);
+    abandon(cluster);
   } catch (const std::bad_alloc&) {
     const std::lock_guard lock(grid.mutex);
-    if (cta.index < grid.stopped) {
-      grid.stopped = cta.index;
+    if (cluster.index < grid.stopped) {
+      grid.stopped = cluster.index;
       grid.fault =
           Finding{FindingKind::not_supported, "this machine has not enough memory for the launch", {}, {}};
     }
-    abandon(cta);
+    abandon(cluster);
   }
 }
 
@@ -267,61 +342,63 @@ bool time_to_probe(Worker& worker) {
   return true;
 }
 
-std::unique_ptr<Cta> take_idle(Context& context) {
-  if (context.idle.empty()) return std::make_unique<Cta>();
-  auto cta = std::move(context.idle.back());
+std::unique_ptr<Cluster> take_idle(Context& context) {
+  if (context.idle.empty()) return std::make_unique<Cluster>();
+  auto cluster = std::move(context.idle.back());
   context.idle.pop_back();
-  return cta;
+  return cluster;
 }
 
-// CTA after CTA, while other threads run others.
+// Cluster after cluster, while other threads run others.
 void work(Context& context) {
   Grid& grid = *context.worker.grid;
-  auto cta = take_idle(context);
+  std::vector<std::unique_ptr<Cluster>> running;
+  running.push_back(take_idle(context));
+  Cluster& cluster = *running.front();
   for (;;) {
     const uint64_t index = grid.next++;
-    if (index >= grid.ctas || index > grid.stopped) break;
-    guarded(grid, *cta, [&] {
-      start(*cta, context.worker, index);
-      while (cta->unfinished && index <= grid.stopped) {
+    if (index >= grid.clusters || index > grid.stopped) break;
+    guarded(grid, cluster, [&] {
+      start(cluster, context.worker, index);
+      while (const uint64_t before = unfinished(cluster)) {
+        if (index > grid.stopped) break;
         const uint64_t events = context.worker.events;
-        const uint32_t unfinished = cta->unfinished;
-        const bool any = advance(*cta);
+        const bool any = advance(cluster);
         const bool busy =
-            any && (cta->unfinished != unfinished || context.worker.events != events || grid.seed);
+            any && (unfinished(cluster) != before || context.worker.events != events || grid.seed);
         if (busy && !time_to_probe(context.worker)) continue;
-        if (resolve_divergent_barriers(*cta)) continue;
-        if (cta->unfinished && stuck(*cta)) deadlock({cta.get()});
+        if (resolve_divergent_barriers(cluster)) continue;
+        if (unfinished(cluster) && stuck(cluster)) deadlock(running);
       }
     });
-    if (cta->unfinished) abandon(*cta);
+    if (unfinished(cluster)) abandon(cluster);
   }
-  context.idle.push_back(std::move(cta));
+  context.idle.push_back(std::move(running.front()));
 }
 
-// All CTAs by one thread, in turns; a CTA is started when those before it have had their chance.
+// All clusters by one thread, in turns; one is started when those before it have had their chance.
 void work_in_order(Context& context, uint64_t resident) {
   Grid& grid = *context.worker.grid;
-  std::vector<std::unique_ptr<Cta>> running;
+  std::vector<std::unique_ptr<Cluster>> running;
   const auto begin = [&] {
     running.push_back(take_idle(context));
     guarded(grid, *running.back(), [&] { start(*running.back(), context.worker, grid.next++); });
   };
-  const auto can_begin = [&] { return grid.next < grid.ctas && running.size() < resident; };
+  const auto can_begin = [&] { return grid.next < grid.clusters && running.size() < resident; };
   if (grid.launch.cooperative) {
     while (can_begin()) begin();
   }
   uint64_t idle_turns = 0;
-  while (grid.stopped == ~0ull && (!running.empty() || grid.next < grid.ctas)) {
+  while (grid.stopped == ~0ull && (!running.empty() || grid.next < grid.clusters)) {
     if (running.empty()) begin();
     const uint64_t events = context.worker.events;
     uint64_t finished = 0;
     for (size_t i = 0; i < running.size() && grid.stopped == ~0ull;) {
-      Cta& cta = *running[i];
-      guarded(grid, cta, [&] {
-        if (!advance(cta)) resolve_divergent_barriers(cta);
+      Cluster& cluster = *running[i];
+      guarded(grid, cluster, [&] {
+        if (!advance(cluster)) resolve_divergent_barriers(cluster);
       });
-      if (cta.unfinished) {
+      if (unfinished(cluster)) {
         ++i;
         continue;
       }
@@ -340,16 +417,14 @@ void work_in_order(Context& context, uint64_t resident) {
     idle_turns = 0;
     const uint64_t now = context.worker.events;
     guarded(grid, *running.front(), [&] {
-      if (!std::all_of(running.begin(), running.end(), [](auto& cta) { return stuck(*cta); })) return;
+      if (!std::all_of(running.begin(), running.end(), [](auto& cluster) { return stuck(*cluster); })) return;
       if (context.worker.events != now) return;
-      std::vector<Cta*> all;
-      for (auto& cta : running) all.push_back(cta.get());
-      deadlock(all);
+      deadlock(running);
     });
   }
-  for (auto& cta : running) {
-    abandon(*cta);
-    context.idle.push_back(std::move(cta));
+  for (auto& cluster : running) {
+    abandon(*cluster);
+    context.idle.push_back(std::move(cluster));
   }
   if (context.idle.size() > 64) context.idle.resize(64);
 }
@@ -451,7 +526,9 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   grid.entry = kernel.entry;
   grid.launch = launch;
   grid.params = params;
+  const uint64_t cluster_ctas = uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
   grid.ctas = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  grid.clusters = grid.ctas / cluster_ctas;
   grid.threads = launch.block[0] * launch.block[1] * launch.block[2];
   grid.warps = (grid.threads + warp_size - 1) / warp_size;
   grid.shared_bytes = kernel.static_shared_end + static_cast<uint32_t>(launch.dynamic_shared);
@@ -478,7 +555,7 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   const bool in_order = kernel.entry->order_sensitive || launch.cooperative;
   uint64_t threads = settings().threads > 0 ? uint64_t(settings().threads)
                                             : std::max(1u, std::thread::hardware_concurrency());
-  threads = in_order ? 1 : std::min(threads, grid.ctas);
+  threads = in_order ? 1 : std::min(threads, grid.clusters);
   while (contexts.size() < threads) contexts.push_back(std::make_unique<Context>());
   const Allocation* workspace = nullptr;
   if (launch.cooperative) {  // {size, barrier, …}: cooperative groups count arrivals in it
@@ -501,7 +578,7 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   }
   const auto begin = std::chrono::steady_clock::now();
   if (in_order) {
-    work_in_order(*contexts[0], at_once);
+    work_in_order(*contexts[0], std::max<uint64_t>(1, at_once / cluster_ctas));
   } else {
     std::vector<std::jthread> others;
     for (uint64_t t = 1; t < threads; ++t) others.emplace_back([t] { work(*contexts[t]); });
@@ -513,8 +590,9 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
                threads);
   grid.findings.tell(kernel.told);
   if (workspace) global_memory().free(workspace->base);
-  for (const auto& [cta, text] : grid.output) {
-    if (cta > grid.stopped) break;  // whether a later one has come to run depends on the number of threads
+  for (const auto& [cluster, text] : grid.output) {
+    if (cluster > grid.stopped)
+      break;  // whether a later one has come to run depends on the number of threads
     std::fwrite(text.data(), 1, text.size(), stdout);
   }
   if (!grid.output.empty()) std::fflush(stdout);

@@ -25,13 +25,15 @@ struct KernelInfo {
   size_t shared_bytes = 0;    // static shared memory
   size_t local_bytes = 0;     // per thread
   size_t constant_bytes = 0;
-  uint32_t registers = 0;                      // per thread, estimated: what occupancy is worked out from
+  uint32_t registers = 0;           // per thread, estimated: what occupancy is worked out from
+  uint32_t registers_at_entry = 0;  // that setmaxnreg begins with; 0: there is none, or it has no effect
   bool prints = false, allocates = false;      // calls printf, malloc
   int architecture = 0;                        // that the PTX was made for: 80, 90 …
   uint32_t max_threads = 1024;                 // per block: __launch_bounds__
   std::array<uint32_t, 3> required_threads{};  // .reqntid, 0: none
   std::array<uint32_t, 3> required_cluster{};  // __cluster_dims__, 0: none
   uint32_t max_cluster = 0;                    // .maxclusterrank, 0: none
+  bool blocks_are_clusters = false;            // __block_size__ with a cluster: a launch counts clusters
   std::vector<std::string> unsupported;        // not empty: not to be launched
 };
 
@@ -57,6 +59,7 @@ const KernelInfo& info(const Kernel& kernel);
 
 struct Launch {
   std::array<uint32_t, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{1, 1, 1};
+  bool explicit_cluster = false;  // %is_explicit_cluster
   size_t dynamic_shared = 0;
   bool cooperative = false;  // all CTAs are resident at once
 };

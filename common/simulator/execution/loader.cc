@@ -21,10 +21,12 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
   static const auto table = [] {
     std::unordered_map<std::string_view, Decode> all;
     for (const auto& family :
-         {arithmetic_opcodes(), bit_opcodes(), compare_opcodes(), convert_opcodes(), approximate_opcodes(),
-          move_opcodes(), control_opcodes(), sync_opcodes(), warp_opcodes(), memory_opcodes(),
-          stack_opcodes(), atomic_opcodes(), async_copy_opcodes(), mbarrier_opcodes(), matrix_load_opcodes(),
-          mma_opcodes(), wmma_opcodes()}) {
+         {arithmetic_opcodes(),  bit_opcodes(),           compare_opcodes(),    convert_opcodes(),
+          approximate_opcodes(), move_opcodes(),          control_opcodes(),    sync_opcodes(),
+          cluster_opcodes(),     register_pool_opcodes(), warp_opcodes(),       memory_opcodes(),
+          stack_opcodes(),       atomic_opcodes(),        async_copy_opcodes(), mbarrier_opcodes(),
+          matrix_load_opcodes(), tensor_map_opcodes(),    mma_opcodes(),        wmma_opcodes(),
+          wgmma_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
@@ -102,6 +104,7 @@ class FrameDecoder final : public Decoder {
         inst_.guard_negated = instruction.guard_negated;
         if (!own_guard_) inst_.run = run_guarded;
       }
+      watch(ignored);
       program_->code.push_back(inst_);
       program_->memory.push_back(memory_);
     }
@@ -119,12 +122,12 @@ class FrameDecoder final : public Decoder {
     return speculation_.of(static_cast<size_t>(ptx_ - program_->function->instructions.data()));
   }
 
-  uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0) {
-    const auto [known, made] = constant_of_.try_emplace({bytes, low, high}, next_constant_);
+  uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0, bool shared = false) {
+    const auto [known, made] = constant_of_.try_emplace({bytes, low, high, shared}, next_constant_);
     if (!made) return known->second;
     const uint32_t offset = next_constant_;
     next_constant_ += std::max(64u, bytes * warp_size);
-    program_->constants.push_back({offset, bytes, low, high});
+    program_->constants.push_back({offset, bytes, low, high, shared});
     return offset;
   }
 
@@ -153,6 +156,25 @@ class FrameDecoder final : public Decoder {
         };
       }
     }
+  }
+
+  // Does the instruction use a register that some wgmma uses, too?
+  void watch(const Access& access) {
+    const std::vector<bool>& used = program_->wgmma_registers;
+    if (used.empty()) return;
+    Watched& watched = program_->watched.emplace_back();
+    if (ptx_->opcode == "wgmma") return;
+    for (const auto* registers : {&access.reads, &access.writes}) {
+      for (const uint32_t r : *registers) {
+        if (used[r]) watched.registers.push_back(offsets_->offset[r]);
+      }
+    }
+    if (watched.registers.empty()) return;
+    const auto is_vector = [](const ptx::Operand& each) { return each.kind == ptx::Operand::Kind::vector; };
+    const bool move =
+        ptx_->opcode == "mov" && std::none_of(ptx_->operands.begin(), ptx_->operands.end(), is_vector);
+    watched.run = inst_.run;
+    inst_.run = move ? run_watched_move : run_watched;
   }
 
   // One line for all instructions that differ in their operands only: there may be thousands.
@@ -208,6 +230,11 @@ class FrameDecoder final : public Decoder {
       }
       case Kind::variable:
         if (write) break;
+        if (operand.variable->space == ptx::Space::shared) {
+          if (bits != 32 && bits != 64) unsupported("a shared address of another width");
+          const uint64_t address = loader_->address_of(*operand.variable);
+          return constant(class_bytes(bits), address + static_cast<uint64_t>(operand.value), 0, true);
+        }
         return integer_constant(loader_->address_of(*operand.variable) + static_cast<uint64_t>(operand.value),
                                 bits);
       case Kind::function:
@@ -269,7 +296,8 @@ class FrameDecoder final : public Decoder {
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;
-  std::map<std::tuple<uint32_t, uint64_t, uint64_t>, uint32_t> constant_of_;  // bytes, low, high → offset
+  std::map<std::tuple<uint32_t, uint64_t, uint64_t, bool>, uint32_t>
+      constant_of_;  // bytes, low, high, shared → offset
 };
 
 }  // namespace
@@ -400,6 +428,23 @@ void Loader::lay_out_shared(const ptx::Function& function) {
   }
 }
 
+// What a kernel with setmaxnreg starts with, tried with ptxas 13.0: as many registers as the CTAs that
+// .minnctapersm promises have room for in a quarter of a multiprocessor, or as .maxnreg says, but no more
+// than it ever asks for. With neither directive ptxas ignores setmaxnreg: 0.
+uint32_t registers_at_entry(const ptx::Function& entry, const Program& program) {
+  if (program.most_registers == 0 || (entry.max_registers == 0 && entry.min_ctas == 0)) return 0;
+  uint32_t most = program.most_registers;
+  if (entry.max_registers != 0) most = std::min(most, (entry.max_registers + 7) / 8 * 8);
+  if (entry.min_ctas != 0) {
+    const auto& bound = entry.required_threads[0] != 0 ? entry.required_threads : entry.max_threads;
+    const uint32_t threads =
+        bound[0] != 0 ? bound[0] * std::max(1u, bound[1]) * std::max(1u, bound[2]) : 1024;
+    const uint32_t warps = (threads + warp_size - 1) / warp_size * entry.min_ctas;
+    most = std::min(most, 16384 / (warp_size * ((warps + 3) / 4)) / 8 * 8);
+  }
+  return most;
+}
+
 std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
   kernel_ = std::make_unique<Kernel>();
   shared_end_ = shared_reserved;
@@ -455,6 +500,7 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     Program& top = *kernel_->programs[0];
     top.shared_granule = std::min(top.shared_granule, program->shared_granule);
     top.order_sensitive |= program->order_sensitive;
+    top.most_registers = std::max(top.most_registers, program->most_registers);
     info.prints |= program->prints;
     info.allocates |= program->allocates;
     // What only an indirect call may reach is refused when one does.
@@ -488,9 +534,12 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     for (int i = 0; i < 3; ++i) info.required_cluster[i] = std::max(1u, entry.required_cluster[i]);
   }
   info.max_cluster = entry.max_cluster_rank;
+  info.blocks_are_clusters = entry.blocks_are_clusters;
   // What ptxas would use is not known: at least what is alive at once, no more than the launch bounds allow.
   const uint32_t most = std::min(255u, 65536 / std::max(32u, info.max_threads) / 8 * 8);
   info.registers = std::min(most, std::max(16u, (kernel_->programs[0]->words_live + 8 + 7) / 8 * 8));
+  info.registers_at_entry = registers_at_entry(entry, *kernel_->programs[0]);
+  if (info.registers_at_entry != 0) info.registers = std::min(255u, info.registers_at_entry);
   return std::move(kernel_);
 }
 
@@ -542,6 +591,16 @@ void Loader::decode(Program& program) {
     }
   }
 
+  for (const ptx::Instruction& at : function.instructions) {
+    if (at.opcode != "wgmma" || at.operands.size() < 2) continue;
+    program.wgmma_registers.resize(function.registers.size());
+    for (size_t i = 0; i < 2; ++i) {  // D, and A where it is in registers
+      for (const ptx::Operand& each : at.operands[i].elements) {
+        if (each.kind == ptx::Operand::Kind::reg) program.wgmma_registers[each.index] = true;
+      }
+    }
+  }
+
   const std::vector<Access> accesses = decoder.collect();
   program.order_sensitive = false;  // the first pass does not know yet which results are unused
   const uint32_t params_begin = decoder.constants_end();
@@ -565,6 +624,7 @@ void Loader::decode(Program& program) {
   Inst end;
   end.inner = end.run = implicit_return();
   program.code.push_back(end);
+  if (!program.watched.empty()) program.watched.emplace_back();
   program.memory.emplace_back();
 }
 

@@ -12,13 +12,17 @@
 #include <string>
 #include <vector>
 
+#include "common/simulator/checks/async_accesses.h"
 #include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/pending_copies.h"
 #include "common/simulator/checks/shared_shadow.h"
 #include "common/simulator/counters/counts.h"
+#include "common/simulator/execution/async_store.h"
+#include "common/simulator/execution/bulk_copy.h"
 #include "common/simulator/execution/launch.h"
 #include "common/simulator/execution/loader.h"
 #include "common/simulator/execution/mbarrier.h"
+#include "common/simulator/execution/register_pool.h"
 #include "common/simulator/execution/warp.h"
 #include "common/simulator/memory/global_memory.h"
 
@@ -52,11 +56,11 @@ struct Barrier {
   bool open = false;               // somebody waits or has arrived
 };
 
-// Of a cluster, which here is one CTA. What a thread does after its arrival and before its wait is ordered by
-// nothing, so arrivals are kept by lane, in the warps.
-struct ClusterBarrier {
-  std::vector<uint32_t> arriving, completed;  // clocks: of the arrivals in this phase, of those before it
-};
+// In the shared memory of a cluster (.shared::cluster) the upper bits of an address are the rank of the CTA,
+// in the CTA's own addresses too (as on hardware since compute capability 9.0): addresses of shared variables
+// differ between the CTAs of a cluster.
+constexpr int rank_shift = 24;
+constexpr uint32_t offset_in_cta = (1u << rank_shift) - 1;  // of such an address
 
 struct Grid {
   const Kernel* kernel = nullptr;
@@ -72,25 +76,44 @@ struct Grid {
   bool counting = false, checking = false;
   Trace* trace = nullptr;  // null: none is asked for
   Findings findings;
-  std::atomic<uint64_t> next{0};           // CTA to start next
-  std::atomic<uint64_t> stopped{~0ull};    // lowest CTA in which a fault ended the launch
-  std::mutex mutex;                        // of what follows
-  std::map<uint64_t, std::string> output;  // printf, by CTA
-  std::optional<Finding> fault;            // of CTA `stopped`
+  uint64_t clusters = 0;
+  std::atomic<uint64_t> next{0};                // cluster to start next
+  std::atomic<uint64_t> stopped{~0ull};         // lowest cluster in which a fault ended the launch
+  std::mutex mutex;                             // of what follows
+  std::map<uint64_t, std::string> output;       // printf, by cluster
+  std::map<uint64_t, ChangedMap> changed_maps;  // tensor maps, by address
+  std::optional<Finding> fault;                 // of cluster `stopped`
+};
+
+// CTAs that run at the same time, on one CPU thread, and may address each other's shared memory. Without
+// clusters each CTA is one.
+struct Cluster {
+  uint64_t index = 0;
+  std::vector<std::unique_ptr<Cta>> ctas;  // by rank
+  SharedShadow shadow;
+  PendingCopies pending_copies;
+  AsyncAccesses async_accesses;
+  // barrier.cluster. What a thread does after its arrival and before its wait is ordered by nothing, so
+  // arrivals are kept by lane, in the warps. Clocks: of the arrivals in this phase, of those before it.
+  std::vector<uint32_t> arriving, completed;
 };
 
 struct Cta {
   Grid* grid = nullptr;
   Worker* worker = nullptr;
+  Cluster* cluster = nullptr;
+  uint32_t rank = 0;         // in the cluster
+  uint32_t shadow_base = 0;  // of this CTA's shared memory (without what the system keeps) in the cluster's
   uint64_t index = 0;
   uint32_t id[3] = {};
   std::vector<std::byte> shared;  // grid->shared_bytes
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
-  ClusterBarrier cluster_barrier;
   std::map<uint32_t, MbarrierClocks> mbarriers;  // by shared address
-  SharedShadow shadow;
-  PendingCopies pending_copies;
+  RegisterPool register_pool;
+  std::vector<Warpgroup> warpgroups;
+  BulkCopies bulk;
+  AsyncStores async_stores;
   uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
   uint64_t turn = 0;                          // how often the scheduler came by
@@ -124,6 +147,19 @@ const Program* program_at(const Cta& cta, uint32_t pc);    // that has this inde
 std::string place_of(const Cta& cta, uint32_t pc);         // source_of() by such an index
 Trace* trace_of(const Warp& warp);                         // null: this warp is not traced
 std::string thread_name(const Cta& cta, uint32_t thread);  // "(3,0,0)"
+// What a CTA takes there: rows of 128 bytes, so that chunks of 16 are the same as by the CTA's own addresses.
+inline uint32_t shadow_bytes(const Grid& grid) {
+  return (grid.shared_bytes - shared_reserved + 127) / 128 * 128;
+}
+// Where a byte of the CTA's shared memory lies in its cluster's, as the checks count.
+inline uint32_t shadow_offset(const Cta& cta, uint64_t address) {
+  return cta.shadow_base + static_cast<uint32_t>(address) - shared_reserved;
+}
+// The warp of this number in the cluster.
+inline Warp& warp_of_cluster(const Cluster& cluster, uint32_t in_cluster) {
+  const uint32_t warps = static_cast<uint32_t>(cluster.ctas[0]->warps.size());
+  return cluster.ctas[in_cluster / warps]->warps[in_cluster % warps];
+}
 inline uint32_t thread_index(const Warp& warp, uint32_t lane) {
   return warp.index * warp_size + lane;
 }

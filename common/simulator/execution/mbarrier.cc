@@ -1,10 +1,13 @@
 #include "common/simulator/execution/mbarrier.h"
 
 #include <bit>
+#include <cstdio>
 #include <cstring>
 
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/async_copy.h"
+#include "common/simulator/execution/check_shared.h"
+#include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/memory_operand.h"
 
@@ -28,28 +31,60 @@ struct State {
 };
 static_assert(sizeof(State) == 8);
 
-State load(Warp& warp, uint32_t address) {
-  if (!warp.cta->mbarriers.contains(address)) {
+std::string hexadecimal(uint32_t address) {
+  char text[16];
+  std::snprintf(text, sizeof text, "0x%x", address);
+  return text;
+}
+
+std::string too_many_bytes(int64_t bytes) {
+  return "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(bytes);
+}
+
+// The initialisation must come before all else, by a barrier; for other CTAs, where its arrivals are relaxed,
+// with fence.mbarrier_init before it.
+void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarrier) {
+  const SharedShadow& shadow = cta.cluster->shadow;
+  if (mbarrier.life != shadow.life() ||
+      shadow.knows(warp.in_cluster, mbarrier.init_warp, mbarrier.init_clock))
+    return;
+  if (mbarrier.init_tick != 0 && shadow.knows_cta(warp.in_cluster, cta.rank, mbarrier.init_tick)) return;
+  mbarrier.life = 0;  // not told again
+  finding(warp, FindingKind::race,
+          "an mbarrier is used with nothing that orders its initialisation before this", -1,
+          {"mbarrier.init is by " + name_of_thread(warp, mbarrier.init_warp, mbarrier.init_lane) + " at " +
+           place_of(cta, mbarrier.init_pc) +
+           ": a barrier must follow, with fence.mbarrier_init before it where it is relaxed"});
+}
+
+State load(Warp& warp, Cta& cta, uint32_t address) {
+  if (!cta.mbarriers.contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
           "there is no mbarrier object at shared address " + std::to_string(address) +
               ": it has not been initialised");
   }
+  if (warp.worker->checking) check_initialised_before(warp, cta, cta.mbarriers[address]);
   State state;
-  std::memcpy(&state, warp.cta->shared.data() + address, sizeof state);
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
   return state;
 }
 
-void store(Warp& warp, uint32_t address, State state) {
-  if (state.pending == 0 && state.bytes == 0) {  // the phase is complete
+// Puts the state back, of the next phase where this one is complete.
+void settle(Cta& cta, uint32_t address, State state) {
+  if (state.pending == 0 && state.bytes == 0) {
     state.phase ^= 1;
     state.pending = state.expected;
-    MbarrierClocks& clocks = warp.cta->mbarriers[address];
+    MbarrierClocks& clocks = cta.mbarriers[address];
     clocks.completed = std::move(clocks.arriving);
     clocks.arriving.clear();
     ++clocks.phase;
   }
-  std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
-  ++warp.worker->events;
+  std::memcpy(cta.shared.data() + address, &state, sizeof state);
+  ++cta.worker->events;
+}
+
+void store(Warp& warp, Cta& cta, uint32_t address, State state) {
+  settle(cta, address, state);
   ++warp.writes;
 }
 
@@ -64,24 +99,22 @@ void take(Warp& warp, State& state, uint32_t count) {
 
 void expect_bytes(Warp& warp, State& state, int64_t bytes) {
   const int64_t sum = state.bytes + bytes;
-  if (sum > most_bytes || sum < -most_bytes) {
-    fault(warp, FindingKind::illegal_instruction,
-          "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(sum));
-  }
+  if (sum > most_bytes || sum < -most_bytes)
+    fault(warp, FindingKind::illegal_instruction, too_many_bytes(sum));
   state.bytes = sum;
 }
 
-void release(Warp& warp, uint32_t address) {
-  if (warp.worker->checking) warp.cta->shadow.release(warp.index, warp.cta->mbarriers[address].arriving);
+void release(Warp& warp, Cta& cta, uint32_t address, bool relaxed = false) {
+  if (warp.worker->checking) release_to(warp, cta.mbarriers[address].arriving, relaxed);
 }
 
 struct MbarrierUse {
   AddressUse address;
   bool drop = false, expect = false, keep = false;  // keep: .noComplete
-  bool parity = false, blocking = false;
+  bool parity = false, relaxed = false;
 };
 
-// Calls f(lane, shared address) for every active lane; counts no memory request.
+// Calls f(lane, CTA, address in its shared memory) for every active lane; counts no memory request.
 template <class F>
 void each_object(Warp& warp, const Inst& inst, F f) {
   const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
@@ -90,12 +123,12 @@ void each_object(Warp& warp, const Inst& inst, F f) {
   if (!at.shared) fault(warp, FindingKind::illegal_address, "an mbarrier object must lie in shared memory");
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    f(lane, static_cast<uint32_t>(at.address[lane]));
+    f(lane, *at.holder[lane], static_cast<uint32_t>(at.address[lane]));
   }
 }
 
 void run_init(Warp& warp, const Inst& inst) {
-  each_object(warp, inst, [&](int lane, uint32_t address) {
+  each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
     const uint32_t count = warp.reg<uint32_t>(inst.b)[lane];
     if (count == 0 || count > most_arrivals) {
       fault(warp, FindingKind::illegal_instruction, "an mbarrier for " + std::to_string(count) + " arrivals",
@@ -104,39 +137,47 @@ void run_init(Warp& warp, const Inst& inst) {
     State state{};
     state.pending = state.expected = count;
     state.one = 1;
-    warp.cta->mbarriers[address] = {};
-    std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
+    MbarrierClocks& mbarrier = cta.mbarriers[address] = {};
+    if (warp.worker->checking) {
+      SharedShadow& shadow = cta.cluster->shadow;
+      mbarrier.init_warp = warp.in_cluster;
+      mbarrier.init_lane = static_cast<uint32_t>(lane);
+      mbarrier.init_pc = warp.frame->program->first + warp.pc - 1;
+      mbarrier.init_clock = shadow.clock_of_warp(warp.in_cluster);
+      mbarrier.life = shadow.life();
+    }
+    std::memcpy(cta.shared.data() + address, &state, sizeof state);
     ++warp.worker->events;
     ++warp.writes;
   });
 }
 
 void run_invalidate(Warp& warp, const Inst& inst) {
-  each_object(warp, inst, [&](int, uint32_t address) {
-    load(warp, address);
-    warp.cta->mbarriers.erase(address);
+  each_object(warp, inst, [&](int, Cta& cta, uint32_t address) {
+    load(warp, cta, address);
+    cta.mbarriers.erase(address);
   });
 }
 
 // b: bytes.
 template <bool complete>
 void run_bytes(Warp& warp, const Inst& inst) {
-  each_object(warp, inst, [&](int lane, uint32_t address) {
-    State state = load(warp, address);
+  each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
+    State state = load(warp, cta, address);
     const int64_t bytes = warp.reg<uint32_t>(inst.b)[lane];
     expect_bytes(warp, state, complete ? -bytes : bytes);
-    store(warp, address, state);
+    store(warp, cta, address, state);
   });
 }
 
 // d: token (0: none); b: count, or bytes where .expect_tx.
 void run_arrive(Warp& warp, const Inst& inst) {
   const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
-  each_object(warp, inst, [&](int lane, uint32_t address) {
-    State state = load(warp, address);
+  each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
+    State state = load(warp, cta, address);
     const uint64_t token = std::bit_cast<uint64_t>(state);
     const uint32_t operand = inst.b ? warp.reg<uint32_t>(inst.b)[lane] : 1;
-    release(warp, address);
+    release(warp, cta, address, use.relaxed);
     if (use.expect) expect_bytes(warp, state, operand);
     const uint32_t count = use.expect ? 1 : operand;
     if (use.drop) state.expected -= count;
@@ -144,7 +185,7 @@ void run_arrive(Warp& warp, const Inst& inst) {
     if (use.keep && state.pending == 0) {
       fault(warp, FindingKind::illegal_instruction, "an arrival with .noComplete completes the phase", lane);
     }
-    store(warp, address, state);
+    store(warp, cta, address, state);
     if (inst.d) warp.reg<uint64_t>(inst.d)[lane] = token;
   });
 }
@@ -153,16 +194,23 @@ void run_arrive(Warp& warp, const Inst& inst) {
 void run_wait(Warp& warp, const Inst& inst) {
   const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
   uint32_t done = 0;
-  each_object(warp, inst, [&](int lane, uint32_t address) {
-    const State state = load(warp, address);
+  each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
+    const State state = load(warp, cta, address);
     const uint64_t phase = use.parity ? warp.reg<uint32_t>(inst.b)[lane] & 1
                                       : std::bit_cast<State>(warp.reg<uint64_t>(inst.b)[lane]).phase;
     if (state.phase != phase) {
       done |= 1u << lane;
-      if (warp.worker->checking) warp.cta->shadow.acquire(warp.index, warp.cta->mbarriers[address].completed);
-      copies_seen(*warp.cta, address);
+      if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
+      if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
+      copies_seen(cta, address);
+      bulk_copies_seen(warp, cta, address);
+      stores_seen(cta, address);
     } else {
-      land_copies_for(*warp.cta, address);
+      warp.asked_mbarrier = address;
+      const uint64_t present = mbarrier_phase(cta, address);
+      for (const auto land : {land_copies_for, end_copies_for, land_stores_for}) {
+        if (mbarrier_phase(cta, address) == present) land(cta, address);
+      }
     }
   });
   warp.set_pred(inst.d, done);
@@ -200,7 +248,7 @@ void decode(Decoder& d) {
   if (wait) use.parity = d.has("parity");
   use.address.kind = AccessKind::atomic;
   memory_space(d, use.address);
-  d.one_of({"release", "acquire", "relaxed"});
+  use.relaxed = d.one_of({"release", "acquire", "relaxed"}) == 2;
   d.one_of({"cta", "cluster"});
   d.type();
   d.early_clobber();
@@ -211,6 +259,10 @@ void decode(Decoder& d) {
     const Operand& token = d.operand(next++);
     if (token.kind != Operand::Kind::sink) d.inst().d = d.dst(token, Type::b64);
   }
+  // Of another CTA: only what returns no state (PTX ISA 9.7.13.15.13, .14, .11, .12).
+  const bool remote = (arrive && !d.inst().d) || op == expects || op == completes;
+  if (use.address.cluster && !remote) d.unsupported("not on an mbarrier of another CTA");
+  use.address.cluster = remote;
   use.address = memory_address(d, d.operand(next++), use.address, 8);
   if (wait) {
     d.inst().b = d.src(next++, use.parity ? Type::u32 : Type::b64);
@@ -231,24 +283,59 @@ void decode(Decoder& d) {
 
 }  // namespace
 
-void arrive_at_mbarrier(Warp& warp, uint32_t address, uint32_t count) {
-  State state = load(warp, address);
-  release(warp, address);
+void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count) {
+  State state = load(warp, cta, address);
+  release(warp, cta, address);
   take(warp, state, count);
-  store(warp, address, state);
+  store(warp, cta, address, state);
 }
 
-uint64_t mbarrier_phase(const Warp& warp, uint32_t address) {
-  const auto found = warp.cta->mbarriers.find(address);
-  return found == warp.cta->mbarriers.end() ? 0 : found->second.phase;
+uint64_t mbarrier_phase(const Cta& cta, uint32_t address) {
+  const auto found = cta.mbarriers.find(address);
+  return found == cta.mbarriers.end() ? 0 : found->second.phase;
 }
 
-void expect_one_more(Warp& warp, uint32_t address) {
-  State state = load(warp, address);
+std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes) {
+  if (!cta.mbarriers.contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
+  State state;
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
+  if (state.bytes - int64_t{bytes} < -most_bytes) return too_many_bytes(state.bytes - int64_t{bytes});
+  state.bytes -= bytes;
+  settle(cta, address, state);
+  return {};
+}
+
+void publish_mbarriers(Warp& warp) {
+  SharedShadow& shadow = warp.cta->cluster->shadow;
+  shadow.publish(warp.in_cluster);
+  for (auto& [address, mbarrier] : warp.cta->mbarriers) {
+    if (mbarrier.init_warp == warp.in_cluster && mbarrier.init_tick == 0)
+      mbarrier.init_tick = shadow.tick_of(warp.cta->rank);
+  }
+}
+
+void expect_one_more(Warp& warp, Cta& cta, uint32_t address) {
+  State state = load(warp, cta, address);
   if (state.pending == most_arrivals)
     fault(warp, FindingKind::illegal_instruction, "too many arrivals at an mbarrier");
   state.pending += 1;
-  std::memcpy(warp.cta->shared.data() + address, &state, sizeof state);
+  std::memcpy(cta.shared.data() + address, &state, sizeof state);
+}
+
+std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address) {
+  const auto found = cta.mbarriers.find(address);
+  if (found == cta.mbarriers.end()) return {};
+  State state;
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
+  const int64_t bytes = state.bytes;
+  std::string text = "  phase " + std::to_string(found->second.phase) + " of the mbarrier at " +
+                     hexadecimal(address) + " is not complete: " + std::to_string(state.pending) + " of " +
+                     std::to_string(state.expected) + " arrivals are missing";
+  if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
+  if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that nobody expected";
+  std::vector<std::string> lines{std::move(text)};
+  for (const std::string& line : copies_of(cta, address)) lines.push_back("  " + line);
+  return lines;
 }
 
 std::span<const Opcode> mbarrier_opcodes() {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace simulator {
@@ -14,17 +15,30 @@ struct MbarrierClocks {
   std::vector<uint32_t> arriving;   // released by the arrivals of the present phase
   std::vector<uint32_t> completed;  // by those of the phase before it
   uint64_t phase = 0;               // how many are complete
+  // mbarrier.init: by whom, where, at which reading of the warp's clock; the tick of its CTA's clock by which
+  // fence.mbarrier_init has published it, 0: none.
+  uint32_t init_warp = 0, init_lane = 0, init_pc = 0, init_clock = 0, init_tick = 0;
+  uint32_t life = 0;  // of these readings
 };
 
-// `count` arrivals at the object at this shared address, by a lane of the warp: its memory accesses so far
-// come before what those do who wait for the phase. Faults where there is no object or more arrive than are
-// expected.
-void arrive_at_mbarrier(Warp& warp, uint32_t address, uint32_t count);
+// `count` arrivals at the object at this address in the CTA's shared memory, by a lane of the warp: its
+// memory accesses so far come before what those do who wait for the phase. Faults where there is no object or
+// more arrive than are expected.
+void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count);
 
-// Of the object at this shared address: how many phases are complete.
-uint64_t mbarrier_phase(const Warp& warp, uint32_t address);
+// Of the object at this address: how many phases are complete.
+uint64_t mbarrier_phase(const Cta& cta, uint32_t address);
+
+// So many bytes that the object at this address counts have arrived. What is wrong with that; empty: nothing.
+std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes);
+
+// fence.mbarrier_init: publishes the objects that the warp has initialised.
+void publish_mbarriers(Warp& warp);
 
 // One more arrival is expected in this phase and no other (cp.async.mbarrier.arrive without .noinc).
-void expect_one_more(Warp& warp, uint32_t address);
+void expect_one_more(Warp& warp, Cta& cta, uint32_t address);
+
+// What the object's present phase waits for: lines for a report.
+std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address);
 
 }  // namespace simulator

@@ -277,6 +277,7 @@ void decode_load(Decoder& d) {
 }
 
 void decode_store(Decoder& d) {
+  if (d.has("async")) return decode_async_store(d);
   AddressUse use;
   use.kind = AccessKind::store;
   memory_space(d, use);
@@ -329,6 +330,12 @@ void decode_convert_address(Decoder& d) {
   d.inst().inner = handlers[space < 2 ? 0 : space < 5 ? 1 : space < 6 ? 2 : 3][to];
 }
 
+void run_is_shared_of_cta(Warp& warp, const Inst& inst) {
+  const uint64_t* a = warp.reg<uint64_t>(inst.a);
+  const uint64_t own = shared_window >> rank_shift | warp.cta->rank;
+  warp.set_pred(inst.d, Warp::ballot([&](int l) { return a[l] >> rank_shift == own; }));
+}
+
 template <uint64_t window>
 void run_is_space(Warp& warp, const Inst& inst) {
   const uint64_t* a = warp.reg<uint64_t>(inst.a);
@@ -360,6 +367,7 @@ void decode_is_space(Decoder& d) {
   d.inst().inner = space == 0   ? run_is_global
                    : space == 1 ? run_is_constant
                    : space < 0  ? nullptr
+                   : space < 4  ? run_is_shared_of_cta
                    : space < 5  ? run_is_space<shared_window>
                    : space < 6  ? run_is_space<local_window>
                                 : run_is_space<param_window>;

@@ -9,8 +9,8 @@ using ptx::Space;
 using ptx::Type;
 
 void memory_space(Decoder& d, AddressUse& use) {
-  switch (d.one_of(
-      {"global", "const", "shared", "shared::cta", "local", "param", "param::func", "param::entry"})) {
+  switch (d.one_of({"global", "const", "shared", "shared::cta", "local", "param", "param::func",
+                    "param::entry", "shared::cluster"})) {
     case 0:
     case 1:
       use.space = Space::global;
@@ -27,8 +27,12 @@ void memory_space(Decoder& d, AddressUse& use) {
     case 7:
       use.space = Space::param;
       break;
+    case 8:
+      use.space = Space::shared;
+      use.cluster = true;
+      break;
     default:
-      use.generic = true;
+      use.generic = use.cluster = true;
   }
 }
 
@@ -40,9 +44,9 @@ void memory_order(Decoder& d, AddressUse& use) {
   d.has("mmio");
   d.has("relaxed");
   use.strong = !weak && (order >= 0 || use.kind == AccessKind::atomic);
-  // Between CTAs, what such an access sees depends on who came first.
-  const bool inside_cta = scope == 0 || use.space == Space::shared || use.space == Space::local;
-  if (use.kind != AccessKind::atomic && use.strong && (use.generic || !inside_cta))
+  // Between clusters, what such an access sees depends on who came first.
+  const bool inside = scope == 0 || scope == 1 || use.space == Space::shared || use.space == Space::local;
+  if (use.kind != AccessKind::atomic && use.strong && (use.generic || !inside))
     d.program().order_sensitive = true;
 }
 

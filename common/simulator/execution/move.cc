@@ -97,12 +97,6 @@ uint64_t clock_of(const Warp& warp, uint32_t) {
   return warp.worker->executed - warp.cta->clock_start + warp.cta->turn + ++warp.cta->clock_reads;
 }
 
-uint64_t rank_in_cluster(const Warp& warp, uint32_t) {
-  const auto& cluster = warp.cta->grid->launch.cluster;
-  const auto& id = warp.cta->id;
-  return (uint64_t{id[2] % cluster[2]} * cluster[1] + id[1] % cluster[1]) * cluster[0] + id[0] % cluster[0];
-}
-
 struct Name {
   std::string_view name;
   Special value;
@@ -149,7 +143,7 @@ const Name specials[] = {
      [](const Warp& w, uint32_t) -> uint64_t {
        return w.cta->grid->launch.grid[2] / w.cta->grid->launch.cluster[2];
      }},
-    {"%cluster_ctarank", rank_in_cluster},
+    {"%cluster_ctarank", [](const Warp& w, uint32_t) -> uint64_t { return w.cta->rank; }},
     {"%cluster_nctarank",
      [](const Warp& w, uint32_t) -> uint64_t {
        const auto& cluster = w.cta->grid->launch.cluster;
@@ -200,11 +194,19 @@ void run_special(Warp& warp, const Inst& inst) {
 }
 
 void decode_special(Decoder& d, const Operand& source, int width) {
+  if (source.text == "%is_explicit_cluster") {
+    if (width != 1) d.unsupported("a predicate");
+    d.inst().inner = [](Warp& warp, const Inst& inst) {
+      warp.set_pred(inst.d, warp.cta->grid->launch.explicit_cluster ? ~0u : 0);
+    };
+    return;
+  }
   if (source.text == "%reserved_smem_offset_1") {
     if (width != 32) d.unsupported("an offset in shared memory has 32 bits");
     d.inst().imm = d.loader().group_scratch();
     d.inst().inner = [](Warp& warp, const Inst& inst) {
-      warp.write<uint32_t>(inst.d, [&](int) { return static_cast<uint32_t>(inst.imm); });
+      const uint32_t address = static_cast<uint32_t>(inst.imm) | warp.cta->rank << rank_shift;
+      warp.write<uint32_t>(inst.d, [=](int) { return address; });
     };
     return;
   }

@@ -43,11 +43,17 @@ static_assert(sizeof(Inst) == 64, "one cache line an instruction");
 
 // A memory instruction, statically (counters and checks read it).
 struct MemoryUse {
-  enum class Kind : uint8_t { none, load, store, atomic, copy };  // copy: global to shared memory
+  enum class Kind : uint8_t { none, load, store, atomic, copy, bulk };  // copy: cp.async; bulk: cp.async.bulk
   Kind kind = Kind::none;
   ptx::Space space = ptx::Space::global;  // the space named in the instruction
   bool generic = false;
   uint8_t bytes = 0;  // per lane
+};
+
+// An instruction that uses registers of some wgmma of its function: what it does, and their offsets.
+struct Watched {
+  Handler run = nullptr;
+  std::vector<uint32_t> registers;
 };
 
 struct Program {
@@ -58,10 +64,12 @@ struct Program {
   uint32_t frame_bytes = 0;       // registers and call parameters of one activation
   uint32_t local_bytes = 0;       // local memory per thread of one activation
   uint32_t words_live = 0;        // most 32-bit registers alive at once
+  uint32_t most_registers = 0;    // that any setmaxnreg asks for
   struct Constant {               // filled in when a frame is made
     uint32_t offset;
     uint32_t bytes;  // per lane: 2, 4, 8, 16; 0: a predicate, all lanes
     uint64_t low, high;
+    bool shared;  // the address of a shared variable: in each CTA of a cluster another one
   };
   std::vector<Constant> constants;
   struct Formal {
@@ -79,6 +87,8 @@ struct Program {
   // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
   // more.
   std::set<std::pair<uint32_t, int64_t>> compared;
+  std::vector<bool> wgmma_registers;     // by number: some wgmma names it; empty: there is no wgmma
+  std::vector<Watched> watched;          // where there is: as long as code
   std::set<uint32_t> compared_values;    // registers that they compare with: such a load's destination
   uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
   std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched

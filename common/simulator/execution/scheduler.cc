@@ -8,6 +8,7 @@
 #include <bit>
 
 #include "common/simulator/counters/trace.h"
+#include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/machine.h"
 
 namespace simulator {
@@ -83,6 +84,7 @@ void Warp::wait(Group::State state, uint32_t at) {
 }
 
 void Warp::leave(uint32_t lanes) {
+  if (lanes == live && cta->unfinished == 1) leave_cta(*this, std::countr_zero(lanes));
   live &= ~lanes;
   exec &= ~lanes;
   stop = 0;
@@ -96,6 +98,7 @@ void Warp::leave(uint32_t lanes) {
   for (Group& group : others) {
     if (group.state == Group::State::convergence) group.state = Group::State::ready;
   }
+  if (!live && wgmma.asked != wgmma.waited) forget_wgmma_registers(*this, nullptr);
   if (!live) warp_finished(*this);
 }
 
@@ -129,8 +132,8 @@ void Warp::run(uint64_t quantum) {
         counts.executed += lanes != 0;
         counts.lanes += static_cast<uint64_t>(std::popcount(lanes));
         if (trace && lanes) [[unlikely]] {
-          trace->step(*frame->program, pc, lanes,
-                      async.committed[static_cast<size_t>(std::countr_zero(lanes))]);
+          const size_t lane = static_cast<size_t>(std::countr_zero(lanes));
+          trace->step(*frame->program, pc, lanes, {async.committed[lane], bulk_committed[lane]});
         }
       }
       ++pc;
@@ -182,7 +185,8 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
   Frame* made = nullptr;
   // One that was last used for the same function has its constants already.
   for (size_t i = worker.frames.size(); i-- > 0 && i + 64 > worker.frames.size();) {
-    if (worker.frames[i]->program == &program && worker.frames[i]->launch == warp.cta->grid->id) {
+    if (worker.frames[i]->program == &program && worker.frames[i]->launch == warp.cta->grid->id &&
+        worker.frames[i]->rank == warp.cta->rank) {
       made = worker.frames[i].release();
       worker.frames.erase(worker.frames.begin() + static_cast<std::ptrdiff_t>(i));
       break;
@@ -197,6 +201,7 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
     }
     made->program = &program;
     made->launch = warp.cta->grid->id;
+    made->rank = warp.cta->rank;
     if (made->storage.size() < program.frame_bytes + 64) made->storage.resize(program.frame_bytes + 64);
     const uintptr_t address = reinterpret_cast<uintptr_t>(made->storage.data());
     made->registers = made->storage.data() + ((address + 63) / 64 * 64 - address);
@@ -205,13 +210,15 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
       if (constant.bytes == 0) {
         std::memcpy(at, &constant.low, 4);
       } else {
-        const uint64_t value[2] = {constant.low, constant.high};
+        const uint64_t rank = constant.shared ? uint64_t{made->rank} << rank_shift : 0;
+        const uint64_t value[2] = {constant.low + rank, constant.high};
         for (int lane = 0; lane < warp_size; ++lane)
           std::memcpy(at + lane * constant.bytes, value, constant.bytes);
       }
     }
   }
   std::memset(made->registers, 0, 64);  // carry
+  made->wgmma.assign(program.watched.empty() ? 0 : program.frame_bytes / 64, {});
   for (const Program::Formal& zeroed : program.zeroed)
     std::memset(made->registers + zeroed.offset, 0, zeroed.bytes);
   made->caller = caller;

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/scheduler.h"
+#include "common/simulator/execution/tensor_map_instruction.h"
 
 namespace simulator {
 namespace {
@@ -28,18 +30,19 @@ uint32_t expected_threads(const Cta& cta, const Barrier& barrier) {
 void finish(Cta& cta, uint32_t number) {
   Barrier& barrier = cta.barriers[number];
   if (cta.worker->checking) {
+    SharedShadow& shadow = cta.cluster->shadow;
     uint32_t warps[64] = {};
     uint32_t count = 0;
     for (uint64_t left = barrier.warps; left; left &= left - 1)
-      warps[count++] = static_cast<uint32_t>(std::countr_zero(left));
+      warps[count++] = cta.warps[static_cast<size_t>(std::countr_zero(left))].in_cluster;
     if (!barrier.expected) {  // everybody's: what warps did that have exited since comes before it too
       for (const Warp& warp : cta.warps) {
-        if (!warp.live) warps[count++] = warp.index;
+        if (!warp.live) warps[count++] = warp.in_cluster;
       }
     }
-    cta.shadow.barrier(warps, count);
+    shadow.barrier(warps, count);
     if (!barrier.clock.empty()) {
-      for (uint32_t i = 0; i < count; ++i) cta.shadow.acquire(warps[i], barrier.clock);
+      for (uint32_t i = 0; i < count; ++i) shadow.acquire(warps[i], barrier.clock);
     }
   }
   const uint32_t votes = barrier.votes, voters = barrier.voters;
@@ -157,7 +160,7 @@ void run_barrier(Warp& warp, const Inst& inst) {
   Cta& cta = *warp.cta;
   Barrier& barrier = cta.barriers[number];
   if (use.arrive) {
-    if (cta.worker->checking) cta.shadow.release(warp.index, barrier.clock);
+    if (cta.worker->checking) cta.cluster->shadow.release(warp.in_cluster, barrier.clock);
   } else {
     barrier.warps |= 1ull << warp.index;
     warp.wait(Group::State::barrier, warp.pc);
@@ -167,26 +170,24 @@ void run_barrier(Warp& warp, const Inst& inst) {
   try_finish(cta, number);
 }
 
-// ---- The barrier of a cluster, of one CTA: arriving and waiting are separate.
-
-void only_one_cta(Warp& warp) {
-  const auto& cluster = warp.cta->grid->launch.cluster;
-  if (cluster[0] * cluster[1] * cluster[2] != 1)
-    fault(warp, FindingKind::not_supported, "barriers of clusters of more than one CTA");
-}
+// ---- The barrier of a cluster (PTX ISA 9.7.13.3): arriving and waiting are separate.
 
 // Have all threads arrived that have not exited? Then the next phase begins.
-void try_finish_cluster(Cta& cta) {
+void try_finish_cluster(Cluster& cluster) {
   const auto arrived = [](const Warp& warp) { return (warp.live & ~warp.cluster_arrived) == 0; };
-  if (!std::all_of(cta.warps.begin(), cta.warps.end(), arrived)) return;
-  for (Warp& warp : cta.warps) warp.cluster_arrived = 0;
-  cta.cluster_barrier.completed = std::move(cta.cluster_barrier.arriving);
-  cta.cluster_barrier.arriving.clear();
+  for (const auto& cta : cluster.ctas) {
+    if (!std::all_of(cta->warps.begin(), cta->warps.end(), arrived)) return;
+  }
+  for (const auto& cta : cluster.ctas) {
+    for (Warp& warp : cta->warps) warp.cluster_arrived = 0;
+  }
+  cluster.completed = std::move(cluster.arriving);
+  cluster.arriving.clear();
 }
 
+// extra: not 0: .relaxed
 void run_cluster_arrive(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return;
-  only_one_cta(warp);
   if (warp.cluster_to_wait & warp.exec) {
     fault(warp, FindingKind::illegal_instruction,
           "a thread arrives twice without barrier.cluster.wait between",
@@ -195,21 +196,22 @@ void run_cluster_arrive(Warp& warp, const Inst& inst) {
   warp.cluster_arrived |= warp.exec;
   warp.cluster_to_wait |= warp.exec;
   ++warp.worker->events;
-  if (warp.worker->checking) warp.cta->shadow.release(warp.index, warp.cta->cluster_barrier.arriving);
-  try_finish_cluster(*warp.cta);
+  Cluster& cluster = *warp.cta->cluster;
+  if (warp.worker->checking) release_to(warp, cluster.arriving, inst.extra != 0);
+  try_finish_cluster(cluster);
 }
 
 void run_cluster_wait(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return;
-  only_one_cta(warp);
   if (warp.exec & ~warp.cluster_to_wait) {
     fault(warp, FindingKind::illegal_instruction, "barrier.cluster.wait by a thread that has not arrived",
           std::countr_zero(warp.exec & ~warp.cluster_to_wait));
   }
-  if (warp.exec & warp.cluster_arrived) try_finish_cluster(*warp.cta);  // others may have exited
+  Cluster& cluster = *warp.cta->cluster;
+  if (warp.exec & warp.cluster_arrived) try_finish_cluster(cluster);  // others may have exited
   if (warp.exec & warp.cluster_arrived) return warp.wait(Group::State::blocked, warp.pc - 1);
   warp.cluster_to_wait &= ~warp.exec;
-  if (warp.worker->checking) warp.cta->shadow.acquire(warp.index, warp.cta->cluster_barrier.completed);
+  if (warp.worker->checking) cluster.shadow.acquire(warp.in_cluster, cluster.completed);
 }
 
 void run_warp_barrier(Warp& warp, const Inst& inst);
@@ -226,8 +228,10 @@ void decode_barrier(Decoder& d) {
     const bool wait = d.has("wait");
     if (!wait && !d.has("arrive")) d.unsupported("unknown barrier");
     d.has("aligned");
-    d.one_of({"release", "acquire", "relaxed"});
+    const int order = d.one_of({"release", "acquire", "relaxed"});
+    if (order >= 0 && wait != (order == 1)) d.unsupported("an order that this barrier does not have");
     d.own_guard();
+    d.inst().extra = order == 2;
     d.inst().inner = wait ? run_cluster_wait : run_cluster_arrive;
     return;
   }
@@ -289,7 +293,7 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
     }
     if ((mask & warp.live & ~same) == 0) passing |= left & -left;
   }
-  if (passing && warp.worker->checking) warp.cta->shadow.sync_warp(warp.index);
+  if (passing && warp.worker->checking) warp.cta->cluster->shadow.sync_warp(warp.in_cluster);
   const size_t known = warp.others.size();
   for (size_t i = 0; i < known; ++i) {
     Group& group = warp.others[i];
@@ -305,15 +309,58 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
   wait_for_others(warp, warp.exec & ~passing);
 }
 
-// Memory is sequentially consistent here. But whoever orders accesses between CTAs has them communicate, with
-// plain loads and stores too.
-void decode_fence(Decoder& d) {
-  d.one_of({"sc", "acq_rel", "acquire", "release"});
-  if (d.one_of({"cta", "cluster", "gpu", "sys"}) >= 2) d.program().order_sensitive = true;
+// What threads did to shared memory may be followed by accesses of the async proxy (PTX ISA 8.6).
+void run_proxy_fence(Warp& warp, const Inst&) {
+  if (warp.worker->checking)
+    warp.cta->cluster->shadow.proxy_fence(warp.in_cluster, warp.exec, warp.exec == warp.live);
+}
+
+void decode_proxy_fence(Decoder& d) {
   d.inst().inner = run_nothing;
+  if (d.has("async")) {
+    if (!d.has("global")) d.inst().inner = run_proxy_fence;
+    d.one_of({"shared::cta", "shared::cluster"});
+  } else if (d.has("tensormap::generic")) {
+    decode_tensor_map_fence(d);
+  } else if (!d.has("alias")) {
+    d.unsupported("this proxy is not implemented");
+  }
+}
+
+// a, b: does it release, acquire? Memory is sequentially consistent here: a fence matters only to what is
+// known to be ordered, around relaxed arrivals and waits.
+void run_fence(Warp& warp, const Inst& inst) {
+  if (!warp.worker->checking) return;
+  SharedShadow& shadow = warp.cta->cluster->shadow;
+  if (inst.a) shadow.release(warp.in_cluster, warp.fenced);
+  if (!inst.b || warp.unfenced.empty()) return;
+  shadow.acquire(warp.in_cluster, warp.unfenced);
+  warp.unfenced.clear();
+}
+
+void run_init_fence(Warp& warp, const Inst&) {
+  if (warp.worker->checking) publish_mbarriers(warp);
+}
+
+void decode_fence(Decoder& d) {
+  if (d.has("proxy")) return decode_proxy_fence(d);
+  if (d.has("mbarrier_init")) {
+    if (!d.has("release") || !d.has("cluster")) d.unsupported("this fence does not exist");
+    d.inst().inner = run_init_fence;
+    return;
+  }
+  const int order = d.one_of({"sc", "acq_rel", "acquire", "release"});
+  d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
+  const int scope = d.one_of({"cta", "cluster", "gpu", "sys"});
+  // Whoever orders accesses between clusters has them communicate, with plain loads and stores too.
+  if (scope >= 2) d.program().order_sensitive = true;
+  d.inst().a = order != 2;
+  d.inst().b = order != 3;
+  d.inst().inner = run_fence;
 }
 
 void decode_membar(Decoder& d) {
+  if (d.has("proxy")) return decode_proxy_fence(d);
   if (d.one_of({"cta", "gl", "sys"}) >= 1) d.program().order_sensitive = true;
   d.inst().inner = run_nothing;
 }
@@ -322,7 +369,7 @@ void decode_membar(Decoder& d) {
 
 void warp_finished(Warp& warp) {
   Cta& cta = *warp.cta;
-  --cta.unfinished;
+  if (--cta.unfinished == 0) end_bulk_copies(cta);
   for (uint32_t number = 0; number < cta.barriers.size(); ++number) try_finish(cta, number);
 }
 
@@ -378,6 +425,22 @@ bool resolve_divergent_barriers(Cta& cta) {
   return resolved;
 }
 
+namespace {
+
+// Of barrier.cluster: "32 of 64 threads have arrived".
+std::string arrivals(const Cluster& cluster) {
+  int arrived = 0, all = 0;
+  for (const auto& cta : cluster.ctas) {
+    for (const Warp& warp : cta->warps) {
+      arrived += std::popcount(warp.cluster_arrived & warp.live);
+      all += std::popcount(warp.live);
+    }
+  }
+  return std::to_string(arrived) + " of " + std::to_string(all) + " threads have arrived";
+}
+
+}  // namespace
+
 std::vector<std::string> who_waits(Cta& cta) {
   std::vector<std::string> lines;
   const auto where = [](const Frame& frame, uint32_t pc) { return source_of(*frame.program, pc); };
@@ -395,12 +458,25 @@ std::vector<std::string> who_waits(Cta& cta) {
         line += " wait at barrier " + std::to_string(group.barrier) + " at " +
                 where(*group.frame, group.pc - 1) + ", where " + std::to_string(barrier.arrived) + " of " +
                 std::to_string(expected_threads(cta, barrier)) + " threads have arrived";
+      } else if (group.frame->program->code[group.pc].inner == run_cluster_wait) {
+        line += " wait at barrier.cluster at " + where(*group.frame, group.pc) + ", where " +
+                arrivals(*cta.cluster);
+      } else if (waits_for_registers(group.frame->program->code[group.pc])) {
+        line += " wait for registers at " + where(*group.frame, group.pc) + ": " +
+                std::to_string(cta.register_pool.free) + " for each thread of a warp are free";
+      } else if (const std::string what = wgmma_waited_for(warp, group.frame->program->code[group.pc]);
+                 !what.empty()) {
+        line += " at " + where(*group.frame, group.pc) + " " + what;
       } else if (group.state == Group::State::convergence) {
         line += " wait for the other lanes of their warp at " + where(*group.frame, group.pc);
       } else {
         line += " run in a loop that changes nothing at " + where(*group.frame, group.pc);
       }
       lines.push_back(std::move(line));
+    }
+    if (warp.live && warp.asked_mbarrier) {
+      for (std::string& line : missing_at_mbarrier(cta, warp.asked_mbarrier))
+        lines.push_back(std::move(line));
     }
   }
   return lines;

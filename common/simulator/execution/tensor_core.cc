@@ -166,8 +166,14 @@ void multiply_add(const Factors<16>& a, const Factors<8>& b, int k, int terms, i
       case 8:
         add_block<8>(a, b, first, fraction, half, c);
         break;
-      default:
+      case 16:
         add_block<16>(a, b, first, fraction, half, c);
+        break;
+      case 32:
+        add_block<32>(a, b, first, fraction, half, c);
+        break;
+      default:
+        add_block<64>(a, b, first, fraction, half, c);
     }
   }
 }

@@ -44,7 +44,7 @@ struct Accumulators {
 template <int across>
 void measure(Factors<across>& factors, int k, int lowest);
 
-// c += a · b, terms at a time (4, 8 or 16; k is a multiple). half: c and the result are f16 values.
+// c += a · b, terms at a time (4, 8, 16, 32 or 64; k is a multiple). half: c and the result are f16 values.
 void multiply_add(const Factors<16>& a, const Factors<8>& b, int k, int terms, int fraction, bool half,
                   Accumulators& c);
 // The sums of products of small integers, exact.

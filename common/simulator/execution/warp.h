@@ -9,6 +9,7 @@
 
 #include "common/simulator/execution/async_copy.h"
 #include "common/simulator/execution/program.h"
+#include "common/simulator/execution/wgmma.h"
 
 namespace simulator {
 
@@ -30,11 +31,13 @@ struct Frame {
   uint32_t return_pc = 0;      // in the caller
   const Inst* call = nullptr;  // in the caller
   uint64_t launch = 0;         // whose program this is
+  uint32_t rank = 0;           // of the CTA: addresses of shared variables are among the constants
   uint32_t depth = 0;
   uint32_t lanes = 0;       // that are inside, or inside what it calls
   uint32_t local_base = 0;  // bytes, in each thread's local memory
   uint32_t dynamic = 0;     // bytes of local memory from alloca, behind the program's own
   std::vector<std::byte> storage;
+  std::vector<WgmmaRegister> wgmma;  // by offset / 64, where the program has any
 
   uint32_t local_end() const { return local_base + program->local_bytes + dynamic; }
 };
@@ -70,6 +73,7 @@ class Warp {
   uint32_t live = 0;                   // lanes that have not exited
   uint32_t started = 0;                // lanes that there are: fewer than 32 in the last warp of some CTAs
   uint32_t index = 0;                  // in its CTA
+  uint32_t in_cluster = 0;             // rank of the CTA · warps of a CTA + index
   Frame* frame = nullptr;              // of the group that runs
   std::vector<Group> others;           // the other groups
   std::vector<std::byte> local;        // byte o of lane l at o / 16 · 512 + l · 16 + o % 16
@@ -77,7 +81,13 @@ class Warp {
 
   uint32_t cluster_arrived = 0;  // lanes that have arrived at the cluster's barrier, in its present phase
   uint32_t cluster_to_wait = 0;  // lanes that have arrived, in any phase, and are to wait for it
-  AsyncCopies async;             // cp.async that have not been waited for
+  // Clocks: what fences of more than its CTA's scope have made ready for a relaxed arrival to publish; what
+  // relaxed waits have seen, for a fence to make known.
+  std::vector<uint32_t> fenced, unfenced;
+  AsyncCopies async;  // cp.async that have not been waited for
+  WgmmaQueue wgmma;
+  uint32_t asked_mbarrier = 0;  // address of the one whose phase it last found incomplete; 0: none
+  std::array<uint32_t, 32> bulk_committed{};  // groups of bulk copies, of each lane
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.
   template <class T>

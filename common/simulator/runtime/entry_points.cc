@@ -3,6 +3,7 @@
 
 #include "common/simulator/runtime/cuda_api.h"
 #include "common/simulator/runtime/state.h"
+#include "common/simulator/runtime/tensor_map_api.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // cudaGetDriverEntryPoint: programs still call it
 
@@ -16,9 +17,13 @@ struct EntryPoint {
   void* function;
 };
 
-// The driver functions there are here: none so far. cuTensorMapEncodeTiled (since 12000) belongs here.
-constexpr EntryPoint* first = nullptr;
-constexpr EntryPoint* last = nullptr;
+// The driver functions there are here.
+const EntryPoint entry_points[] = {
+    {"cuTensorMapEncodeTiled", 12000, reinterpret_cast<void*>(encode_tiled)},
+    {"cuTensorMapReplaceAddress", 12000, reinterpret_cast<void*>(replace_address)},
+    {"cuTensorMapEncodeIm2col", 12000, reinterpret_cast<void*>(refuse_im2col)},
+    {"cuTensorMapEncodeIm2colWide", 12080, reinterpret_cast<void*>(refuse_im2col)},
+};
 
 cudaError_t find(const char* name, void** function, unsigned version,
                  cudaDriverEntryPointQueryResult* result) {
@@ -29,11 +34,11 @@ cudaError_t find(const char* name, void** function, unsigned version,
     if (result != nullptr) *result = cudaDriverEntryPointVersionNotSufficent;
     return cudaErrorInvalidValue;
   }
-  for (const EntryPoint* entry = first; entry != last; ++entry) {
-    if (std::strcmp(entry->name, name) != 0) continue;
-    const bool known = static_cast<unsigned>(entry->since) <= version;
+  for (const EntryPoint& entry : entry_points) {
+    if (std::strcmp(entry.name, name) != 0) continue;
+    const bool known = static_cast<unsigned>(entry.since) <= version;
     found = known ? cudaDriverEntryPointSuccess : cudaDriverEntryPointVersionNotSufficent;
-    if (known) *function = entry->function;
+    if (known) *function = entry.function;
   }
   if (result != nullptr) *result = found;
   return cudaSuccess;

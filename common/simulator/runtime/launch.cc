@@ -97,7 +97,10 @@ cudaError_t error_of(FindingKind kind) {
     case FindingKind::trap:
     case FindingKind::uninitialised:
     case FindingKind::unfinished_copy:
+    case FindingKind::unfinished_async:
+    case FindingKind::missing_fence:
     case FindingKind::race:
+    case FindingKind::absent_cta:
     case FindingKind::divergent_barrier:
     case FindingKind::invalid_shuffle:
       break;
@@ -105,10 +108,14 @@ cudaError_t error_of(FindingKind kind) {
   return cudaErrorLaunchFailure;
 }
 
-cudaError_t prepare(Function& function, const LaunchRequest& request, void** arguments,
-                    PreparedLaunch& prepared) {
+cudaError_t prepare(Function& function, LaunchRequest request, void** arguments, PreparedLaunch& prepared) {
   if (const cudaError_t error = load(function); error != cudaSuccess) return error;
   const KernelInfo& kernel = info(*function.kernel);
+  if (kernel.blocks_are_clusters) {  // <<<clusters, 1>>>
+    const auto &cluster = kernel.required_cluster, &threads = kernel.required_threads;
+    request.grid = {request.grid.x * cluster[0], request.grid.y * cluster[1], request.grid.z * cluster[2]};
+    if (product(array_of(request.block)) == 1) request.block = {threads[0], threads[1], threads[2]};
+  }
   if (!kernel.unsupported.empty()) {
     // What the kernel should have computed is missing: a program that does not look at this error must not go
     // on as though all were well.
@@ -123,6 +130,8 @@ cudaError_t prepare(Function& function, const LaunchRequest& request, void** arg
   prepared.launch.grid = array_of(request.grid);
   prepared.launch.block = array_of(request.block);
   prepared.launch.cluster = cluster;
+  prepared.launch.explicit_cluster =
+      request.cluster || kernel.required_cluster[0] != 0 || function.required_cluster[0] != 0;
   prepared.launch.dynamic_shared = request.dynamic_shared;
   prepared.launch.cooperative = request.cooperative;
   prepared.params.assign(kernel.params_bytes, std::byte{});

@@ -28,8 +28,7 @@ struct PreparedLaunch {
 };
 
 // Loads the kernel and checks what the device would refuse. arguments: one pointer per parameter.
-cudaError_t prepare(Function& function, const LaunchRequest& request, void** arguments,
-                    PreparedLaunch& prepared);
+cudaError_t prepare(Function& function, LaunchRequest request, void** arguments, PreparedLaunch& prepared);
 
 // Runs it, unless the context is broken. A fault in the kernel is left pending: the result is cudaSuccess
 // then.

@@ -72,9 +72,10 @@ using namespace simulator;
 
 namespace {
 
-// Of a launch configuration: 0 where it has none.
-uint32_t cluster_size(const cudaLaunchConfig_t& config) {
-  uint32_t size = 0;
+// Of a launch configuration, or the kernel's own: 0 where there is none.
+uint32_t cluster_size(const Function& function, const cudaLaunchConfig_t& config) {
+  const auto& own = info(*function.kernel).required_cluster;
+  uint32_t size = own[0] * own[1] * own[2];
   for (unsigned i = 0; i < config.numAttrs; ++i) {
     if (config.attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
     const auto& dimensions = config.attrs[i].val.clusterDim;
@@ -137,7 +138,7 @@ extern "C" cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*
     Function* function = nullptr;
     if (clusters == nullptr || config == nullptr) return cudaErrorInvalidValue;
     if (const cudaError_t error = loaded_function(func, function); error != cudaSuccess) return error;
-    const uint32_t size = cluster_size(*config);
+    const uint32_t size = cluster_size(*function, *config);
     if (size > static_cast<uint32_t>(max_cluster(*function))) return cudaErrorInvalidClusterSize;
     const int blocks = std::min(8, occupancy(*function, threads_of(*config), config->dynamicSmemBytes));
     *clusters = size == 0 ? 0 : device().multiprocessors / static_cast<int>(size) * blocks;

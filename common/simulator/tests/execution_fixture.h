@@ -30,8 +30,10 @@ class Execution : public testing::Test {
     std::optional<Finding> end;
   };
   Result run_ptx(const std::string& body, uint32_t words, uint32_t threads, uint32_t ctas = 1,
-                 const std::string& before = "", size_t dynamic_shared = 0) {
-    Module module(header + before + ".visible .entry k(.param .u64 out)\n{\n" + body + "\nret;\n}\n");
+                 const std::string& before = "", size_t dynamic_shared = 0, uint32_t cluster = 1,
+                 const std::string& directives = "") {
+    Module module(header + before + ".visible .entry k(.param .u64 out) " + directives + "\n{\n" + body +
+                  "\nret;\n}\n");
     const Allocation* out = global_memory().allocate(words * 4, Allocation::Kind::device);
     std::memset(out->backing, 0, words * 4);
     global_memory().mark_written(out->base, words * 4);
@@ -39,6 +41,7 @@ class Execution : public testing::Test {
     Launch launch;
     launch.grid = {ctas, 1, 1};
     launch.block = {threads, 1, 1};
+    launch.cluster = {cluster, 1, 1};
     launch.dynamic_shared = dynamic_shared;
     Result result;
     const Kernel* kernel = module.kernel("k");

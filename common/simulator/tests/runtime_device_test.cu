@@ -157,6 +157,12 @@ TEST_F(Runtime, OccupancyOfTheWholeDevice) {
   int clusters = 0;
   OK(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config));
   EXPECT_EQ(clusters, 528);
+  config.numAttrs = 0;
+  OK(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config));
+  EXPECT_EQ(clusters, 0);
+  OK(cudaOccupancyMaxActiveClusters(&clusters, paired, &config));
+  EXPECT_EQ(clusters, 528);
+  config.numAttrs = 1;
   cluster.val.clusterDim.x = 16;
   GIVES(cudaOccupancyMaxActiveClusters(&clusters, nothing, &config), cudaErrorInvalidClusterSize);
   int size = 0;

@@ -14,6 +14,9 @@ __global__ void nothing() {}
 __global__ void __launch_bounds__(128) bounded() {}
 __global__ void __cluster_dims__(2, 1, 1) paired() {}
 __global__ void __launch_bounds__(128, 1, 4) at_most_four() {}
+__block_size__((64, 1, 1), (2, 1, 1)) __global__ void blocks_of_two(int* out) {
+  out[blockIdx.x * blockDim.x + threadIdx.x] = static_cast<int>(gridDim.x);
+}
 __global__ void static_shared(int* out) {
   __shared__ int values[256];
   values[threadIdx.x] = static_cast<int>(threadIdx.x);
@@ -222,6 +225,16 @@ TEST_F(Runtime, ClustersOfTheKernelItself) {
   GIVES(launch_clusters(paired, 4, 4), cudaErrorInvalidClusterSize);
   GIVES(launch_clusters(at_most_four, 8, 4), cudaSuccess);
   GIVES(launch_clusters(at_most_four, 8, 8), cudaErrorInvalidClusterSize);
+}
+
+TEST_F(Runtime, ALaunchMayCountClusters) {
+  int* out = allocate<int>(6 * 64);
+  blocks_of_two<<<3, 1>>>(out);
+  OK(cudaGetLastError());
+  int got[6 * 64];
+  OK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+  for (const int value : got) EXPECT_EQ(value, 6);
+  OK(cudaFree(out));
 }
 
 TEST_F(Runtime, CooperativeLaunches) {

@@ -1,0 +1,318 @@
+#include "common/simulator/execution/bulk_copy.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "common/simulator/counters/trace.h"
+#include "common/simulator/execution/addresses.h"
+#include "common/simulator/execution/check_async.h"
+#include "common/simulator/execution/cluster.h"
+#include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/mbarrier.h"
+#include "common/simulator/settings.h"
+
+namespace simulator {
+namespace {
+
+// Throws, or tells, with the line of the instruction that asked for the copy.
+Finding about(const BulkCopy& copy, FindingKind kind, std::string what,
+              std::vector<std::string> details = {}) {
+  const Program& program = *program_at(*copy.warp->cta, copy.pc);
+  return {kind, std::move(what), std::move(details),
+          site_of(*copy.warp, program, copy.pc - program.first, static_cast<int>(copy.lane))};
+}
+
+// Calls f(address in shared memory, byte of the piece, bytes) for what stays together.
+template <class F>
+void each_run(const BulkCopy& copy, const BulkPiece& piece, F f) {
+  const uint32_t begin = copy.shared + piece.offset;
+  if (copy.swizzle == Swizzle::none) return f(begin, 0u, piece.bytes);
+  const uint32_t atom = copy.swizzle == Swizzle::b128_atom32_flip8 ? 8 : 16;
+  for (uint32_t at = 0; at < piece.bytes;) {
+    const uint32_t bytes = std::min(piece.bytes - at, atom - (begin + at) % atom);
+    f(swizzled(copy.swizzle, begin + at), at, bytes);
+    at += bytes;
+  }
+}
+
+// What fills in for elements outside of the tensor.
+void fill(const BulkCopy& copy, std::byte* to, uint32_t bytes) {
+  std::memset(to, 0, bytes);
+  if (!copy.fill_nan) return;
+  // All ones but for the sign, in little-endian order.
+  const uint32_t element = bytes_of(copy.type);
+  for (uint32_t at = 0; at < bytes; ++at) to[at] = std::byte(at % element == element - 1 ? 0x7f : 0xff);
+}
+
+// Elements of some types are not kept as they are.
+void convert(TensorType type, std::byte* at, uint32_t bytes) {
+  const bool flushes = type == TensorType::f32_ftz || type == TensorType::tf32_ftz;
+  const bool rounds = type == TensorType::tf32 || type == TensorType::tf32_ftz;
+  if (!flushes && !rounds) return;
+  for (uint32_t i = 0; i < bytes; i += 4) {
+    uint32_t bits;
+    std::memcpy(&bits, at + i, 4);
+    if (flushes && (bits & 0x7f800000u) == 0) bits &= 0x80000000u;
+    if (rounds && (bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0xfffu + (bits >> 13 & 1)) & ~0x1fffu;
+    std::memcpy(at + i, &bits, 4);
+  }
+}
+
+void write_shared(BulkCopy& copy) {
+  std::byte* shared = copy.cta->shared.data();
+  if (copy.kind == BulkCopy::Kind::send) {
+    std::byte* to = shared + copy.shared;
+    const std::byte* from = copy.warp->cta->shared.data() + copy.source;
+    if (copy.reduction) {
+      copy.reduction(to, from, copy.bytes);
+    } else {
+      std::memmove(to, from, copy.bytes);
+    }
+    return;
+  }
+  for (const BulkPiece& piece : copy.pieces) {
+    each_run(copy, piece, [&](uint32_t address, uint32_t at, uint32_t bytes) {
+      if (piece.global) {
+        std::memcpy(shared + address, piece.global + at, bytes);
+        convert(copy.type, shared + address, bytes);
+      } else {
+        fill(copy, shared + address, bytes);
+      }
+    });
+  }
+}
+
+void read_shared(BulkCopy& copy) {
+  if (copy.state != BulkCopy::State::asked) return;
+  copy.state = BulkCopy::State::read;
+  const std::byte* shared = copy.cta->shared.data();
+  copy.in_flight.resize(copy.bytes);
+  std::byte* to = copy.in_flight.data();
+  for (const BulkPiece& piece : copy.pieces) {
+    each_run(copy, piece, [&](uint32_t address, uint32_t at, uint32_t bytes) {
+      std::memcpy(to + at, shared + address, bytes);
+    });
+    to += piece.bytes;
+  }
+}
+
+// It has taken effect: what is traced is the warp that asked for it.
+void trace_end(const BulkCopy& copy) {
+  Trace* trace = trace_of(*copy.warp);
+  if (!trace) return;
+  const Program& program = *program_at(*copy.warp->cta, copy.pc);
+  trace->landed(program, copy.pc - program.first, 1u << copy.lane, copy.issued, copy.group);
+}
+
+void write_global(BulkCopy& copy) {
+  read_shared(copy);
+  if (copy.state == BulkCopy::State::done) return;
+  copy.state = BulkCopy::State::done;
+  const std::byte* from = copy.in_flight.data();
+  for (const BulkPiece& piece : copy.pieces) {
+    if (copy.reduction) {
+      copy.reduction(piece.global, from, piece.bytes);
+    } else {
+      std::memcpy(piece.global, from, piece.bytes);
+    }
+    if (piece.written) std::memset(piece.written, 1, piece.bytes);
+    from += piece.bytes;
+  }
+  copy.in_flight = {};
+  ++copy.cta->worker->events;
+  trace_end(copy);
+}
+
+// The address in shared memory of the cluster.
+uint32_t in_cluster(const Cta& cta, uint32_t address) {
+  return cta.rank << rank_shift | address;
+}
+
+// Chunks of 16 bytes that a store reads. Of one that the tensor's edge runs through, the rest need not have
+// been written.
+std::vector<uint32_t> chunks_read(const BulkCopy& copy) {
+  constexpr uint32_t chunk = 16;
+  const Cta& cta = *copy.cta;
+  std::vector<uint32_t> chunks;
+  const auto whole = [&](uint32_t address) {
+    for (uint32_t at = 0; at < chunk; at += cta.grid->entry->shared_granule) {
+      if (!cta.cluster->shadow.ever_written(shadow_offset(cta, address + at), 1)) return false;
+    }
+    return true;
+  };
+  for (const BulkPiece& piece : copy.pieces) {
+    const uint32_t begin = copy.shared + piece.offset, end = begin + piece.bytes;
+    for (uint32_t at = begin / chunk * chunk; at < end; at += chunk) {
+      const uint32_t address = swizzled(copy.swizzle, at) / chunk * chunk;
+      if ((at >= begin && at + chunk <= end) || whole(address)) chunks.push_back(in_cluster(cta, address));
+    }
+  }
+  return chunks;
+}
+
+// Tells the checks which shared memory the copy reads or writes.
+void note_accesses(Warp& warp, BulkCopy& copy) {
+  if (!warp.worker->checking || copy.bytes == 0) return;
+  if (copy.kind == BulkCopy::Kind::store) {
+    const std::vector<uint32_t> chunks = chunks_read(copy);
+    copy.access = async_begin(warp, copy.lane, false);
+    return async_access(warp, copy.access, chunks.data(), static_cast<uint32_t>(chunks.size()), 16);
+  }
+  if (copy.kind == BulkCopy::Kind::send) {
+    const uint32_t source = in_cluster(*warp.cta, copy.source);
+    copy.source_access = async_begin(warp, copy.lane, false);
+    async_access(warp, copy.source_access, &source, 1, copy.bytes);
+  }
+  const uint32_t to = in_cluster(*copy.cta, copy.shared);
+  copy.access = async_begin(warp, copy.lane, true);
+  async_access(warp, copy.access, &to, 1, copy.extent);
+}
+
+// A copy from or to the shared memory of this CTA.
+void add(Warp& warp, BulkCopy copy, Cta& cta) {
+  const bool store = copy.kind == BulkCopy::Kind::store;
+  const int lane = static_cast<int>(copy.lane);
+  copy.cta = &cta;
+  shared_range(warp, lane, store ? AccessKind::load : AccessKind::store, copy.extent, copy.shared);
+  if (copy.kind == BulkCopy::Kind::send) shared_range(warp, lane, AccessKind::load, copy.bytes, copy.source);
+  check_presence(warp, lane, cta);
+  if (!store && !cta.mbarriers.contains(copy.mbarrier)) {
+    throw Fault(
+        about(copy, FindingKind::illegal_instruction,
+              "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
+  }
+  note_accesses(warp, copy);
+  (store ? cta.bulk.leaving : cta.bulk.arriving).push_back(std::move(copy));
+}
+
+// A copy to shared memory happens.
+void arrive(BulkCopy& copy) {
+  if (copy.state == BulkCopy::State::done) return;
+  copy.state = BulkCopy::State::done;
+  write_shared(copy);
+  copy.pieces = {};
+  ++copy.cta->worker->events;
+  trace_end(copy);
+  copy.phase = mbarrier_phase(*copy.cta, copy.mbarrier);
+  const std::string problem = complete_bytes(*copy.cta, copy.mbarrier, copy.bytes);
+  if (!problem.empty()) throw Fault(about(copy, FindingKind::illegal_instruction, problem));
+}
+
+}  // namespace
+
+void begin_bulk_copy(BulkCopy copy, uint32_t mask) {
+  Warp& warp = *copy.warp;
+  const auto& ctas = warp.cta->cluster->ctas;
+  const uint32_t rank = copy.shared >> rank_shift;
+  const bool store = copy.kind == BulkCopy::Kind::store;
+  if (rank >= ctas.size() || mask >> ctas.size())
+    throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
+  if (!store && !mask && copy.mbarrier >> rank_shift != rank) {
+    throw Fault(about(copy, FindingKind::illegal_instruction,
+                      "the mbarrier is not in the CTA whose shared memory is written"));
+  }
+  copy.shared &= offset_in_cta;
+  copy.mbarrier &= offset_in_cta;
+  for (uint32_t left = mask ? mask : 1u << rank; left; left &= left - 1)
+    add(warp, copy, *ctas[static_cast<size_t>(std::countr_zero(left))]);
+  ++warp.worker->events;
+  ++warp.writes;
+}
+
+void end_copies_for(Cta& cta, uint32_t mbarrier) {
+  const uint64_t phase = mbarrier_phase(cta, mbarrier);
+  for (BulkCopy& copy : cta.bulk.arriving) {
+    if (copy.mbarrier != mbarrier || copy.state == BulkCopy::State::done) continue;
+    arrive(copy);
+    if (mbarrier_phase(cta, mbarrier) != phase) return;
+  }
+}
+
+void bulk_copies_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
+  const uint64_t phase = mbarrier_phase(cta, mbarrier);
+  for (BulkCopy& copy : cta.bulk.arriving) {
+    if (copy.mbarrier != mbarrier || copy.state != BulkCopy::State::done || copy.phase + 1 != phase) continue;
+    copy.seen = true;
+    async_seen(warp, copy.access);
+    async_seen(*copy.warp, copy.source_access);
+  }
+  std::erase_if(cta.bulk.arriving, [&](const BulkCopy& copy) {
+    return copy.mbarrier == mbarrier && copy.state == BulkCopy::State::done && copy.phase + 1 < phase;
+  });
+}
+
+void end_copies_at_random(Cta& cta, uint64_t random) {
+  const auto chance = [&] {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return (random >> 40 & 3) == 0;
+  };
+  for (BulkCopy& copy : cta.bulk.arriving) {
+    if (chance()) arrive(copy);
+  }
+  for (BulkCopy& copy : cta.bulk.leaving) {
+    if (chance()) read_shared(copy);
+    if (copy.state == BulkCopy::State::read && chance()) write_global(copy);
+  }
+}
+
+void wait_for_groups(Warp& warp, uint32_t newest, bool reading) {
+  std::deque<BulkCopy>& leaving = warp.cta->bulk.leaving;
+  for (BulkCopy& copy : leaving) {
+    if (copy.warp != &warp || !(warp.exec >> copy.lane & 1)) continue;
+    if (copy.group + newest >= warp.bulk_committed[copy.lane]) continue;
+    if (reading) {
+      read_shared(copy);
+    } else {
+      write_global(copy);
+    }
+    if (!copy.seen) async_seen(warp, copy.access);
+    copy.seen = true;
+  }
+  std::erase_if(leaving,
+                [](const BulkCopy& copy) { return copy.seen && copy.state == BulkCopy::State::done; });
+}
+
+bool end_stores(Cta& cta) {
+  bool any = false;
+  for (BulkCopy& copy : cta.bulk.leaving) {
+    any |= copy.state != BulkCopy::State::done;
+    write_global(copy);
+  }
+  return any;
+}
+
+void end_bulk_copies(Cta& cta) {
+  end_stores(cta);
+  cta.bulk.leaving.clear();
+  const auto tell = [&](const BulkCopy& copy, const char* what) {
+    if (!cta.worker->checking || copy.seen) return;
+    Finding found = about(copy, FindingKind::unfinished_async, what);
+    if (settings().checks == Checks::fail) throw Fault(std::move(found));
+    cta.grid->findings.add(std::move(found));
+  };
+  for (const auto& other : cta.cluster->ctas) {
+    for (const BulkCopy& copy : other->bulk.arriving) {
+      if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
+        tell(copy,
+             "a copy from shared memory may still be under way when the CTA ends: nobody has waited for it");
+    }
+  }
+  const std::deque<BulkCopy> arriving = std::move(cta.bulk.arriving);
+  cta.bulk.arriving.clear();
+  for (const BulkCopy& copy : arriving)
+    tell(copy, "a copy to shared memory may still be under way when the CTA ends: nobody has waited for it");
+}
+
+std::vector<std::string> copies_of(const Cta& cta, uint32_t mbarrier) {
+  std::vector<std::string> lines;
+  for (const BulkCopy& copy : cta.bulk.arriving) {
+    if (copy.mbarrier != mbarrier || copy.phase != mbarrier_phase(cta, mbarrier)) continue;
+    lines.push_back("it has counted " + std::to_string(copy.bytes) + " bytes of the copy by thread " +
+                    thread_name(*copy.warp->cta, thread_index(*copy.warp, copy.lane)) + " at " +
+                    place_of(*copy.warp->cta, copy.pc));
+  }
+  return lines;
+}
+
+}  // namespace simulator

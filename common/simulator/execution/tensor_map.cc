@@ -1,0 +1,85 @@
+#include "common/simulator/execution/tensor_map.h"
+
+#include <algorithm>
+#include <type_traits>
+
+namespace simulator {
+namespace {
+
+constexpr uint64_t magic = 0x50414d524f534e54;  // tells a tensor map from other bytes
+
+static_assert(sizeof(uint64_t) + sizeof(TensorMap) <= tensor_map_bytes &&
+              std::is_trivially_copyable_v<TensorMap>);
+
+constexpr uint64_t stride_limit = 1ull << 40;  // bytes
+
+std::string dimension_of(const char* what, uint32_t dimension, uint64_t value, const std::string& rule) {
+  return std::string(what) + "[" + std::to_string(dimension) + "] is " + std::to_string(value) + ": " + rule;
+}
+
+}  // namespace
+
+uint32_t bytes_of(TensorType type) {
+  constexpr uint8_t bytes[tensor_types] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
+  return bytes[static_cast<size_t>(type)];
+}
+
+bool is_floating(TensorType type) {
+  return type >= TensorType::f16;
+}
+
+uint32_t span_of(Swizzle swizzle) {
+  constexpr uint8_t bytes[swizzles] = {0, 32, 64, 128, 128, 128, 128};
+  return bytes[static_cast<size_t>(swizzle)];
+}
+
+uint32_t TensorMap::pitch() const {
+  return std::max(row_bytes(), span_of(swizzle));
+}
+
+uint32_t TensorMap::rows() const {
+  uint32_t rows = 1;
+  for (uint32_t i = 1; i < rank; ++i) rows *= count(i);
+  return rows;
+}
+
+void TensorMap::store(std::byte* to) const {
+  std::memset(to, 0, tensor_map_bytes);
+  std::memcpy(to, &magic, sizeof magic);
+  std::memcpy(to + sizeof magic, this, sizeof *this);
+}
+
+std::optional<TensorMap> TensorMap::load(const std::byte* from) {
+  if (std::memcmp(from, &magic, sizeof magic) != 0) return {};
+  TensorMap map;
+  std::memcpy(&map, from + sizeof magic, sizeof map);
+  return map;
+}
+
+std::string problem_of(const TensorMap& map) {
+  if (map.rank < 1 || map.rank > max_tensor_rank)
+    return "its rank is " + std::to_string(map.rank) + ": it must be 1 to 5";
+  if (static_cast<uint32_t>(map.type) >= tensor_types) return "its element type is unknown";
+  if (map.address % 16) return "its global address is not a multiple of 16";
+  for (uint32_t i = 0; i + 1 < map.rank; ++i) {
+    if (map.stride[i] % 16 || map.stride[i] >= stride_limit)
+      return dimension_of("globalStrides", i, map.stride[i], "it must be a multiple of 16 below 2^40");
+  }
+  for (uint32_t i = 0; i < map.rank; ++i) {
+    if (map.box[i] < 1 || map.box[i] > 256)
+      return dimension_of("boxDim", i, map.box[i], "it must be 1 to 256");
+    if (map.step[i] < 1 || map.step[i] > 8)
+      return dimension_of("elementStrides", i, map.step[i], "it must be 1 to 8");
+  }
+  if (map.row_bytes() % 16)
+    return "a row of its box has " + std::to_string(map.row_bytes()) + " bytes: it must be a multiple of 16";
+  const uint32_t span = span_of(map.swizzle);
+  if (span && map.row_bytes() > span) {
+    return "a row of its box has " + std::to_string(map.row_bytes()) + " bytes: with this swizzle at most " +
+           std::to_string(span);
+  }
+  if (map.fill_nan && !is_floating(map.type)) return "NaN cannot fill in for integers";
+  return {};
+}
+
+}  // namespace simulator

@@ -1,0 +1,21 @@
+// What a kernel does to tensor maps in global memory, and whether the tensormap proxy may see it (PTX
+// ISA 9.7.13.4): a change takes a fence.proxy.tensormap::generic.release behind it in its CTA, and in the CTA
+// that uses the map one with .acquire after that.
+#pragma once
+
+#include <cstdint>
+
+namespace simulator {
+
+class Decoder;
+class Warp;
+
+void decode_tensor_map_fence(Decoder& decoder);
+
+void tensor_map_changed(Warp& warp, uint64_t address, bool released);
+void tensor_maps_released(Warp& warp);
+void tensor_map_acquired(Warp& warp, uint64_t address);
+// The lane's bulk copy uses the map at this address in global memory.
+void check_tensor_map(Warp& warp, uint32_t lane, uint64_t address);
+
+}  // namespace simulator

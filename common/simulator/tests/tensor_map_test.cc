@@ -1,0 +1,201 @@
+// Tensor maps: what the hardware refuses, and maps that a kernel changes.
+#include "common/simulator/execution/tensor_map.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "common/simulator/tests/execution_fixture.h"
+
+namespace simulator {
+namespace {
+
+// Rows of 16 words, 8 of them; boxes of 4 × 4.
+TensorMap small_map() {
+  TensorMap map;
+  map.rank = 2;
+  map.type = TensorType::u32;
+  map.last[0] = 15;
+  map.last[1] = 7;
+  map.stride[0] = 64;
+  map.box[0] = map.box[1] = 4;
+  map.step[0] = map.step[1] = 1;
+  return map;
+}
+
+class TensorMaps : public Execution {
+ protected:
+  // Thread t of 32: words 0 to 127 of `out` are 100 + their number. `map` is in global memory, its address in
+  // %rd3, of `out` in its first word; s in shared memory at %r3, an mbarrier for one arrival at %r4. %p1:
+  // thread 0.
+  Result run_body(const std::string& body, const TensorMap& map = small_map()) {
+    std::byte bytes[tensor_map_bytes];
+    map.store(bytes);
+    std::string variable = ".global .align 128 .b8 map[128] = {";
+    for (uint32_t i = 0; i < tensor_map_bytes; ++i)
+      variable += (i ? "," : "") + std::to_string(static_cast<uint32_t>(bytes[i]));
+    return run_ptx(".shared .align 1024 .b8 s[2048];\n" + start + R"(
+      mov.u64 %rd3, map;
+      mov.u32 %r3, s;
+      add.u32 %r4, %r3, 1024;
+      setp.eq.u32 %p1, %r1, 0;
+      add.u32 %r5, %r1, 100; st.global.u32 [%rd1], %r5;
+      add.u32 %r5, %r1, 132; st.global.u32 [%rd1+128], %r5;
+      add.u32 %r5, %r1, 164; st.global.u32 [%rd1+256], %r5;
+      add.u32 %r5, %r1, 196; st.global.u32 [%rd1+384], %r5;
+      @%p1 mbarrier.init.shared::cta.b64 [%r4], 1;
+      bar.sync 0;
+      )" + body,
+                   256, 32, 1, variable + "};\n");
+  }
+  const std::string address_ = "@%p1 tensormap.replace.tile.global_address.global.b1024.b64 [%rd3], %rd0;\n";
+  const std::string release_ = "fence.proxy.tensormap::generic.release.gpu;\n";
+  const std::string acquire_ = "fence.proxy.tensormap::generic.acquire.gpu [%rd3], 128;\n";
+  // The box at x = 2, y = 5: words 0 to 15 of the tile become words 128 to 143 of `out`.
+  const std::string load_ = R"(
+      @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 64;
+      mov.u32 %r6, 2; mov.u32 %r7, 5;
+      @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r3], [%rd3, {%r6, %r7}], [%r4];
+      WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r4], 0;
+      @!%p2 bra WAIT;
+      setp.ge.u32 %p3, %r1, 16;
+      @%p3 bra DONE;
+      shl.b32 %r8, %r1, 2;
+      add.u32 %r8, %r3, %r8;
+      ld.shared.u32 %r9, [%r8];
+      st.global.u32 [%rd1+512], %r9;
+      DONE: mov.u32 %r9, 0;
+      )";
+  static uint32_t word(uint32_t x, uint32_t y) { return 100 + y * 16 + x; }
+};
+
+TEST_F(TensorMaps, AChangedAddressIsUsedBehindItsFences) {
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    settings().seed = seed;
+    const Result r = run_body(address_ + release_ + acquire_ + load_);
+    ASSERT_FALSE(r.end) << r.end->what;
+    for (uint32_t i = 0; i < 16; ++i)
+      EXPECT_EQ(r.words[128 + i], i < 12 ? word(2 + i % 4, 5 + i / 4) : 0) << i;
+  }
+}
+
+TEST_F(TensorMaps, AMissingFenceIsTold) {
+  for (const std::string& fences : {release_, acquire_, std::string()}) {
+    const Result r = run_body(address_ + fences + load_);
+    ASSERT_TRUE(r.end) << fences;
+    EXPECT_EQ(r.end->kind, FindingKind::missing_fence);
+    const std::string missing = fences == release_ ? ".acquire" : ".release";
+    EXPECT_NE(r.end->what.find("no fence.proxy.tensormap::generic" + missing), std::string::npos)
+        << r.end->what;
+  }
+}
+
+TEST_F(TensorMaps, FieldsAreReplaced) {
+  const auto loaded = [&](const std::string& field, const TensorMap& map = small_map()) {
+    const Result r = run_body(
+        address_ + "@%p1 tensormap.replace.tile." + field + ";\n" + release_ + acquire_ + load_, map);
+    EXPECT_FALSE(r.end) << field << ": " << r.end->what;
+    return r.words;
+  };
+  EXPECT_EQ(loaded("global_dim.global.b1024.b32 [%rd3], 0, 4")[128 + 2], 0u);
+  EXPECT_EQ(loaded("global_dim.global.b1024.b32 [%rd3], 1, 6")[128 + 4], 0u);
+  EXPECT_EQ(loaded("global_stride.global.b1024.b64 [%rd3], 0, 48")[128 + 4], 100u + 6 * 12 + 2);
+  TensorMap map = small_map();
+  map.box[1] = 8;
+  EXPECT_EQ(loaded("element_stride.global.b1024.b32 [%rd3], 1, 2", map)[128 + 4], word(2, 7));
+  map.box[1] = 2;
+  EXPECT_EQ(loaded("box_dim.global.b1024.b32 [%rd3], 1, 4", map)[128 + 8], word(2, 7));
+  map = small_map();
+  map.rank = 3;
+  EXPECT_EQ(loaded("rank.global.b1024.b32 [%rd3], 1", map)[128], word(2, 5));
+  map.rank = 2;
+  map.type = TensorType::s32;
+  EXPECT_EQ(loaded("elemtype.global.b1024.b32 [%rd3], 7", map)[128], word(2, 5));
+  EXPECT_EQ(loaded("fill_mode.global.b1024.b32 [%rd3], 0", map)[128 + 15], 0u);
+  map.swizzle = Swizzle::b128;
+  EXPECT_EQ(loaded("swizzle_mode.global.b1024.b32 [%rd3], 0", map)[128 + 4], word(2, 6));
+  EXPECT_EQ(loaded("interleave_layout.global.b1024.b32 [%rd3], 0")[128], word(2, 5));
+}
+
+TEST_F(TensorMaps, AChangeInSharedMemoryIsCopiedWithItsFence) {
+  // Words of the map by way of shared memory, at s + 512.
+  const std::string body = R"(
+      shl.b32 %r8, %r1, 2;
+      cvt.u64.u32 %rd4, %r8;
+      add.u64 %rd4, %rd3, %rd4;
+      ld.global.u32 %r9, [%rd4];
+      add.u32 %r8, %r3, %r8;
+      st.shared.u32 [%r8+512], %r9;
+      bar.warp.sync -1;
+      @%p1 tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%r3+512], %rd0;
+      bar.warp.sync -1;
+      add.u32 %r10, %r3, 512;
+      tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%rd3], [%r10], 128;
+      )";
+  const Result right = run_body(body + acquire_ + load_);
+  ASSERT_FALSE(right.end) << right.end->what;
+  EXPECT_EQ(right.words[128], word(2, 5));
+  const Result wrong = run_body(body + load_);
+  ASSERT_TRUE(wrong.end);
+  EXPECT_EQ(wrong.end->kind, FindingKind::missing_fence) << wrong.end->what;
+}
+
+TEST_F(TensorMaps, WhatTheHardwareRefuses) {
+  const auto what = [&](const TensorMap& map, const std::string& from = "", const std::string& to = "") {
+    std::string load = load_;
+    if (!from.empty()) load.replace(load.find(from), from.size(), to);
+    const Result r = run_body(address_ + release_ + acquire_ + load, map);
+    return r.end ? std::string(name_of(r.end->kind)) + ": " + r.end->what : std::string();
+  };
+  EXPECT_NE(what(small_map(), "[%r3]", "[%r3+64]").find("misaligned access: the box's address"),
+            std::string::npos);
+  EXPECT_NE(what(small_map(), "[%rd3, {", "[%rd3+32, {").find("misaligned access"), std::string::npos);
+  EXPECT_NE(what(small_map(), "[%rd3, {", "[%rd0, {").find("no tensor map at this address"),
+            std::string::npos);
+  EXPECT_NE(what(small_map(), "[%r3], [%rd3", "[%r3+2048], [%rd3").find("shared memory out of bounds"),
+            std::string::npos);
+  TensorMap map = small_map();
+  map.rank = 3;
+  EXPECT_NE(what(map).find("has 3 dimensions, not 2"), std::string::npos);
+  map = small_map();
+  map.box[0] = 3;
+  EXPECT_NE(what(map).find("12 bytes: it must be a multiple of 16"), std::string::npos);
+  map = small_map();
+  map.last[1] = 1000;  // more rows than the allocation has
+  map.stride[0] = 256;
+  EXPECT_NE(what(map).find("illegal address: load of 16 bytes"), std::string::npos) << what(map);
+}
+
+TEST_F(TensorMaps, ReductionsThatAreNone) {
+  const Result r = run_body(address_ + release_ + acquire_ + R"(
+      st.shared.u32 [%r3], 0; mov.u32 %r6, 0; mov.u32 %r7, 0;
+      @%p1 cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.tile.bulk_group [%rd3, {%r6, %r7}], [%r3];)",
+                            [] {
+                              TensorMap map = small_map();
+                              map.type = TensorType::f32;
+                              return map;
+                            }());
+  ASSERT_TRUE(r.end);
+  EXPECT_NE(r.end->what.find("there is no reduction .inc"), std::string::npos) << r.end->what;
+}
+
+TEST(Swizzles, FollowTheTablesOfThePtxIsa) {
+  // Sections 5.5.7: which chunk of 16 bytes is where, in lines of 128 bytes.
+  const auto chunk = [](Swizzle swizzle, uint32_t line, uint32_t place) {
+    return swizzled(swizzle, line * 128 + place * 16) % 128 / 16;
+  };
+  for (uint32_t line = 0; line < 16; ++line) {
+    for (uint32_t c = 0; c < 8; ++c) {
+      EXPECT_EQ(chunk(Swizzle::none, line, c), c);
+      EXPECT_EQ(chunk(Swizzle::b32, line, c), c ^ line % 2);
+      EXPECT_EQ(chunk(Swizzle::b64, line, c), c ^ line % 4);
+      EXPECT_EQ(chunk(Swizzle::b128, line, c), c ^ line % 8);
+      EXPECT_EQ(chunk(Swizzle::b128_atom32, line, c), c ^ line % 4 * 2);
+      EXPECT_EQ(chunk(Swizzle::b128_atom64, line, c), c ^ line % 2 * 4);
+    }
+  }
+  EXPECT_EQ(swizzled(Swizzle::b128_atom32_flip8, 128), 128u + 32 + 8);
+}
+
+}  // namespace
+}  // namespace simulator
