@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   // Shared -> tensor cores. A is k-major: 8 rows make an atom, and k16 is 32 bytes, of a row or of the boxes'
   // next. B is n-major: 8 rows of k make an atom, the next n are another box, and k16 is two atoms.
   float sum[C::block_n / 8][4] = {};
-  auto multiply = [&](int stage, bool first) {
+  auto multiply = [&](int stage) {
     const SharedAddress from_a = ptx::shared_address(shared.ring[stage]), from_b = from_a + C::tile_a;
     const MatrixDescriptor a(from_a + warpgroup * mma_m * C::row, C::box_a, 8 * C::row, C::swizzle);
     const MatrixDescriptor b = C::swizzle == Swizzle::none
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     for (int step = 0; step < C::block_k / mma_k; ++step) {
       const int k_bytes = step * mma_k * element;
       ptx::wgmma_m64k16<ptx::Major::mn>(sum, a + (k_bytes / C::row * C::box_a + k_bytes % C::row),
-                                        b + step * mma_k * C::row, !first || step > 0);
+                                        b + step * mma_k * C::row, true);
     }
     ptx::wgmma_commit_group();
   };
@@ -114,7 +114,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     const int stage = t % C::stages;
     ptx::mbarrier_wait(full(stage), t / C::stages % 2);
     ptx::wgmma_fence();
-    multiply(stage, t == 0);
+    multiply(stage);
     // While these products run, those of the k-tile before are complete, and its stage can be filled again as
     // soon as every warp says so.
     ptx::wgmma_wait_group<1>();
