@@ -107,38 +107,21 @@ void negate(Factors<across>& factors, uint32_t k) {
   }
 }
 
-// One warp's part of D for eight columns, four registers of 32 bits or two of pairs of f16.
-template <class T>
-void read_tile(const std::byte* registers, const uint32_t* list, T to[8][16]) {
+// One warp's part of D for eight columns, of integers: by column and row.
+void read_tile(const std::byte* registers, const uint32_t* list, int32_t to[8][16]) {
   for (int r = 0; r < 4; ++r) {
-    T values[32];
+    int32_t values[32];
     std::memcpy(values, registers + list[r], sizeof values);
     for (int l = 0; l < 32; ++l) to[2 * (l % 4) + r % 2][r / 2 * 8 + l / 4] = values[l];
   }
 }
-template <class T>
-void write_tile(std::byte* registers, const uint32_t* list, const T from[8][16]) {
+void write_tile(std::byte* registers, const uint32_t* list, const int32_t from[8][16]) {
   for (int r = 0; r < 4; ++r) {
-    T values[32];
+    int32_t values[32];
     for (int l = 0; l < 32; ++l) values[l] = from[2 * (l % 4) + r % 2][r / 2 * 8 + l / 4];
     std::memcpy(registers + list[r], values, sizeof values);
   }
 }
-void read_half_tile(const std::byte* registers, const uint32_t* list, float to[8][16]) {
-  for (int r = 0; r < 2; ++r) {
-    uint16_t values[64];
-    std::memcpy(values, registers + list[r], sizeof values);
-    for (int i = 0; i < 64; ++i) to[i % 8][8 * r + i / 8] = from_f16(values[i]);
-  }
-}
-void write_half_tile(std::byte* registers, const uint32_t* list, const float from[8][16]) {
-  for (int r = 0; r < 2; ++r) {
-    uint16_t values[64];
-    for (int i = 0; i < 64; ++i) values[i] = to_f16(from[i % 8][8 * r + i / 8]);
-    std::memcpy(registers + list[r], values, sizeof values);
-  }
-}
-
 int32_t add(int32_t a, int32_t b, bool saturate) {
   using Limits = std::numeric_limits<int32_t>;
   const int64_t sum = int64_t{a} + b;
@@ -148,8 +131,8 @@ int32_t add(int32_t a, int32_t b, bool saturate) {
 // FP8 sums have 13 bits behind the leading one.
 constexpr int fp8_fraction = 13;
 void cut_fp8(Accumulators& c) {
-  for (auto& column : c.value) {
-    for (float& value : column) value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) & ~0x3ffu);
+  for (auto& lanes : c.value) {
+    for (float& value : lanes) value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) & ~0x3ffu);
   }
 }
 
@@ -160,6 +143,7 @@ class Product {
 
   std::string floating_or_integer() {
     const uint32_t stored = use_.sparse ? use_.k / 2 : use_.k;
+    const bool integers_only = use_.a->kind == Kind::integer;
     for (uint32_t w = 0; w < warpgroup_warps; ++w) {
       if (!operation_.registers[w]) continue;
       Factors<16>& a = a_[w];
@@ -169,7 +153,9 @@ class Product {
         load(*use_.a, use_.mn_major[0], stored, shared_, chunks(0) + w * operation_.chunks[0].size() / 4, a);
       }
       if (use_.negated[0]) negate(a, stored);
+      if (integers_only) continue;
       measure(a, static_cast<int>(stored), use_.a->lowest);
+      by_lane(a, static_cast<int>(use_.k), rows_[w]);
     }
     const uint32_t tiles = use_.n / 8;
     Factors<8> b;
@@ -177,10 +163,13 @@ class Product {
       load(*use_.b, use_.mn_major[1], use_.k, shared_, chunks(1) + tile * operation_.chunks[1].size() / tiles,
            b);
       if (use_.negated[1]) negate(b, use_.k);
-      measure(b, static_cast<int>(use_.k), use_.b->lowest);
+      if (!integers_only) {
+        measure(b, static_cast<int>(use_.k), use_.b->lowest);
+        by_lane(b, static_cast<int>(use_.k), columns_);
+      }
       for (uint32_t w = 0; w < warpgroup_warps; ++w) {
         if (!operation_.registers[w]) continue;
-        use_.a->kind == Kind::integer ? integers(w, tile, b) : floats(w, tile, b);
+        integers_only ? integers(w, tile, b) : floats(w, tile);
       }
     }
     return {};
@@ -227,18 +216,16 @@ class Product {
     std::memcpy(to + 2, shared_ + (chunks[1] & offset_in_cta), chunk_bytes);
   }
 
-  void floats(uint32_t w, uint32_t tile, const Factors<8>& b) {
+  void floats(uint32_t w, uint32_t tile) {
     Accumulators c = {};
     std::byte* registers = operation_.registers[w];
     const uint32_t* list = list_ + tile * (use_.half ? 2 : 4);
     const bool fp8 = use_.a->kind == Kind::fp8;
-    if (operation_.accumulate) {
-      use_.half ? read_half_tile(registers, list, c.value) : read_tile(registers, list, c.value);
-    }
+    if (operation_.accumulate) read_accumulators(registers, list, use_.half, c);
     const int k = static_cast<int>(use_.k);
-    multiply_add(a_[w], b, k, k, fp8 ? fp8_fraction : tensor_core().fraction, use_.half, c);
+    multiply_add(rows_[w], columns_, k, k, fp8 ? fp8_fraction : tensor_core().fraction, use_.half, c);
     if (fp8 && !use_.half) cut_fp8(c);
-    use_.half ? write_half_tile(registers, list, c.value) : write_tile(registers, list, c.value);
+    write_accumulators(registers, list, use_.half, c);
   }
 
   void integers(uint32_t w, uint32_t tile, const Factors<8>& b) {
@@ -259,6 +246,8 @@ class Product {
   const std::byte* shared_;
   const uint32_t* list_;
   Factors<16> a_[warpgroup_warps];
+  RowsByLane rows_[warpgroup_warps];
+  ColumnsByLane columns_;
 };
 
 }  // namespace
