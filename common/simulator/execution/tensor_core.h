@@ -13,6 +13,9 @@
 // that of a product is the sum of its factors', whatever their significands multiply to. An H200 gives the
 // same bits in all of tests/programs/tensor_cores.cu, tensor_cores_hopper.cu and wmma.cu.
 //
+// wgmma adds all terms of an instruction at once. Of 8-bit factors it keeps 13 bits, of the aligned terms and
+// of the sum ("MMA-Sim"); mma converts such factors to f16 first.
+//
 // None of this is a kernel's to rely on. What is, on every generation, tests/mma_test.cc states: whole
 // numbers are exact while the sizes of the terms add up to less than 2^24, and the error has a bound.
 #pragma once

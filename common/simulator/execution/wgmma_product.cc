@@ -136,12 +136,40 @@ void cut_fp8(Accumulators& c) {
   }
 }
 
+// Where the elements of a sparse A belong (PTX ISA 9.7.15.6.2). Four bits tell of four neighbours of a row
+// (tf32: two) which two (one) are there. Those of row g, and of row g + 8, are in lanes 4g … 4g + 3: of 8-bit
+// types one row's in even lanes and the other's in odd ones, else both in one lane, of which the selector
+// says whether it is in the first or second pair.
+void place(const Factors<16>& packed, const WgmmaUse& use, const std::array<uint32_t, 32>& metadata,
+           Factors<16>& to) {
+  const uint32_t bits = use.a->bits, group = bits == 32 ? 2 : 4, kept = group / 2;
+  const uint32_t span = 4 * group * (bits == 8 ? 2 : 1);  // of k, in one lane
+  for (uint32_t k = 0; k < use.k; ++k) {
+    std::fill_n(to.value[k], 16, 0.0f);
+    std::fill_n(to.exponent[k], 16, of_absent);
+  }
+  for (uint32_t row = 0; row < 16; ++row) {
+    const uint32_t upper = row / 8;
+    for (uint32_t first = 0; first < use.k; first += group) {
+      const uint32_t part = first / span;
+      const uint32_t lane = row % 8 * 4 + (bits == 8 ? upper + 2 * part : 2 * use.selector + part);
+      const uint32_t shift = first % span / group * 4 + (bits == 8 ? 0 : 16 * upper);
+      const uint32_t code = metadata[lane] >> shift & 15;
+      for (uint32_t i = 0; i < kept; ++i) {
+        const uint32_t at = first + (bits == 32 ? code >> 3 : code >> 2 * i & 3), from = first / 2 + i;
+        to.value[at][row] = packed.value[from][row];
+        to.exponent[at][row] = packed.exponent[from][row];
+      }
+    }
+  }
+}
+
 class Product {
  public:
   Product(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared)
       : operation_(operation), use_(use), shared_(shared), list_(operation.inst->list) {}
 
-  std::string floating_or_integer() {
+  void floating_or_integer() {
     const uint32_t stored = use_.sparse ? use_.k / 2 : use_.k;
     const bool integers_only = use_.a->kind == Kind::integer;
     for (uint32_t w = 0; w < warpgroup_warps; ++w) {
@@ -153,8 +181,12 @@ class Product {
         load(*use_.a, use_.mn_major[0], stored, shared_, chunks(0) + w * operation_.chunks[0].size() / 4, a);
       }
       if (use_.negated[0]) negate(a, stored);
-      if (integers_only) continue;
       measure(a, static_cast<int>(stored), use_.a->lowest);
+      if (use_.sparse) {
+        const Factors<16> packed = a;
+        place(packed, use_, operation_.metadata[w], a);
+      }
+      if (integers_only) continue;
       by_lane(a, static_cast<int>(use_.k), rows_[w]);
     }
     const uint32_t tiles = use_.n / 8;
@@ -172,7 +204,6 @@ class Product {
         integers_only ? integers(w, tile, b) : floats(w, tile);
       }
     }
-    return {};
   }
 
   // 256 bits are two chunks; of A in registers, two words of each of four lanes.
@@ -285,11 +316,23 @@ bool is_bits(const WgmmaElement& element) {
   return element.kind == Kind::bit;
 }
 
-std::string multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared) {
+int invalid_metadata(const WgmmaUse& use, const std::array<uint32_t, 32>& metadata) {
+  const uint32_t bits = use.a->bits;
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if (bits > 8 && lane % 4 / 2 != use.selector) continue;
+    for (uint32_t shift = 0; shift < 32; shift += 4) {
+      const uint32_t code = metadata[lane] >> shift & 15;
+      if (bits == 32 ? code != 0b1110 && code != 0b0100 : (code & 3) == code >> 2) {
+        return static_cast<int>(lane);
+      }
+    }
+  }
+  return -1;
+}
+
+void multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared) {
   Product product(operation, use, shared);
-  if (!is_bits(*use.a)) return product.floating_or_integer();
-  product.bits();
-  return {};
+  is_bits(*use.a) ? product.bits() : product.floating_or_integer();
 }
 
 }  // namespace simulator
