@@ -11,6 +11,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "common/simulator/execution/halves.h"
 #include "common/simulator/execution/tensor_core.h"
@@ -117,26 +118,34 @@ void write_results(Warp& warp, const uint32_t* registers, int tiles, const T mat
     warp.write<T>(registers[r], [&](int l) { return values[l]; });
   }
 }
-// Of f16, two to a register: `tiles` registers.
-inline void read_halves(Warp& warp, const uint32_t* registers, int tiles, float matrix[8][16]) {
-  for (int r = 0; r < tiles; ++r) {
-    uint32_t words[4][8];
-    turn(warp.reg<uint32_t>(registers[r]), words);
-    for (int column = 0; column < 8; ++column) {
-      widen_8<OfF16>(words[column / 2], column % 2, matrix[column] + 8 * r);
+// The accumulators of 16 × 8 floating-point results: four registers, or two of pairs of f16.
+inline void read_accumulators(const std::byte* registers, const uint32_t* list, bool half, Accumulators& to) {
+  if (!half) {
+    for (int r = 0; r < 4; ++r) std::memcpy(to.value[r], registers + list[r], sizeof to.value[r]);
+    return;
+  }
+  for (int r = 0; r < 2; ++r) {
+    uint32_t words[32];
+    std::memcpy(words, registers + list[r], sizeof words);
+    for (int odd = 0; odd < 2; ++odd) {
+      uint16_t halves[32];
+      for (int l = 0; l < 32; ++l) halves[l] = static_cast<uint16_t>(words[l] >> 16 * odd);
+      widen_f16(halves, to.value[2 * r + odd], 32);
     }
   }
 }
-inline void write_halves(Warp& warp, const uint32_t* registers, int tiles, const float matrix[8][16]) {
-  for (int r = 0; r < tiles; ++r) {
+inline void write_accumulators(std::byte* registers, const uint32_t* list, bool half,
+                               const Accumulators& from) {
+  if (!half) {
+    for (int r = 0; r < 4; ++r) std::memcpy(registers + list[r], from.value[r], sizeof from.value[r]);
+    return;
+  }
+  for (int r = 0; r < 2; ++r) {
+    uint16_t halves[2][32];
+    for (int odd = 0; odd < 2; ++odd) narrow_f16(from.value[2 * r + odd], halves[odd], 32);
     uint32_t words[32];
-    for (int g = 0; g < 8; ++g) {
-      for (int t = 0; t < 4; ++t) {
-        words[4 * g + t] = to_f16(matrix[2 * t][8 * r + g]) |
-                           static_cast<uint32_t>(to_f16(matrix[2 * t + 1][8 * r + g])) << 16;
-      }
-    }
-    warp.write<uint32_t>(registers[r], [&](int l) { return words[l]; });
+    for (int l = 0; l < 32; ++l) words[l] = halves[0][l] | static_cast<uint32_t>(halves[1][l]) << 16;
+    std::memcpy(registers + list[r], words, sizeof words);
   }
 }
 

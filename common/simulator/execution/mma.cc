@@ -84,17 +84,7 @@ void read_factors(Warp& warp, const Inst& inst, const Use& use, int piece, Facto
   use.b->b(warp, use.of_b(inst, piece), use.registers_b, 1, b);
 }
 
-void read_accumulators(Warp& warp, const Inst& inst, const Use& use, int piece, Accumulators& c) {
-  if (use.tiles() == 1) std::fill_n(&c.value[0][0], 128, 0.0f);
-  use.half ? read_halves(warp, use.of_c(inst, piece), use.tiles(), c.value)
-           : read_results(warp, use.of_c(inst, piece), use.tiles(), c.value);
-}
-void write_accumulators(Warp& warp, const Inst& inst, const Use& use, int piece, const Accumulators& d) {
-  use.half ? write_halves(warp, use.of_d(inst, piece), use.tiles(), d.value)
-           : write_results(warp, use.of_d(inst, piece), use.tiles(), d.value);
-}
-
-// f(piece, a, b, c) leaves D in c. All is read before anything is written.
+// f(use, a, b, c) leaves D in c. All is read before anything is written.
 template <class F>
 void for_pieces(Warp& warp, const Inst& inst, F f) {
   if (!whole_warp(warp, inst)) return;
@@ -103,13 +93,18 @@ void for_pieces(Warp& warp, const Inst& inst, F f) {
   for (int piece = 0; piece < use.pieces; ++piece) {
     Factors<16> a;
     Factors<8> b;
+    RowsByLane rows;
+    ColumnsByLane columns;
     read_factors(warp, inst, use, piece, a, b);
     measure(a, use.shape->k, use.a->lowest);
     measure(b, use.shape->k, use.b->lowest);
-    read_accumulators(warp, inst, use, piece, c[piece]);
-    f(use, a, b, c[piece]);
+    by_lane(a, use.shape->k, rows);
+    by_lane(b, use.shape->k, columns);
+    read_accumulators(warp.registers, use.of_c(inst, piece), use.half, c[piece]);
+    f(use, rows, columns, c[piece]);
   }
-  for (int piece = 0; piece < use.pieces; ++piece) write_accumulators(warp, inst, use, piece, c[piece]);
+  for (int piece = 0; piece < use.pieces; ++piece)
+    write_accumulators(warp.registers, use.of_d(inst, piece), use.half, c[piece]);
 }
 
 void run_floating(Warp& warp, const Inst& inst) {
@@ -123,10 +118,10 @@ void run_fp8(Warp& warp, const Inst& inst) {
   for_pieces(warp, inst, [](const Use& use, const auto& a, const auto& b, Accumulators& c) {
     Accumulators sums = {};
     multiply_add(a, b, use.shape->k, use.terms, use.fraction, use.half, sums);
-    for (int column = 0; column < 8; ++column) {
-      for (int row = 0; row < 16; ++row) {
-        const float sum = sums.value[column][row] + c.value[column][row];
-        c.value[column][row] = sum != sum ? std::bit_cast<float>(0x7fffffffu) : sum;
+    for (int r = 0; r < 4; ++r) {
+      for (int l = 0; l < warp_size; ++l) {
+        const float sum = sums.value[r][l] + c.value[r][l];
+        c.value[r][l] = sum != sum ? std::bit_cast<float>(0x7fffffffu) : sum;
       }
     }
   });

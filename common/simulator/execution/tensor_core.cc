@@ -19,9 +19,23 @@ constexpr int16_t lowest_fast = -98, highest_fast = 125;
 
 constexpr uint32_t canonical_nan = 0x7fffffff;
 
-typedef float Floats __attribute__((vector_size(32)));
-typedef int32_t Integers __attribute__((vector_size(32)));
-typedef int16_t Exponents __attribute__((vector_size(32)));
+#ifdef __AVX512F__
+constexpr int vector_bytes = 64;
+#else
+constexpr int vector_bytes = 32;
+#endif
+typedef float Floats __attribute__((vector_size(vector_bytes)));
+typedef int32_t Integers __attribute__((vector_size(vector_bytes)));
+typedef int16_t Exponents __attribute__((vector_size(vector_bytes)));
+typedef int16_t ShortExponents __attribute__((vector_size(vector_bytes / 2)));  // as many as Integers
+constexpr int lanes = 32, wide = vector_bytes / 4;
+
+template <class Vector, class T>
+Vector load(const T* from) {
+  Vector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
 
 int16_t exponent_of(float value, int lowest) {
   const uint32_t magnitude = std::bit_cast<uint32_t>(value) & 0x7fffffffu;
@@ -43,100 +57,122 @@ float narrow(double exact, bool odd) {
   return near;
 }
 
+// Where a block lies: its first k, and which of a lane's four accumulators.
+struct Block {
+  const RowsByLane& a;
+  const ColumnsByLane& b;
+  int first, upper, odd;
+};
+
 // One result by itself: the rule as it is stated in tensor_core.h, for any exponents.
-float one_result(const Factors<16>& a, const Factors<8>& b, int first, int terms, int row, int column,
-                 float c, int16_t c_exponent, int fraction, bool half) {
+float one_result(const Block& of, int terms, int lane, float c, int16_t c_exponent, int fraction, bool half) {
   int most = std::max<int>(c_exponent, -126);
   bool special = c_exponent == of_special;
-  double plain = c;
-  for (int k = first; k < first + terms; ++k) {
-    const int16_t one = a.exponent[k][row], other = b.exponent[k][column];
+  double plain = c, products[most_deep] = {};
+  for (int i = 0; i < terms; ++i) {
+    const int k = of.first + i;
+    const int16_t one = of.a.exponent[k][of.upper][lane], other = of.b.exponent[k][of.odd][lane];
+    if (one == of_absent) continue;
     special |= one == of_special || other == of_special;
     most = std::max(most, one + other);
-    plain += static_cast<double>(a.value[k][row]) * static_cast<double>(b.value[k][column]);
+    products[i] = static_cast<double>(of.a.value[k][of.upper][lane]) *
+                  static_cast<double>(of.b.value[k][of.odd][lane % 16]);
+    plain += products[i];
   }
   if (special) return std::isnan(plain) ? std::bit_cast<float>(canonical_nan) : static_cast<float>(plain);
   const int scale = fraction - most;
   double sum = std::trunc(std::ldexp(static_cast<double>(c), scale));
-  for (int k = first; k < first + terms; ++k) {
-    const double product = static_cast<double>(a.value[k][row]) * static_cast<double>(b.value[k][column]);
-    sum += std::trunc(std::ldexp(product, scale));
-  }
+  for (int i = 0; i < terms; ++i) sum += std::trunc(std::ldexp(products[i], scale));
   return narrow(std::ldexp(sum, -scale), half);
 }
 
-// A block of terms for one column of results at a time, 16 rows. The products are exact in f32, and a
-// conversion to an integer cuts them where they are to be cut. What is out of range comes out wrong here and
-// is done again by one_result().
+// A block of terms for one accumulator of all lanes. The products are exact in f32, and a conversion to an
+// integer cuts them where they are to be cut. What is out of range comes out wrong here and is done again by
+// one_result().
 template <int terms>
-void add_block(const Factors<16>& a, const Factors<8>& b, int first, int fraction, bool half,
-               Accumulators& c) {
-  for (int column = 0; column < 8; ++column) {
-    float* result = c.value[column];
-    alignas(32) int16_t exponents[16];
-    for (int row = 0; row < 16; ++row) exponents[row] = exponent_of(result[row], half ? -14 : -126);
-    alignas(32) int16_t own[16];
-    std::memcpy(own, exponents, sizeof own);
-    Exponents most;
-    std::memcpy(&most, exponents, sizeof most);
-    for (int k = first; k < first + terms; ++k) {
-      Exponents product;
-      std::memcpy(&product, a.exponent[k], sizeof product);
-      product += b.exponent[k][column];
+void add_block(const Block& of, int fraction, bool half, float* result) {
+  alignas(64) int16_t own[lanes], exponents[lanes];
+  for (int part = 0; part < lanes; part += wide) {  // exponent_of()
+    const Integers magnitude = load<Integers>(result + part) & 0x7fffffff, field = magnitude >> 23;
+    const int lowest = half ? -14 : -126;
+    Integers exponent = field - 127;
+    exponent = exponent < lowest ? Integers{} + lowest : exponent;
+    exponent = magnitude == 0 ? Integers{} + of_zero : exponent;
+    exponent = field == 255 ? Integers{} + of_special : exponent;
+    const ShortExponents narrowed = __builtin_convertvector(exponent, ShortExponents);
+    std::memcpy(own + part, &narrowed, sizeof narrowed);
+  }
+  const auto* a_exponent = &of.a.exponent[of.first];
+  const auto* b_exponent = &of.b.exponent[of.first];
+  const int upper = of.upper, odd = of.odd;
+  for (int part = 0; part < lanes; part += 2 * wide) {
+    Exponents most =
+        load<Exponents>(a_exponent[0][upper] + part) + load<Exponents>(b_exponent[0][odd] + part);
+    for (int k = 1; k < terms; ++k) {
+      const Exponents product =
+          load<Exponents>(a_exponent[k][upper] + part) + load<Exponents>(b_exponent[k][odd] + part);
       most = most > product ? most : product;
     }
-    std::memcpy(exponents, &most, sizeof most);
-    alignas(32) float scale[16];
-    int32_t used[16], outside = 0;
-    for (int row = 0; row < 16; ++row) {
-      const int32_t exponent = exponents[row];
-      used[row] = std::clamp<int32_t>(exponent, lowest_fast, highest_fast);
-      outside |= used[row] ^ (exponent < below_all ? lowest_fast : exponent);
-      scale[row] = std::bit_cast<float>((127 + fraction - used[row]) << 23);
-    }
-    // The sum may need one bit more than 32: two sums.
-    alignas(32) int32_t sums[2][16];
-    for (int part = 0; part < 2; ++part) {
-      Floats scales, value;
-      std::memcpy(&scales, scale + 8 * part, sizeof scales);
-      std::memcpy(&value, result + 8 * part, sizeof value);
-      Integers lower = __builtin_convertvector(value * scales, Integers), upper = {};
-      for (int k = 0; k < terms; ++k) {
-        std::memcpy(&value, a.value[first + k] + 8 * part, sizeof value);
-        const Integers term = __builtin_convertvector(value * b.value[first + k][column] * scales, Integers);
-        if (k < terms / 2) {
-          lower += term;
-        } else {
-          upper += term;
-        }
-      }
-      std::memcpy(sums[0] + 8 * part, &lower, sizeof lower);
-      std::memcpy(sums[1] + 8 * part, &upper, sizeof upper);
-    }
-    alignas(32) float before[16];
-    std::memcpy(before, result, sizeof before);
-    const uint64_t odd = half ? 1 : 0;
-    for (int row = 0; row < 16; ++row) {
-      constexpr uint64_t lost = (uint64_t{1} << 29) - 1;  // bits of a double's significand that f32 lacks
-      const double sum = static_cast<double>(sums[0][row]) + static_cast<double>(sums[1][row]);
-      const uint64_t bits = std::bit_cast<uint64_t>(sum);
-      const uint64_t sticky = (((bits & lost) + lost) & ~lost) * odd;
-      const uint64_t weight = static_cast<uint64_t>(1023 - fraction + used[row]) << 52;
-      result[row] =
-          static_cast<float>(std::bit_cast<double>((bits & ~lost) | sticky) * std::bit_cast<double>(weight));
-    }
-    if (outside) {
-      for (int row = 0; row < 16; ++row) {
-        if (exponents[row] < below_all || exponents[row] == used[row]) continue;
-        result[row] = one_result(a, b, first, terms, row, column, before[row], own[row], fraction, half);
+    const Exponents of_c = load<Exponents>(own + part);
+    most = most > of_c ? most : of_c;
+    std::memcpy(exponents + part, &most, sizeof most);
+  }
+  alignas(64) float scale[lanes];
+  alignas(64) int32_t used[lanes];
+  Integers beyond = {};
+  for (int part = 0; part < lanes; part += wide) {
+    const Integers exponent = __builtin_convertvector(load<ShortExponents>(exponents + part), Integers);
+    Integers fast = exponent < lowest_fast ? Integers{} + lowest_fast : exponent;
+    fast = fast > highest_fast ? Integers{} + highest_fast : fast;
+    beyond |= exponent >= below_all ? fast ^ exponent : Integers{};
+    const Integers bits = (127 + fraction - fast) << 23;
+    std::memcpy(used + part, &fast, sizeof fast);
+    std::memcpy(scale + part, &bits, sizeof bits);
+  }
+  int32_t outside = 0;
+  for (int l = 0; l < wide; ++l) outside |= beyond[l];
+  // The sum may need one bit more than 32: two sums.
+  alignas(64) int32_t sums[2][lanes];
+  const auto* a_value = &of.a.value[of.first];
+  const auto* b_value = &of.b.value[of.first];
+  for (int part = 0; part < lanes; part += wide) {
+    const Floats scales = load<Floats>(scale + part);
+    Integers lower = __builtin_convertvector(load<Floats>(result + part) * scales, Integers), more = {};
+    for (int k = 0; k < terms; ++k) {
+      const Floats product = load<Floats>(a_value[k][upper] + part) * load<Floats>(b_value[k][odd]);
+      const Integers term = __builtin_convertvector(product * scales, Integers);
+      if (k < terms / 2) {
+        lower += term;
+      } else {
+        more += term;
       }
     }
-    if (half) {
-      uint16_t halves[16];
-      narrow_f16(result, halves, 16);
-      widen_f16(halves, result, 16);
-      for (int row = 0; row < 16; ++row) result[row] += 0.0f;  // what rounds to zero has no sign
+    std::memcpy(sums[0] + part, &lower, sizeof lower);
+    std::memcpy(sums[1] + part, &more, sizeof more);
+  }
+  alignas(64) float before[lanes];
+  std::memcpy(before, result, sizeof before);
+  const uint64_t to_odd = half ? 1 : 0;
+  for (int l = 0; l < lanes; ++l) {
+    constexpr uint64_t lost = (uint64_t{1} << 29) - 1;  // bits of a double's significand that f32 lacks
+    const double sum = static_cast<double>(sums[0][l]) + static_cast<double>(sums[1][l]);
+    const uint64_t bits = std::bit_cast<uint64_t>(sum);
+    const uint64_t sticky = (((bits & lost) + lost) & ~lost) * to_odd;
+    const uint64_t weight = static_cast<uint64_t>(1023 - fraction + used[l]) << 52;
+    result[l] =
+        static_cast<float>(std::bit_cast<double>((bits & ~lost) | sticky) * std::bit_cast<double>(weight));
+  }
+  if (outside) {
+    for (int l = 0; l < lanes; ++l) {
+      if (exponents[l] < below_all || exponents[l] == used[l]) continue;
+      result[l] = one_result(of, terms, l, before[l], own[l], fraction, half);
     }
+  }
+  if (half) {
+    uint16_t halves[lanes];
+    narrow_f16(result, halves, lanes);
+    widen_f16(halves, result, lanes);
+    for (int l = 0; l < lanes; ++l) result[l] += 0.0f;  // what rounds to zero has no sign
   }
 }
 
@@ -156,32 +192,44 @@ void measure(Factors<across>& factors, int k, int lowest) {
 template void measure(Factors<16>&, int, int);
 template void measure(Factors<8>&, int, int);
 
-void multiply_add(const Factors<16>& a, const Factors<8>& b, int k, int terms, int fraction, bool half,
-                  Accumulators& c) {
-  for (int first = 0; first < k; first += terms) {
-    switch (terms) {
-      case 4:
-        add_block<4>(a, b, first, fraction, half, c);
-        break;
-      case 8:
-        add_block<8>(a, b, first, fraction, half, c);
-        break;
-      case 16:
-        add_block<16>(a, b, first, fraction, half, c);
-        break;
-      case 32:
-        add_block<32>(a, b, first, fraction, half, c);
-        break;
-      default:
-        add_block<64>(a, b, first, fraction, half, c);
+void by_lane(const Factors<16>& factors, int k, RowsByLane& to) {
+  for (int i = 0; i < k; ++i) {
+    for (int row = 0; row < 16; ++row) {
+      std::fill_n(to.value[i][row / 8] + row % 8 * 4, 4, factors.value[i][row]);
+      std::fill_n(to.exponent[i][row / 8] + row % 8 * 4, 4, factors.exponent[i][row]);
     }
+  }
+}
+
+void by_lane(const Factors<8>& factors, int k, ColumnsByLane& to) {
+  for (int i = 0; i < k; ++i) {
+    for (int odd = 0; odd < 2; ++odd) {
+      const float* value = factors.value[i] + odd;
+      const int16_t* exponent = factors.exponent[i] + odd;
+      const float values[] = {value[0], value[2], value[4], value[6]};
+      const int16_t exponents[] = {exponent[0], exponent[2], exponent[4], exponent[6]};
+      for (int l = 0; l < 16; l += 4) std::memcpy(to.value[i][odd] + l, values, sizeof values);
+      for (int l = 0; l < lanes; l += 4) std::memcpy(to.exponent[i][odd] + l, exponents, sizeof exponents);
+    }
+  }
+}
+
+void multiply_add(const RowsByLane& a, const ColumnsByLane& b, int k, int terms, int fraction, bool half,
+                  Accumulators& c) {
+  const auto add = terms == 4    ? add_block<4>
+                   : terms == 8  ? add_block<8>
+                   : terms == 16 ? add_block<16>
+                   : terms == 32 ? add_block<32>
+                                 : add_block<64>;
+  for (int first = 0; first < k; first += terms) {
+    for (int r = 0; r < 4; ++r) add({a, b, first, r / 2, r % 2}, fraction, half, c.value[r]);
   }
 }
 
 // In f32, which holds sums of 32 products of 8 bits, or 64 of 4, exactly.
 void multiply_integers(const Factors<16>& a, const Factors<8>& b, int k, int32_t sum[8][16]) {
   for (int column = 0; column < 8; ++column) {
-    for (int part = 0; part < 16; part += 8) {
+    for (int part = 0; part < 16; part += wide) {
       Floats total = {};
       for (int i = 0; i < k; ++i) {
         Floats value;

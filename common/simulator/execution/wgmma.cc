@@ -37,8 +37,7 @@ bool all_asked(const Warpgroup& group, uint64_t end) {
 void land(Warp& warp, Warpgroup& group, uint64_t end) {
   for (; group.landed < end; ++group.landed) {
     const WgmmaOperation& next = operation(group, group.landed);
-    const std::string problem = multiply(next, use_of(*next.inst), warp.cta->shared.data());
-    if (!problem.empty()) fault(warp, FindingKind::illegal_instruction, problem);
+    multiply(next, use_of(*next.inst), warp.cta->shared.data());
     ++warp.worker->events;
     ++warp.writes;
   }
@@ -189,6 +188,13 @@ void run_multiply(Warp& warp, const Inst& inst) {
   next.asked |= 1u << mine;
   next.registers[mine] = warp.registers;
   next.frame[mine] = warp.frame;
+  if (use.sparse) {
+    std::copy_n(warp.reg<uint32_t>(inst.d), warp_size, next.metadata[mine].begin());
+    if (const int lane = invalid_metadata(use, next.metadata[mine]); lane >= 0) {
+      fault(warp, FindingKind::illegal_instruction,
+            "sparsity metadata that names no two elements of four (tf32: no one of two)", lane);
+    }
+  }
   const auto& [a, b] = next.chunks;
   const uint32_t own = static_cast<uint32_t>(a.size() / warpgroup_warps);
   async_access(warp, next.id, a.data() + mine * own, own, 16);
@@ -253,7 +259,7 @@ void decode_multiply(Decoder& d) {
       types.push_back(d.modifier(i));
     }
   }
-  if (d.has("sp")) d.unsupported("sparse matrices are not implemented");
+  use.sparse = d.has("sp");
   if (!shaped || types.size() != 3) d.unsupported("unknown form");
   use.a = wgmma_element(types[1]);
   use.b = wgmma_element(types[2]);
@@ -280,6 +286,16 @@ void decode_multiply(Decoder& d) {
     d.inst().a = d.src(next++, Type::b64);
   }
   d.inst().b = d.src(next++, Type::b64);
+  if (use.sparse) {
+    if (is_bits(*use.a)) d.unsupported("there are no sparse matrices of bits");
+    d.inst().d = d.src(next++, Type::b32);
+    const Operand& selector = d.operand(next++);
+    const bool of_pairs = bits_of(*use.a) > 8;
+    if (selector.kind != Operand::Kind::immediate || selector.value < 0 || selector.value > of_pairs) {
+      d.unsupported("there is no such sparsity selector");
+    }
+    use.selector = static_cast<uint32_t>(selector.value);
+  }
   d.inst().c = d.predicate(d.operand(next++), use.scale_negated);
   if (floating) {
     for (bool& negated : use.negated) negated = immediate(d, next++, -1, 1);

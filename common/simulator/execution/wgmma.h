@@ -36,6 +36,7 @@ struct WgmmaOperation {
   // Of each warp: where its registers are. Null: nobody can look at them any more.
   std::array<std::byte*, warpgroup_warps> registers{};
   std::array<const Frame*, warpgroup_warps> frame{};
+  std::array<std::array<uint32_t, 32>, warpgroup_warps> metadata{};  // by warp and lane: of a sparse A
   std::vector<uint32_t> chunks[2];  // of 16 bytes: addresses in the cluster's shared memory, of A and of B
   AsyncAccesses::Id id = 0;
 };

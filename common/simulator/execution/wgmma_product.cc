@@ -107,38 +107,21 @@ void negate(Factors<across>& factors, uint32_t k) {
   }
 }
 
-// One warp's part of D for eight columns, four registers of 32 bits or two of pairs of f16.
-template <class T>
-void read_tile(const std::byte* registers, const uint32_t* list, T to[8][16]) {
+// One warp's part of D for eight columns, of integers: by column and row.
+void read_tile(const std::byte* registers, const uint32_t* list, int32_t to[8][16]) {
   for (int r = 0; r < 4; ++r) {
-    T values[32];
+    int32_t values[32];
     std::memcpy(values, registers + list[r], sizeof values);
     for (int l = 0; l < 32; ++l) to[2 * (l % 4) + r % 2][r / 2 * 8 + l / 4] = values[l];
   }
 }
-template <class T>
-void write_tile(std::byte* registers, const uint32_t* list, const T from[8][16]) {
+void write_tile(std::byte* registers, const uint32_t* list, const int32_t from[8][16]) {
   for (int r = 0; r < 4; ++r) {
-    T values[32];
+    int32_t values[32];
     for (int l = 0; l < 32; ++l) values[l] = from[2 * (l % 4) + r % 2][r / 2 * 8 + l / 4];
     std::memcpy(registers + list[r], values, sizeof values);
   }
 }
-void read_half_tile(const std::byte* registers, const uint32_t* list, float to[8][16]) {
-  for (int r = 0; r < 2; ++r) {
-    uint16_t values[64];
-    std::memcpy(values, registers + list[r], sizeof values);
-    for (int i = 0; i < 64; ++i) to[i % 8][8 * r + i / 8] = from_f16(values[i]);
-  }
-}
-void write_half_tile(std::byte* registers, const uint32_t* list, const float from[8][16]) {
-  for (int r = 0; r < 2; ++r) {
-    uint16_t values[64];
-    for (int i = 0; i < 64; ++i) values[i] = to_f16(from[i % 8][8 * r + i / 8]);
-    std::memcpy(registers + list[r], values, sizeof values);
-  }
-}
-
 int32_t add(int32_t a, int32_t b, bool saturate) {
   using Limits = std::numeric_limits<int32_t>;
   const int64_t sum = int64_t{a} + b;
@@ -148,8 +131,36 @@ int32_t add(int32_t a, int32_t b, bool saturate) {
 // FP8 sums have 13 bits behind the leading one.
 constexpr int fp8_fraction = 13;
 void cut_fp8(Accumulators& c) {
-  for (auto& column : c.value) {
-    for (float& value : column) value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) & ~0x3ffu);
+  for (auto& lanes : c.value) {
+    for (float& value : lanes) value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) & ~0x3ffu);
+  }
+}
+
+// Where the elements of a sparse A belong (PTX ISA 9.7.15.6.2). Four bits tell of four neighbours of a row
+// (tf32: two) which two (one) are there. Those of row g, and of row g + 8, are in lanes 4g … 4g + 3: of 8-bit
+// types one row's in even lanes and the other's in odd ones, else both in one lane, of which the selector
+// says whether it is in the first or second pair.
+void place(const Factors<16>& packed, const WgmmaUse& use, const std::array<uint32_t, 32>& metadata,
+           Factors<16>& to) {
+  const uint32_t bits = use.a->bits, group = bits == 32 ? 2 : 4, kept = group / 2;
+  const uint32_t span = 4 * group * (bits == 8 ? 2 : 1);  // of k, in one lane
+  for (uint32_t k = 0; k < use.k; ++k) {
+    std::fill_n(to.value[k], 16, 0.0f);
+    std::fill_n(to.exponent[k], 16, of_absent);
+  }
+  for (uint32_t row = 0; row < 16; ++row) {
+    const uint32_t upper = row / 8;
+    for (uint32_t first = 0; first < use.k; first += group) {
+      const uint32_t part = first / span;
+      const uint32_t lane = row % 8 * 4 + (bits == 8 ? upper + 2 * part : 2 * use.selector + part);
+      const uint32_t shift = first % span / group * 4 + (bits == 8 ? 0 : 16 * upper);
+      const uint32_t code = metadata[lane] >> shift & 15;
+      for (uint32_t i = 0; i < kept; ++i) {
+        const uint32_t at = first + (bits == 32 ? code >> 3 : code >> 2 * i & 3), from = first / 2 + i;
+        to.value[at][row] = packed.value[from][row];
+        to.exponent[at][row] = packed.exponent[from][row];
+      }
+    }
   }
 }
 
@@ -158,8 +169,9 @@ class Product {
   Product(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared)
       : operation_(operation), use_(use), shared_(shared), list_(operation.inst->list) {}
 
-  std::string floating_or_integer() {
+  void floating_or_integer() {
     const uint32_t stored = use_.sparse ? use_.k / 2 : use_.k;
+    const bool integers_only = use_.a->kind == Kind::integer;
     for (uint32_t w = 0; w < warpgroup_warps; ++w) {
       if (!operation_.registers[w]) continue;
       Factors<16>& a = a_[w];
@@ -170,6 +182,12 @@ class Product {
       }
       if (use_.negated[0]) negate(a, stored);
       measure(a, static_cast<int>(stored), use_.a->lowest);
+      if (use_.sparse) {
+        const Factors<16> packed = a;
+        place(packed, use_, operation_.metadata[w], a);
+      }
+      if (integers_only) continue;
+      by_lane(a, static_cast<int>(use_.k), rows_[w]);
     }
     const uint32_t tiles = use_.n / 8;
     Factors<8> b;
@@ -177,13 +195,15 @@ class Product {
       load(*use_.b, use_.mn_major[1], use_.k, shared_, chunks(1) + tile * operation_.chunks[1].size() / tiles,
            b);
       if (use_.negated[1]) negate(b, use_.k);
-      measure(b, static_cast<int>(use_.k), use_.b->lowest);
+      if (!integers_only) {
+        measure(b, static_cast<int>(use_.k), use_.b->lowest);
+        by_lane(b, static_cast<int>(use_.k), columns_);
+      }
       for (uint32_t w = 0; w < warpgroup_warps; ++w) {
         if (!operation_.registers[w]) continue;
-        use_.a->kind == Kind::integer ? integers(w, tile, b) : floats(w, tile, b);
+        integers_only ? integers(w, tile, b) : floats(w, tile);
       }
     }
-    return {};
   }
 
   // 256 bits are two chunks; of A in registers, two words of each of four lanes.
@@ -227,18 +247,16 @@ class Product {
     std::memcpy(to + 2, shared_ + (chunks[1] & offset_in_cta), chunk_bytes);
   }
 
-  void floats(uint32_t w, uint32_t tile, const Factors<8>& b) {
+  void floats(uint32_t w, uint32_t tile) {
     Accumulators c = {};
     std::byte* registers = operation_.registers[w];
     const uint32_t* list = list_ + tile * (use_.half ? 2 : 4);
     const bool fp8 = use_.a->kind == Kind::fp8;
-    if (operation_.accumulate) {
-      use_.half ? read_half_tile(registers, list, c.value) : read_tile(registers, list, c.value);
-    }
+    if (operation_.accumulate) read_accumulators(registers, list, use_.half, c);
     const int k = static_cast<int>(use_.k);
-    multiply_add(a_[w], b, k, k, fp8 ? fp8_fraction : tensor_core().fraction, use_.half, c);
+    multiply_add(rows_[w], columns_, k, k, fp8 ? fp8_fraction : tensor_core().fraction, use_.half, c);
     if (fp8 && !use_.half) cut_fp8(c);
-    use_.half ? write_half_tile(registers, list, c.value) : write_tile(registers, list, c.value);
+    write_accumulators(registers, list, use_.half, c);
   }
 
   void integers(uint32_t w, uint32_t tile, const Factors<8>& b) {
@@ -259,6 +277,8 @@ class Product {
   const std::byte* shared_;
   const uint32_t* list_;
   Factors<16> a_[warpgroup_warps];
+  RowsByLane rows_[warpgroup_warps];
+  ColumnsByLane columns_;
 };
 
 }  // namespace
@@ -296,11 +316,23 @@ bool is_bits(const WgmmaElement& element) {
   return element.kind == Kind::bit;
 }
 
-std::string multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared) {
+int invalid_metadata(const WgmmaUse& use, const std::array<uint32_t, 32>& metadata) {
+  const uint32_t bits = use.a->bits;
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    if (bits > 8 && lane % 4 / 2 != use.selector) continue;
+    for (uint32_t shift = 0; shift < 32; shift += 4) {
+      const uint32_t code = metadata[lane] >> shift & 15;
+      if (bits == 32 ? code != 0b1110 && code != 0b0100 : (code & 3) == code >> 2) {
+        return static_cast<int>(lane);
+      }
+    }
+  }
+  return -1;
+}
+
+void multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared) {
   Product product(operation, use, shared);
-  if (!is_bits(*use.a)) return product.floating_or_integer();
-  product.bits();
-  return {};
+  is_bits(*use.a) ? product.bits() : product.floating_or_integer();
 }
 
 }  // namespace simulator

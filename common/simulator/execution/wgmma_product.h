@@ -1,9 +1,9 @@
 // What one wgmma.mma_async computes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 #include "common/simulator/execution/wgmma.h"
@@ -37,9 +37,10 @@ uint32_t wgmma_k(const WgmmaElement& a, const WgmmaElement& b, std::string_view 
 bool may_be_mn_major(const WgmmaElement& element);
 bool is_floating(const WgmmaElement& element);
 bool is_bits(const WgmmaElement& element);
+// The lane whose metadata are none; -1: no lane's.
+int invalid_metadata(const WgmmaUse& use, const std::array<uint32_t, 32>& metadata);
 
 // D += A · B, in the registers of all the warps that still have theirs. shared: the CTA's shared memory.
-// Empty, or what is wrong with the metadata.
-std::string multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared);
+void multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared);
 
 }  // namespace simulator

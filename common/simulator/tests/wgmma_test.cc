@@ -232,6 +232,22 @@ TEST_F(Wgmma, FourWarpsDoTheSame) {
         ready() + by_warp + "@%p2 bra X;\n" + product + "X:\n" + commit + wait(0));
 }
 
+// Of each four neighbours in a row of A two are there, so k is 32; B is twos there, too.
+TEST_F(Wgmma, SparseMetadata) {
+  const auto sparse = [](const std::string& metadata, const char* selector) {
+    return ready() + "mov.b32 %r9, " + metadata +
+           ";\nwgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, {%a0, %a1, %a2, "
+           "%a3}, "
+           "%rd5, %r9, " +
+           selector + ", %p1, 1, 1, 0;\n" + commit + wait(0) + store;
+  };
+  gives(33, sparse("0x4e9d8c4e", "0"));
+  const FindingKind kind = FindingKind::illegal_instruction;
+  finds(kind, "wgmma.mma_async.sp", "sparsity metadata", sparse("0x4e9d8c40", "0"));
+  finds(kind, "wgmma.mma_async.sp", "sparsity metadata", sparse("0xfe9d8c4e", "1"));
+  finds(FindingKind::not_supported, "", "no such sparsity selector", sparse("0x4e9d8c4e", "2"));
+}
+
 TEST_F(Wgmma, OfADivergentWarp) {
   finds(FindingKind::deadlock, "wgmma", "",
         ready() + "and.b32 %r8, %r1, 1; setp.eq.u32 %p2, %r8, 0;\n@%p2 bra X;\n" + product +

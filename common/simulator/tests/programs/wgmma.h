@@ -70,6 +70,31 @@
     }                                                                                                       \
   }
 
+// The same with a sparse A; SELECTOR: which threads hold the metadata.
+#define WGMMA_SP_SS(NAME, COUNT, A, B, E, S, SELECTOR, TEXT, TAIL)                                       \
+  struct NAME {                                                                                          \
+    static constexpr int count = COUNT, selector = SELECTOR;                                             \
+    static __device__ void run(uint32_t* d, const uint32_t*, uint64_t a, uint64_t b, uint32_t e,         \
+                               int scale) {                                                              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sp.sync.aligned." TEXT \
+                   " {" D_##COUNT "}, %" #A ", %" #B ", %" #E ", " #SELECTOR ", p" TAIL ";\n}"           \
+                   : O_##COUNT(d)                                                                        \
+                   : "l"(a), "l"(b), "r"(e), "r"(scale));                                                \
+    }                                                                                                    \
+  }
+#define WGMMA_SP_RS(NAME, COUNT, A0, A1, A2, A3, B, E, S, SELECTOR, TEXT, TAIL)                          \
+  struct NAME {                                                                                          \
+    static constexpr int count = COUNT, selector = SELECTOR;                                             \
+    static __device__ void run(uint32_t* d, const uint32_t* x, uint64_t, uint64_t b, uint32_t e,         \
+                               int scale) {                                                              \
+      asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %" #S ", 0;\nwgmma.mma_async.sp.sync.aligned." TEXT \
+                   " {" D_##COUNT "}, {%" #A0 ", %" #A1 ", %" #A2 ", %" #A3 "}, %" #B ", %" #E           \
+                                  ", " #SELECTOR ", p" TAIL ";\n}"                                       \
+                   : O_##COUNT(d)                                                                        \
+                   : "r"(x[0]), "r"(x[1]), "r"(x[2]), "r"(x[3]), "l"(b), "r"(e), "r"(scale));            \
+    }                                                                                                    \
+  }
+
 // What one CTA, a warpgroup, is given: shared memory (from a boundary of 1024 bytes on), of each thread the
 // registers of A, of D and the metadata.
 struct Input {
@@ -183,6 +208,19 @@ inline void a_place(int bits, int t, int r, int i, int& row, int& k) {
   const int per = 32 / bits, lane = t % 32;
   row = t / 32 * 16 + lane / 4 + r % 2 * 8;
   k = r / 2 * 4 * per + lane % 4 * per + i;
+}
+// Row of a sparse A and first column of k that bits 4 · i … 4 · i + 3 of the metadata of thread t tell of;
+// false: those of another thread do.
+inline bool metadata_place(int bits, int selector, int t, int i, int& row, int& k) {
+  const int warp = t / 32, g = t % 32 / 4, in_four = t % 4;
+  if (bits == 8) {
+    row = 16 * warp + g + 8 * (in_four % 2);
+    k = in_four / 2 * 32 + 4 * i;
+    return true;
+  }
+  row = 16 * warp + g + 8 * (i / 4);
+  k = (in_four % 2 * 4 + i % 4) * (bits == 32 ? 2 : 4);
+  return in_four / 2 == selector;
 }
 // Row and column of D that element `i` of register r of thread t holds.
 inline void d_place(bool half, int t, int r, int i, int& row, int& column) {

@@ -28,6 +28,15 @@ WGMMA_SS(S8Saturating, 8, 8, 9, 10, "m64n16k32.s32.s8.s8.satfinite", "");
 WGMMA_SS(Bits, 32, 32, 33, 34, "m64n64k256.s32.b1.b1.and.popc", "");
 WGMMA_RS(BitsRs, 4, 4, 5, 6, 7, 8, 9, "m64n8k256.s32.b1.b1.and.popc", "");
 
+WGMMA_SP_SS(SparseF16, 32, 32, 33, 34, 35, 0, "m64n64k32.f32.f16.f16", ", 1, 1, 0, 0");
+WGMMA_SP_SS(SparseF16Half, 8, 8, 9, 10, 11, 1, "m64n32k32.f16.f16.f16", ", 1, 1, 1, 1");
+WGMMA_SP_RS(SparseBf16Rs, 16, 16, 17, 18, 19, 20, 21, 22, 1, "m64n32k32.f32.bf16.bf16", ", 1, 1, 1");
+WGMMA_SP_SS(SparseTf32, 32, 32, 33, 34, 35, 0, "m64n64k16.f32.tf32.tf32", ", 1, 1");
+WGMMA_SP_RS(SparseTf32Rs, 4, 4, 5, 6, 7, 8, 9, 10, 1, "m64n8k16.f32.tf32.tf32", ", 1, 1");
+WGMMA_SP_SS(SparseE4m3, 32, 32, 33, 34, 35, 0, "m64n64k64.f32.e4m3.e4m3", ", 1, 1");
+WGMMA_SP_RS(SparseE5m2Rs, 8, 8, 9, 10, 11, 12, 13, 14, 0, "m64n16k64.f32.e5m2.e4m3", ", 1, 1");
+WGMMA_SP_SS(SparseS8, 32, 32, 33, 34, 35, 0, "m64n64k64.s32.s8.u8", "");
+
 uint32_t as_f32(int x) {
   const float value = float(x);
   uint32_t bits;
@@ -61,7 +70,8 @@ struct Case {
   Result result;
   bool rs;
   Layout layout_a, layout_b;
-  int sign = 1;  // of A · B
+  int sign = 1;       // of A · B
+  int selector = -1;  // A is sparse
 };
 
 // Products of whole numbers: exact, so that any mistake in a layout shows.
@@ -84,17 +94,41 @@ void layout(const Case& each) {
     input.a_matrix = each.layout_a.descriptor();
     input.b_matrix = each.layout_b.descriptor();
     input.a.resize(4 * 128);
+    // Sparse: which elements of four neighbours (tf32: of two) are there.
+    const bool sparse = each.selector >= 0;
+    const int group = each.a.bits == 32 ? 2 : 4;
+    static constexpr int pairs[] = {0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b1110};
+    const auto code = [&](int row, int k) {
+      const uint32_t pick = noise(uint32_t(4000037 + row * 1009 + k / group));
+      return group == 2 ? (pick % 2 ? 0b1110 : 0b0100) : pairs[pick % 6];
+    };
+    // Number of element k of the row among those that are there; -1: it is not.
+    const auto packed = [&](int row, int k) {
+      if (!sparse) return k;
+      const int bits = code(row, k), at = k % group, first = k / group * (group / 2);
+      if (group == 2) return at == bits >> 3 ? first : -1;
+      return at == (bits & 3) ? first : at == bits >> 2 ? first + 1 : -1;
+    };
+    input.metadata.resize(128);
+    for (int t = 0; t < 128 && sparse; ++t) {
+      for (int i = 0; i < 8; ++i) {
+        int row, k;
+        if (metadata_place(each.a.bits, each.selector, t, i, row, k))
+          input.metadata[t] |= uint32_t(code(row, k)) << 4 * i;
+      }
+    }
     for (int t = 0; t < 128 && each.rs; ++t) {
       for (int r = 0; r < 4; ++r) {
         for (int i = 0; i < 32 / each.a.bits; ++i) {
           int row, k;
           a_place(each.a.bits, t, r, i, row, k);
-          input.a[128 * r + t] |= each.a.encode(value(1, row, k)) << i * each.a.bits;
+          input.a[128 * r + t] |= each.a.encode(value(1, row, k))
+                                  << i * each.a.bits;  // k: of those that are there
         }
       }
     }
     for (int k = 0; k < each.k; ++k) {
-      for (int m = 0; m < 64 && !each.rs; ++m) {
+      for (int m = 0; m < 64 && !each.rs && k < each.k / (sparse ? 2 : 1); ++m) {
         put(input.shared, input.a_start + each.layout_a.at(m, k, each.a.bits), each.a.bits, k,
             each.a.encode(value(1, m, k)));
       }
@@ -113,7 +147,8 @@ void layout(const Case& each) {
           int row, column, sum = 0;
           d_place(half, t, r, i, row, column);
           for (int k = 0; k < each.k; ++k) {
-            sum += decoded(each.a, value(1, row, k)) * decoded(each.b, value(2, column, k));
+            if (packed(row, k) < 0) continue;
+            sum += decoded(each.a, value(1, row, packed(row, k))) * decoded(each.b, value(2, column, k));
           }
           const int start = value(3, row, column);
           const auto encode = [&](int x) {
@@ -131,21 +166,20 @@ void layout(const Case& each) {
   }
 }
 
+// So many bytes along k.
 constexpr Layout k_major(int swizzle, int k_bytes = 32) {
-  // Without a swizzle: the two chunks of k lie apart, with gaps.
-  return swizzle == 16 ? Layout{false, 16, 128, 256 + 64 * (k_bytes / 64)}
-                       : Layout{false, swizzle, 0, 8 * swizzle};
+  return swizzle == 16 ? Layout{false, 16, 128, 8 * k_bytes} : Layout{false, swizzle, 0, 8 * swizzle};
 }
-// Of 16 bits; mn elements.
-constexpr Layout mn_major(int swizzle, int mn) {
+// Of 16 bits. Without a swizzle there are gaps.
+constexpr Layout mn_major(int swizzle, int mn, int k = 16) {
   if (swizzle == 16) return {true, 16, mn / 8 * 128 + 256, 128};
-  return {true, swizzle, 2 * 8 * swizzle, 8 * swizzle};
+  return {true, swizzle, k * swizzle, 8 * swizzle};
 }
 
 template <class Wgmma>
 Case make(const char* name, int n, int k, const Element& a, const Element& b, Result result, bool rs,
-          const Layout& layout_a, const Layout& layout_b, int sign = 1) {
-  return {name, run_group<Wgmma>, n, k, a, b, result, rs, layout_a, layout_b, sign};
+          const Layout& layout_a, const Layout& layout_b, int sign = 1, int selector = -1) {
+  return {name, run_group<Wgmma>, n, k, a, b, result, rs, layout_a, layout_b, sign, selector};
 }
 
 // Sums on all kinds of numbers, one column after the other of the same rule as mma: their bits.
@@ -242,6 +276,26 @@ int main() {
   cases.push_back(
       make<S8Saturating>("s8, saturating", 16, 32, kOfS8, kOfS8, s32, false, k_major(128), k_major(128)));
   cases.push_back(make<BitsRs>("b1, registers", 8, 256, kOfBit, kOfBit, s32, true, {}, k_major(128)));
+  for (const int swizzle : {16, 32, 64, 128}) {
+    // Of A as many bytes along k as without sparsity, of B twice as many.
+    const Layout b = k_major(swizzle == 32 ? 64 : swizzle, 64);
+    cases.push_back(
+        make<SparseF16>("sparse f16", 64, 32, kOfF16, kOfF16, f32, false, k_major(swizzle), b, 1, 0));
+    cases.push_back(make<SparseF16Half>("sparse f16 to f16, MN-major", 32, 32, kOfF16, kOfF16, f16, false,
+                                        mn_major(swizzle, 64), mn_major(swizzle, 32, 32), 1, 1));
+    cases.push_back(
+        make<SparseTf32>("sparse tf32", 64, 16, kOfTf32, kOfTf32, f32, false, k_major(swizzle), b, 1, 0));
+    cases.push_back(
+        make<SparseE4m3>("sparse e4m3", 64, 64, kOfE4m3, kOfE4m3, f32, false, k_major(swizzle), b, 1, 0));
+    cases.push_back(
+        make<SparseS8>("sparse s8 by u8", 64, 64, kOfS8, kOfU8, s32, false, k_major(swizzle), b, 1, 0));
+  }
+  cases.push_back(make<SparseBf16Rs>("sparse bf16, registers by MN-major", 32, 32, kOfBf16, kOfBf16, f32,
+                                     true, {}, mn_major(64, 32, 32), 1, 1));
+  cases.push_back(make<SparseTf32Rs>("sparse tf32, registers", 8, 16, kOfTf32, kOfTf32, f32, true, {},
+                                     k_major(128), 1, 1));
+  cases.push_back(make<SparseE5m2Rs>("sparse e5m2 by e4m3, registers", 16, 64, kOfE5m2, kOfE4m3, f32, true,
+                                     {}, k_major(128), 1, 0));
   for (const Case& each : cases) layout(each);
 
   const Format tf32{8, 23};
