@@ -1,0 +1,26 @@
+// What rung.cc lists: the launches of this rung's variants. The kernels are in gemm.cu and fused_norm.cu;
+// the division below is what both need to count tiles.
+#pragma once
+
+#include "common/rung.h"
+
+namespace ladder::rung_08 {
+
+__host__ __device__ constexpr int ceil_div(int x, int y) {
+  return x / y + (x % y != 0);
+}
+
+// Why gemm cannot run a shape.
+std::string rows_of_vectors(const Gemm& p);
+
+cudaError_t gemm_no_cluster(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_cluster_of_4(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_128x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_3_stages(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_row_by_row(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream);
+cudaError_t fused_norm_1_stage(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_2_stages(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_warp_specialized(const FusedNorm& p, cudaStream_t stream);
+
+}  // namespace ladder::rung_08
