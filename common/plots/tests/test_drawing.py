@@ -55,7 +55,9 @@ class Drawing(InFolder):
                 "banks_05.svg",
                 "banks_06.svg",
                 "fragments_05.svg",
+                "layout_07.svg",
                 "timeline_04.svg",
+                "timeline_07.svg",
                 "vector_03.svg",
                 "norm_rows.svg",
             },
@@ -70,7 +72,7 @@ class Drawing(InFolder):
         self.assertEqual([path.name for path in (self.root / "own").iterdir()], ["ladder_gemm.svg"])
 
     def test_pictures_need_no_results_but_some_need_traces(self):
-        self.assertEqual(set(self.drawn("none")), {"tiling_02.svg", "vector_03.svg", "warp_reduction.svg"})
+        self.assertEqual(set(self.drawn("none")), {"layout_07.svg", "tiling_02.svg", "vector_03.svg", "warp_reduction.svg"})
         self.write(TRACES)
         drawn = self.drawn("traces")
         self.assertIn("banks_02.svg", drawn)
