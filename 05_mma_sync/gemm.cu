@@ -83,9 +83,7 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p
     if (k0 < p.k) {
 #pragma unroll
       for (int v = 0; v < C::copies_a; ++v) {
-        // A quarter-warp fills two rows of A, 4 apart: with the padding they start 16 banks apart.
-        const int i = threadIdx.x + v * C::threads, row = i / 32 * 8 + i / 4 % 2 * 4 + i / 8 % 4,
-                  k = i % 4 * vector;
+        const int i = threadIdx.x + v * C::threads, row = i / 4, k = i % 4 * vector;
         const bool inside = row0 + row < p.m && k0 + k < p.k;
         ptx::cp_async_16(ptx::shared_address(&ring[stage].a[row][k]),
                          p.a + std::size_t(row0 + row) * p.k + k0 + k, inside ? 16 : 0);

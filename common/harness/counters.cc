@@ -59,6 +59,7 @@ JsonObject counters_json(const Counters& c) {
     in_sectors("async_copy", c.async_copy);
     wavefronts("async_copy", c.async_copy);
   }
+  if (c.bulk_copy.requests > 0) in_sectors("bulk_copy", c.bulk_copy);
   if (c.ldmatrix.requests > 0) in_wavefronts("ldmatrix", c.ldmatrix);
   if (c.stmatrix.requests > 0) in_wavefronts("stmatrix", c.stmatrix);
   if (c.tensor_instructions > 0) {
@@ -96,6 +97,7 @@ std::string counters_text(const std::string& what, const Counters& c) {
   row("global load", c.global_load, true, false);
   row("global store", c.global_store, true, false);
   row("async copy", c.async_copy, true, true);
+  row("bulk copy", c.bulk_copy, true, false);
   row("shared load", c.shared_load, false, true);
   row("  ldmatrix", c.ldmatrix, false, true);
   row("shared store", c.shared_store, false, true);

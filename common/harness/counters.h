@@ -35,6 +35,7 @@ struct Counters {
   std::uint64_t instructions = 0;  // PTX instructions executed by a warp; nvcc makes fewer or more of them
   std::uint64_t lanes = 0;         // active in them, summed
   AccessCounts global_load, global_store, shared_load, shared_store, local, atomic;
+  AccessCounts bulk_copy;   // cp.async.bulk, TMA: sectors of global memory
   AccessCounts async_copy;  // cp.async: sectors that it reads, wavefronts that write them to shared memory
   AccessCounts ldmatrix, stmatrix;                         // these are part of shared_load and shared_store
   std::uint64_t tensor_instructions = 0, tensor_macs = 0;  // mma of a warp; multiply-adds that they do

@@ -57,6 +57,7 @@ Counters count(const std::function<void()>& launch, bool listing) {
     add(sum.local, kernel.local);
     add(sum.atomic, kernel.atomic);
     add(sum.async_copy, kernel.async_copy);
+    add(sum.bulk_copy, kernel.bulk_copy);
     add(sum.ldmatrix, kernel.ldmatrix);
     add(sum.stmatrix, kernel.stmatrix);
     sum.tensor_instructions += kernel.tensor_instructions;

@@ -185,7 +185,7 @@ def where(trace: dict) -> str:
 
 def in_fixed_groups(trace: dict) -> bool:
     """Of lanes, as memory.phases() has them."""
-    return trace["ptx"].startswith(("st.", "cp.async.", "ldmatrix."))
+    return trace["ptx"].startswith(("st.", "ldmatrix."))
 
 
 def find_files(paths) -> list:

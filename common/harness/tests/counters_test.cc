@@ -66,7 +66,7 @@ TEST(CountersJson, HasLocalAndAtomicAccessesWhereThereAreAny) {
 
 TEST(CountersJson, HasCopiesMatricesAndTensorCoresWhereThereAreAny) {
   Counters c = some();
-  for (const char* name : {"async_copy", "ldmatrix", "stmatrix", "tensor"})
+  for (const char* name : {"async_copy", "bulk_copy", "ldmatrix", "stmatrix", "tensor"})
     EXPECT_FALSE(contains(counters_json(c).text(), name)) << name;
   c.async_copy = {.requests = 4, .sectors = 64, .bytes = 2048, .wavefronts = 32, .ideal_wavefronts = 16};
   c.ldmatrix = {.requests = 3, .bytes = 1536, .wavefronts = 24, .ideal_wavefronts = 12};

@@ -292,7 +292,7 @@ class Memory(unittest.TestCase):
         measured = PLOTS.parent / "simulator/tests/golden/wavefronts.txt"
         compared = 0
         for line in measured.read_text(encoding="utf-8").splitlines():
-            operation, width, mask, count, *_, pattern = [*line.split(maxsplit=6), ""][:7]
+            operation, width, mask, count, *_, pattern = [*line.split(maxsplit=7), ""][:8]
             if operation not in ("ld", "st") or pattern not in index:
                 continue
             active = [int(mask, 16) >> lane & 1 for lane in range(32)]

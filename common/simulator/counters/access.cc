@@ -2,8 +2,8 @@
 // memory instruction when counters are on: the usual patterns are recognised in a few vector operations, the
 // others go through comparisons of all pairs of lanes, without a branch that depends on the data.
 //
-// The rule for shared memory is what an H200 does: tests/golden/wavefronts.txt holds its counts for 1410
-// accesses.
+// The rules for shared memory and for copies are what an H200 does: tests/golden/wavefronts.txt holds its
+// counts for 1410 accesses and 496 copies.
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -182,6 +182,35 @@ uint32_t count_passes(const uint32_t address[32], uint32_t lanes, uint32_t bytes
   return passes;
 }
 
+// Rows of 128 bytes that as many bytes fill.
+uint32_t full_rows(uint32_t lanes, uint32_t bytes) {
+  return (static_cast<uint32_t>(std::popcount(lanes)) * bytes + 127) / 128;
+}
+
+// The wavefronts in which the words of a copy leave their lines in L1 for shared memory.
+uint32_t count_line_passes(const uint64_t from[32], const uint32_t to[32], uint32_t lanes, uint32_t bytes) {
+  const uint32_t group = std::min(32u, 128 / bytes), words = (1u << bytes / 4) - 1;
+  uint32_t total = 0;
+  for (uint32_t first = 0; first < 32; first += group) {
+    uint32_t giving[32] = {}, taking[32] = {};  // the banks of each pass
+    uint32_t passes = 0, begin = 0;             // begin: the pass of the line's first lane
+    uint64_t line = ~0ull;
+    for (uint32_t lane = first; lane < first + group; ++lane) {
+      if (!(lanes >> lane & 1)) continue;
+      const uint32_t gives = words << from[lane] / 4 % 32, takes = words << to[lane] / 4 % 32;
+      uint32_t pass = begin;
+      while ((giving[pass] & gives) | (taking[pass] & takes)) ++pass;
+      giving[pass] |= gives;
+      taking[pass] |= takes;
+      passes = std::max(passes, pass + 1);
+      if (from[lane] / 128 != line) begin = pass;
+      line = from[lane] / 128;
+    }
+    total += passes;
+  }
+  return total;
+}
+
 }  // namespace
 
 uint32_t count_sectors(const uint64_t address[32], uint32_t lanes, uint32_t bytes) {
@@ -237,10 +266,21 @@ Wavefronts count_wavefronts(const uint32_t address[32], uint32_t lanes, uint32_t
   } else {
     actual = count_passes(address, lanes, bytes, group);
   }
-  // Full rows of 128 bytes could deliver it in so many; a load whose neighbours share may do with less. So
-  // ncu counts it.
-  const uint32_t rows = (static_cast<uint32_t>(std::popcount(lanes)) * bytes + 127) / 128;
-  return {actual, std::min(actual, rows)};
+  // A load whose neighbours share may do with less than full rows. So ncu counts it.
+  return {actual, std::min(actual, full_rows(lanes, bytes))};
+}
+
+CopyCounts count_copy(const uint64_t from[32], const uint32_t to[32], uint32_t lanes, uint32_t bytes,
+                      bool bypass) {
+  constexpr uint32_t always = 4;
+  if (lanes == 0) return {0, {always, always}};
+  if (!bypass) {
+    const uint32_t actual = always + count_line_passes(from, to, lanes, bytes);
+    return {count_sectors(from, lanes, bytes), {actual, std::min(actual, always + full_rows(lanes, bytes))}};
+  }
+  uint64_t pair[32];  // an address that has a sector of its own for each line read and sector written
+  for (int lane = 0; lane < 32; ++lane) pair[lane] = from[lane] >> 7 << 18 | (to[lane] & 0x3ffff);
+  return {count_sectors(pair, lanes, 1), {always, always}};
 }
 
 }  // namespace simulator

@@ -12,7 +12,7 @@ struct Counts {
   uint64_t requests = 0;    // memory instructions with at least one active lane
   uint64_t sectors = 0;     // global memory: distinct 32-byte sectors over the active lanes of each request
   uint64_t bytes = 0;       // asked for by the active lanes
-  uint64_t wavefronts = 0;  // shared memory: passes that the banks need
+  uint64_t wavefronts = 0;  // shared memory: passes of L1's data stage
   uint64_t ideal_wavefronts = 0;  // passes for the same access without bank conflicts
 
   Counts& operator+=(const Counts& other) {
@@ -40,5 +40,21 @@ struct Wavefronts {
   uint32_t actual, ideal;
 };
 Wavefronts count_wavefronts(const uint32_t address[32], uint32_t lanes, uint32_t bytes, bool store);
+
+// cp.async of 4, 8 or 16 bytes per lane from global to shared memory, aligned to as many. lanes: those that
+// read something. Measured like the above; but that it takes 4 wavefronts where none reads is an assumption.
+//   bypass (.cg)  4 wavefronts, whatever the addresses, and ideal is the same. Sectors are the distinct pairs
+//                 of a line of 128 bytes that is read and a sector of shared memory that is written.
+//   else (.ca)    Sectors as for a load. 4 wavefronts, and those that move the words out of L1: the groups of
+//                 lanes are a store's, and in a wavefront every bank gives one word to one lane and takes one
+//                 word. Lanes have their turn in order: each takes the first wavefront in which its banks are
+//                 free, but none before that of the first lane that reads the same line, nor is a line begun
+//                 before the line of the lane below. ideal: 4, and those that as many bytes fill.
+struct CopyCounts {
+  uint32_t sectors;
+  Wavefronts wavefronts;
+};
+CopyCounts count_copy(const uint64_t from[32], const uint32_t to[32], uint32_t lanes, uint32_t bytes,
+                      bool bypass);
 
 }  // namespace simulator

@@ -62,10 +62,6 @@ std::string name_of_allocation(const Allocation& allocation) {
         attempt(kind, bytes, address) + ": not a multiple of " + std::to_string(bytes), lane);
 }
 
-Counts& counts_of(Warp& warp) {
-  return warp.worker->counts[warp.frame->program->first + warp.pc - 1];
-}
-
 // Is every byte of n flags set?
 bool all_written(const uint8_t* flags, uint32_t bytes) {
   switch (bytes) {
@@ -207,7 +203,7 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
     }
     for (uint32_t left = ~lanes; left; left &= left - 1) to.at[std::countr_zero(left)] = to.at[first];
   }
-  if (warp.worker->counting) {
+  if (warp.worker->counting && use.counted) {
     const uint32_t sectors = count_sectors(to.address, lanes, bytes);
     counts_of(warp).sectors += sectors;
     if (Trace* trace = trace_of(warp)) {
@@ -296,10 +292,11 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
     for (int l = 0; l < warp_size; ++l) to.at[l] = shared + to.address[l];
   }
   to.shared = true;
-  if (warp.worker->counting || warp.worker->checking) {
+  const bool counting = warp.worker->counting && use.counted;
+  if (counting || warp.worker->checking) {
     uint32_t offset[32];
     for (int l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(to.address[l] - shared_reserved);
-    if (warp.worker->counting) {
+    if (counting) {
       Counts& counts = counts_of(warp);
       const bool fixed_groups = use.kind == AccessKind::store || use.rows_of_matrices;
       const Wavefronts wavefronts = count_wavefronts(offset, lanes, bytes, fixed_groups);
@@ -399,6 +396,10 @@ void resolve_mixed(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
 
 }  // namespace
 
+Counts& counts_of(Warp& warp) {
+  return warp.worker->counts[warp.frame->program->first + warp.pc - 1];
+}
+
 void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   uint64_t add = inst.imm;
   if (use.in_frame) add += warp.frame->local_base;
@@ -420,7 +421,7 @@ void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) 
 void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   to.shared = to.track = false;
   if (use.strong && use.kind == AccessKind::load) polled(warp);
-  if (warp.worker->counting && use.request) {
+  if (warp.worker->counting && use.counted) {
     Counts& counts = counts_of(warp);
     ++counts.requests;
     counts.bytes += static_cast<uint64_t>(std::popcount(warp.exec)) * inst.bytes;

@@ -27,7 +27,7 @@ struct AddressUse {
   uint32_t choice = 0;
   uint8_t element = 0;            // bytes of one value of a vector; 0: as many as all
   uint32_t used = ~0u;            // loads: a bit per byte, 0: nobody looks at it
-  bool request = true;            // false: the other side of a copy, which is one request
+  bool counted = true;            // false: a copy's, which is counted with both its sides
   bool rows_of_matrices = false;  // ldmatrix: eight lanes, a matrix, are always served together
 };
 
@@ -46,6 +46,9 @@ struct Resolved {
   uint8_t* written[32];  // global: a byte per byte, to be set by stores; null: not kept
   bool track = false;    // some `written` is not null
 };
+
+// What the instruction that the warp executes has cost so far.
+Counts& counts_of(Warp& warp);
 
 // Works out where inst.bytes bytes per lane are, counts, and checks: faults where a GPU faults. Loads and
 // atomics are checked for memory never written.

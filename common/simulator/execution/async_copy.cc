@@ -25,6 +25,7 @@ struct CopyUse {
   uint32_t present = 0;  // register: bytes to read; 0: all
   uint32_t ignore = 0;   // predicate register: read nothing; 0: none
   bool ignore_negated = false;
+  bool bypass = false;  // .cg: past L1
 };
 
 // Calls f(lane) for every lane of these.
@@ -112,6 +113,25 @@ void arrive_where_landed(Warp& warp) {
   std::erase_if(async.arriving, [](const AsyncArrival& arrival) { return !arrival.lanes; });
 }
 
+// reads: the lanes that do not only write zeros. Where there are none it is no request.
+void count(Warp& warp, const Inst& inst, const CopyUse& use, const Resolved& from, const Resolved& to,
+           uint32_t reads) {
+  uint32_t offset[32];
+  for (uint32_t l = 0; l < warp_size; ++l) offset[l] = static_cast<uint32_t>(to.address[l] - shared_reserved);
+  const CopyCounts copy = count_copy(from.address, offset, reads, inst.bytes, use.bypass);
+  Counts& counts = counts_of(warp);
+  counts.requests += reads != 0;
+  counts.bytes += static_cast<uint64_t>(std::popcount(reads)) * inst.bytes;
+  counts.sectors += copy.sectors;
+  counts.wavefronts += copy.wavefronts.actual;
+  counts.ideal_wavefronts += copy.wavefronts.ideal;
+  if (Trace* trace = trace_of(warp)) {
+    const Program& program = *warp.frame->program;
+    trace->shared(program, warp.pc - 1, offset, warp.exec, inst.bytes, copy.wavefronts);
+    if (reads) trace->global(program, warp.pc - 1, from.address, reads, inst.bytes, copy.sectors);
+  }
+}
+
 void run_copy(Warp& warp, const Inst& inst) {
   const CopyUse& use = *static_cast<const CopyUse*>(inst.data);
   Resolved to;
@@ -143,6 +163,7 @@ void run_copy(Warp& warp, const Inst& inst) {
     warp.exec = exec;
     warp.full = full;
   }
+  if (warp.worker->counting) count(warp, inst, use, from, to, reads);
   AsyncCopy copy;
   copy.lanes = copy.flying = exec;
   copy.group = warp.async.committed;
@@ -219,7 +240,8 @@ void decode_copy(Decoder& d) {
   use.to.space = Space::shared;
   use.from.kind = AccessKind::load;
   use.from.space = Space::global;
-  use.to.request = false;
+  use.from.counted = use.to.counted = false;
+  use.bypass = d.has("cg");
   if (d.one_of({"shared", "shared::cta"}) < 0 || !d.has("global"))
     d.unsupported("this copy is not implemented");
   cache_operators(d);

@@ -25,6 +25,15 @@ void reduce(std::byte* to, const std::byte* from, uint32_t bytes) {
   }
 }
 
+// As an H200 adds: fp32 with its subnormals, which atomics in global memory flush; fp64 lets a NaN through as
+// it is, signalling or not.
+struct AddFloat {
+  static float apply(float old, float b, float) { return Add<float>::apply_in_shared(old, b); }
+};
+struct AddDouble {
+  static double apply(double old, double b, double) { return b != b ? b : old != old ? old : old + b; }
+};
+
 template <class T>
 Reduction integer(ReductionOp op) {
   switch (op) {
@@ -85,9 +94,9 @@ Reduction reduction_for(ReductionOp op, Type type, bool shared) {
     case Type::b64:
       return shared ? nullptr : bitwise<uint64_t>(op);
     case Type::f32:
-      return add && !shared ? reduce<float, Add<float>> : nullptr;
+      return add && !shared ? reduce<float, AddFloat> : nullptr;
     case Type::f64:
-      return add && !shared ? reduce<double, Add<double>> : nullptr;
+      return add && !shared ? reduce<double, AddDouble> : nullptr;
     case Type::f16:
       return shared ? nullptr : half<F16>(op);
     case Type::bf16:

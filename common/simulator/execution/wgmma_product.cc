@@ -132,7 +132,9 @@ int32_t add(int32_t a, int32_t b, bool saturate) {
 constexpr int fp8_fraction = 13;
 void cut_fp8(Accumulators& c) {
   for (auto& lanes : c.value) {
-    for (float& value : lanes) value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) & ~0x3ffu);
+    for (float& value : lanes) {
+      if (value == value) value = std::bit_cast<float>(std::bit_cast<uint32_t>(value) & ~0x3ffu);
+    }
   }
 }
 

@@ -203,28 +203,40 @@ TEST_F(Unfinished, ARefillBeforeTheReadersBarrierIsARace) {
 }
 
 TEST_F(Async, IsOneRequestThatReadsSectorsAndWritesBanks) {
-  reset_counters();
-  // 16 bytes a thread, from every second 16 bytes to a column of rows of 128 bytes; the upper half reads
-  // nothing and writes zeros.
-  const Result r = run_ptx(".shared .align 16 .b8 s[4096];\n" + start + R"(
+  // 16 bytes a thread, from its place in a row to a column of rows of 128 bytes. Only the first lanes read;
+  // the others write zeros.
+  const auto counts_of_copy = [&](const std::string& cache, int reading) {
+    reset_counters();
+    const Result r = run_ptx(".shared .align 16 .b8 s[4096];\n" + start + R"(
     mov.u32 %r3, s;
     shl.b32 %r4, %r1, 7;
     add.u32 %r4, %r3, %r4;
-    shl.b32 %r5, %r1, 5;
+    shl.b32 %r5, %r1, 4;
     cvt.u64.u32 %rd2, %r5;
     add.s64 %rd2, %rd0, %rd2;
-    setp.lt.u32 %p1, %r1, 16;
+    setp.lt.u32 %p1, %r1, )" + std::to_string(reading) +
+                                 R"(;
     selp.u32 %r6, 16, 0, %p1;
-    cp.async.cg.shared.global [%r4], [%rd2], 16, %r6;
+    cp.async.)" + cache + R"(.shared.global [%r4], [%rd2], 16, %r6;
     cp.async.wait_all;)",
-                           256, 32);
-  ASSERT_FALSE(r.end) << r.end->what;
-  const KernelCounts k = read_counters().at(0);
+                             256, 32);
+    EXPECT_FALSE(r.end) << r.end->what;
+    return read_counters().at(0);
+  };
+  const KernelCounts k = counts_of_copy("cg", 16);
   EXPECT_EQ(k.async_copy.requests, 1u);
-  EXPECT_EQ(k.async_copy.bytes, 256u);  // what is read
-  EXPECT_EQ(k.async_copy.sectors, 16u);
-  EXPECT_EQ(k.async_copy.wavefronts, 32u);
+  EXPECT_EQ(k.async_copy.bytes, 256u);   // what is read
+  EXPECT_EQ(k.async_copy.sectors, 16u);  // 8, each for two rows
+  EXPECT_EQ(k.async_copy.wavefronts, 4u);
   EXPECT_EQ(k.async_copy.ideal_wavefronts, 4u);
+  const KernelCounts through_l1 = counts_of_copy("ca", 16);
+  EXPECT_EQ(through_l1.async_copy.requests, 1u);
+  EXPECT_EQ(through_l1.async_copy.sectors, 8u);
+  EXPECT_EQ(through_l1.async_copy.wavefronts, 4u + 16u);
+  EXPECT_EQ(through_l1.async_copy.ideal_wavefronts, 4u + 2u);
+  const KernelCounts zeros = counts_of_copy("cg", 0);
+  EXPECT_EQ(zeros.async_copy.requests + zeros.async_copy.sectors + zeros.async_copy.bytes, 0u);
+  EXPECT_EQ(zeros.async_copy.wavefronts, 4u);
   EXPECT_EQ(k.global_load.requests + k.shared_store.requests, 0u);
   EXPECT_EQ(k.mix.at("cp.async.shared.global"), 1u);
   EXPECT_EQ(k.mix.at("cp.async.wait_all"), 1u);

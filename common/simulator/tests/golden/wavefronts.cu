@@ -8,6 +8,7 @@
 //
 // In parts: `./wavefronts 400 100` launches 100 accesses from number 400 on, `./wavefronts table 400` reads
 // what that gave.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -94,8 +95,43 @@ __global__ void access(const __grid_constant__ Operands op) {
   if (((x ^ y) ^ (z ^ w)) == op.improbable) *op.memory = 1;
 }
 
-// What is recorded of an access: the sum over loads and stores, since only one of them happened.
+struct Copies {
+  uint32_t from[32], to[32];
+  uint32_t mask;
+  bool bypass;
+  uint32_t width;
+  char* memory;
+};
+
+__global__ void copy(const __grid_constant__ Copies op) {
+  extern __shared__ char buffer[];
+  const uint32_t lane = threadIdx.x;
+  if (!(op.mask >> lane & 1)) return;
+  const uint32_t to = static_cast<uint32_t>(__cvta_generic_to_shared(buffer)) + op.to[lane];
+  const size_t from = __cvta_generic_to_global(op.memory + op.from[lane]);
+  switch (op.width * 2 + op.bypass) {
+    case 8:
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from));
+      break;
+    case 16:
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from));
+      break;
+    case 32:
+      asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
+      break;
+    case 33:
+      asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from));
+      break;
+    default:
+      __trap();
+  }
+  asm volatile("cp.async.wait_all;");
+}
+
+// What is recorded of an access: the sum over loads and stores, since only one of them happened. A copy is
+// neither in shared memory (and a load in global memory).
 const std::map<std::string, std::string> names = {
+    {"l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", "wavefronts of a copy"},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum", "wavefronts"},
     {"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_st.sum", "wavefronts"},
     {"memory_l1_wavefronts_shared", "source"},
@@ -136,20 +172,19 @@ int table(size_t first) {
   if (first == 0) {
     std::puts(
         "# Measured on an NVIDIA H200 by wavefronts.cu, which tells how.\n"
-        "# instruction, bytes per lane, active lanes, l1tex__data_pipe_lsu_wavefronts_mem_shared (ldg, stg: "
-        "sectors, "
-        "l1tex__t_sectors),\n# memory_l1_wavefronts_shared, memory_l1_wavefronts_shared_ideal, pattern of "
+        "# instruction, bytes per lane, active lanes, l1tex__data_pipe_lsu_wavefronts_mem_shared, "
+        "l1tex__t_sectors,\n# memory_l1_wavefronts_shared, memory_l1_wavefronts_shared_ideal, pattern of "
         "wavefronts.h");
   }
   const std::vector<wavefronts::Access> accesses = wavefronts::all();
   for (const auto& [number, values] : found) {
     const wavefronts::Access& access = accesses.at(number);
-    const bool global = access.op.size() == 3;
-    std::printf("%s %u %08x %llu %llu %llu %s\n", access.op.c_str(), access.width, access.mask,
-                static_cast<unsigned long long>(values.at(global ? "sectors" : "wavefronts")),
-                static_cast<unsigned long long>(values.count("source") ? values.at("source") : 0),
-                static_cast<unsigned long long>(values.count("ideal") ? values.at("ideal") : 0),
-                access.pattern.c_str());
+    auto value = [&](const char* name) {
+      return static_cast<unsigned long long>(values.count(name) ? values.at(name) : 0);
+    };
+    std::printf("%s %u %08x %llu %llu %llu %llu %s\n", access.op.c_str(), access.width, access.mask,
+                value(access.copies() ? "wavefronts of a copy" : "wavefronts"), value("sectors"),
+                value("source"), value("ideal"), access.pattern.c_str());
   }
   return 0;
 }
@@ -170,12 +205,20 @@ int main(int argc, char** argv) {
   cudaMalloc(&memory, wavefronts::buffer_bytes);
   cudaMemset(memory, 0, wavefronts::buffer_bytes);
   for (size_t i = first; i < first + count && i < accesses.size(); ++i) {
+    const wavefronts::Access& a = accesses[i];
+    if (a.copies()) {
+      Copies op{{}, {}, a.mask, a.op == "cpg", a.width, memory};
+      std::copy_n(a.from.begin(), 32, op.from);
+      std::copy_n(a.offset.begin(), 32, op.to);
+      copy<<<1, 32, wavefronts::buffer_bytes>>>(op);
+      continue;
+    }
     Operands op{};
-    for (int lane = 0; lane < 32; ++lane) op.offset[lane] = accesses[i].offset[lane];
-    op.mask = accesses[i].mask;
-    op.global = accesses[i].op.size() == 3;
-    op.store = accesses[i].op[0] == 's';
-    op.width = accesses[i].width;
+    std::copy_n(a.offset.begin(), 32, op.offset);
+    op.mask = a.mask;
+    op.global = a.global();
+    op.store = a.op[0] == 's';
+    op.width = a.width;
     op.memory = memory;
     op.improbable = 0x9c3a51e7;
     access<<<1, 32, wavefronts::buffer_bytes>>>(op);

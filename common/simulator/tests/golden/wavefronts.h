@@ -1,5 +1,5 @@
-// The accesses of wavefronts.txt: which byte each lane of one warp reads or writes. Shared by the program
-// that measures them on a GPU (wavefronts.cu) and by the test that counts them here.
+// The accesses of wavefronts.txt: which byte each lane of one warp reads, writes or copies. Shared by the
+// program that measures them on a GPU (wavefronts.cu) and by the test that counts them here.
 #pragma once
 
 #include <array>
@@ -7,16 +7,22 @@
 #include <functional>
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace wavefronts {
 
 struct Access {
-  std::string op;                   // "ld", "st": shared memory; "ldg", "stg": global memory
+  // "ld", "st": shared memory; "ldg", "stg": global memory; "cpg", "cpa": cp.async.cg and .ca, from global to
+  // shared memory
+  std::string op;
   uint32_t width;                   // bytes per lane
   uint32_t mask;                    // active lanes
   std::string pattern;              // "lane/8"
-  std::array<uint32_t, 32> offset;  // bytes, from a base that is aligned to 1024
+  std::array<uint32_t, 32> offset;  // bytes, from a base that is aligned to 1024 (copies: in shared memory)
+  std::array<uint32_t, 32> from{};  // copies: bytes in global memory
+  bool copies() const { return op.starts_with("cp"); }
+  bool global() const { return op.size() == 3 && !copies(); }
 };
 
 constexpr uint32_t buffer_bytes = 48 * 1024;
@@ -131,6 +137,81 @@ inline std::vector<Pattern> byte_patterns(uint32_t width) {
   return list;
 }
 
+// Rows of `length` bytes, `pitch` apart.
+inline Pattern rows(uint32_t width, uint32_t length, uint32_t pitch) {
+  const uint32_t lanes = length / width;
+  return {"rows of " + std::to_string(length) + " in " + std::to_string(pitch),
+          [=](uint32_t lane) { return lane / lanes * pitch + lane % lanes * width; }, true};
+}
+
+inline Pattern strided(uint32_t width, uint32_t stride) {
+  return {"stride " + std::to_string(stride), [=](uint32_t lane) { return lane * stride * width; }, true};
+}
+
+inline Pattern shifted(uint32_t width, uint32_t bytes) {
+  return {"from " + std::to_string(bytes) + " on", [=](uint32_t lane) { return bytes + lane * width; }, true};
+}
+
+inline Pattern backwards(uint32_t width) {
+  return {"31-lane", [=](uint32_t lane) { return (31 - lane) * width; }, true};
+}
+
+// Where copies read, in bytes.
+inline std::vector<Pattern> copied_from(uint32_t width, bool bypass) {
+  std::vector<Pattern> list = {strided(width, 1), rows(width, 128, 1024), rows(width, 64, 1024),
+                               rows(width, 32, 1024)};
+  list.push_back({"broadcast", [](uint32_t) { return 0u; }, true});
+  list.push_back(strided(width, 2));
+  if (bypass) {
+    for (const Pattern& pattern : {backwards(width), shifted(width, 64), rows(width, 64, 1088)})
+      list.push_back(pattern);
+  }
+  return list;
+}
+
+// Where they write.
+inline std::vector<Pattern> copied_to(uint32_t width) {
+  const uint32_t row = 128 / width;  // lanes
+  std::vector<Pattern> list = {strided(width, 1), rows(width, 128, 144), rows(width, 64, 80)};
+  list.push_back({"rows of 64 in 80, by turns 4 apart",
+                  [=](uint32_t lane) {
+                    const uint32_t i = lane * 2 / row;
+                    return (i % 2 * 4 + i / 2) * 80 + lane % (row / 2) * width;
+                  },
+                  true});
+  for (const Pattern& pattern : {rows(width, 64, 256), rows(width, 128, 512)}) list.push_back(pattern);
+  list.push_back({"rows of 128 swizzled",
+                  [=](uint32_t lane) { return lane / row * 128 + (lane % row ^ lane / row) * width; }, true});
+  for (const Pattern& pattern :
+       {strided(width, 2), strided(width, 9), backwards(width), rows(width, 32, 48), rows(width, 32, 128),
+        shifted(width, 64), shifted(width, 16), strided(width, 8)}) {
+    list.push_back(pattern);
+  }
+  list.push_back({"transpose 4x8", [=](uint32_t lane) { return (lane % 4 * 8 + lane / 4) * width; }, true});
+  return list;
+}
+
+inline std::vector<Access> copies(bool bypass, uint32_t width) {
+  std::vector<Access> list;
+  for (const Pattern& from : copied_from(width, bypass)) {
+    for (const Pattern& to : copied_to(width)) {
+      for (uint32_t mask : {0xffffffffu, 0x0000ffffu, 0x33333333u}) {
+        const bool of_few_lanes = (from.name == "stride 1" || from.name == "rows of 64 in 1024") &&
+                                  (to.name == "stride 1" || to.name == "stride 2" ||
+                                   to.name == "rows of 128 in 144" || to.name == "rows of 64 in 80");
+        if (mask != 0xffffffff && !of_few_lanes) continue;
+        Access access{bypass ? "cpg" : "cpa", width, mask, from.name + " > " + to.name, {}};
+        for (uint32_t lane = 0; lane < 32; ++lane) {
+          access.from[lane] = from.index(lane);
+          access.offset[lane] = to.index(lane);
+        }
+        list.push_back(access);
+      }
+    }
+  }
+  return list;
+}
+
 inline std::vector<Access> all() {
   std::vector<Access> list;
   auto add = [&](const char* op, uint32_t width, uint32_t mask, const Pattern& pattern) {
@@ -172,6 +253,9 @@ inline std::vector<Access> all() {
         }
       }
     }
+  }
+  for (const auto& [bypass, width] : {std::pair{true, 16u}, {false, 16u}, {false, 8u}, {false, 4u}}) {
+    for (const Access& access : copies(bypass, width)) list.push_back(access);
   }
   return list;
 }
