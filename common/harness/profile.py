@@ -22,7 +22,7 @@ COUNTERS = {
     "global_load_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
     "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
     "global_store_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-    "shared_wavefronts": "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+    "shared_wavefronts": "memory_l1_wavefronts_shared",
     "shared_wavefronts_ideal": "memory_l1_wavefronts_shared_ideal",
     "dram_bytes": "dram__bytes.sum",
     "dram_bytes_read": "dram__bytes_read.sum",

@@ -272,15 +272,15 @@ Wavefronts count_wavefronts(const uint32_t address[32], uint32_t lanes, uint32_t
 
 CopyCounts count_copy(const uint64_t from[32], const uint32_t to[32], uint32_t lanes, uint32_t bytes,
                       bool bypass) {
-  constexpr uint32_t always = 4;
-  if (lanes == 0) return {0, {always, always}};
+  constexpr uint32_t rows = 4;  // of 128 bytes, which 32 lanes of 16 bytes fill
+  if (lanes == 0) return {0, {rows, rows}};
   if (!bypass) {
-    const uint32_t actual = always + count_line_passes(from, to, lanes, bytes);
-    return {count_sectors(from, lanes, bytes), {actual, std::min(actual, always + full_rows(lanes, bytes))}};
+    const uint32_t actual = count_line_passes(from, to, lanes, bytes);
+    return {count_sectors(from, lanes, bytes), {actual, std::min(actual, full_rows(lanes, bytes))}};
   }
   uint64_t pair[32];  // an address that has a sector of its own for each line read and sector written
   for (int lane = 0; lane < 32; ++lane) pair[lane] = from[lane] >> 7 << 18 | (to[lane] & 0x3ffff);
-  return {count_sectors(pair, lanes, 1), {always, always}};
+  return {count_sectors(pair, lanes, 1), {rows, rows}};
 }
 
 }  // namespace simulator

@@ -42,14 +42,15 @@ struct Wavefronts {
 Wavefronts count_wavefronts(const uint32_t address[32], uint32_t lanes, uint32_t bytes, bool store);
 
 // cp.async of 4, 8 or 16 bytes per lane from global to shared memory, aligned to as many. lanes: those that
-// read something. Measured like the above; but that it takes 4 wavefronts where none reads is an assumption.
-//   bypass (.cg)  4 wavefronts, whatever the addresses, and ideal is the same. Sectors are the distinct pairs
-//                 of a line of 128 bytes that is read and a sector of shared memory that is written.
-//   else (.ca)    Sectors as for a load. 4 wavefronts, and those that move the words out of L1: the groups of
+// read something. Sectors are measured like the above.
+//   bypass (.cg)  4 wavefronts, the rows of 128 bytes that a warp's 512 bytes fill, also where none reads and
+//                 zeros are written: no hardware counter is known that depends on where they go. Sectors are
+//                 the distinct pairs of a line of 128 bytes that is read and a sector that is written.
+//   else (.ca)    Sectors as for a load. Wavefronts, measured, move the words out of L1: the groups of
 //                 lanes are a store's, and in a wavefront every bank gives one word to one lane and takes one
 //                 word. Lanes have their turn in order: each takes the first wavefront in which its banks are
 //                 free, but none before that of the first lane that reads the same line, nor is a line begun
-//                 before the line of the lane below. ideal: 4, and those that as many bytes fill.
+//                 before the line of the lane below. ideal: those that as many bytes fill.
 struct CopyCounts {
   uint32_t sectors;
   Wavefronts wavefronts;

@@ -125,8 +125,7 @@ void add_counts(Object& o, const AccessCounts& sums, bool only_used) {
   }
   const auto [wavefronts, ideal] = shared_wavefronts(sums);
   if (!only_used || wavefronts != 0) {
-    o.field("l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", wavefronts);
-    o.field("memory_l1_wavefronts_shared_ideal", ideal);
+    o.field("memory_l1_wavefronts_shared", wavefronts).field("memory_l1_wavefronts_shared_ideal", ideal);
     o.field("derived__memory_l1_wavefronts_shared_excessive", wavefronts - ideal);
   }
   if (sums.local.requests != 0) {

@@ -151,7 +151,7 @@ void decode_async_store(Decoder& d) {
   use.to.kind = reduces ? AccessKind::atomic : AccessKind::store;
   use.to.strong = reduces;
   use.mbarrier.kind = AccessKind::atomic;
-  use.mbarrier.request = false;
+  use.mbarrier.counted = false;
   if (!d.has("mbarrier::complete_tx::bytes")) d.unsupported("not without an mbarrier");
   memory_space(d, use.to);
   if (!use.to.cluster) d.unsupported("it goes to .shared::cluster");

@@ -176,7 +176,7 @@ void decode_replace(Decoder& d, MapUse& use) {
   const bool wide = use.field == Field::global_address || use.field == Field::global_stride;
   if (type != (wide ? Type::b64 : Type::b32)) d.unsupported("the field has another type");
   use.to.kind = AccessKind::store;
-  use.to.request = false;
+  use.to.counted = false;
   use.to = memory_address(d, d.operand(0), use.to, part);
   use.to_base = d.inst().a;
   use.to_offset = d.inst().imm;
@@ -214,7 +214,7 @@ void decode(Decoder& d) {
     use.to.space = Space::global;
     use.to.kind = AccessKind::store;
     use.from.space = Space::shared;
-    use.to.request = use.from.request = false;
+    use.to.counted = use.from.counted = false;
     use.to = memory_address(d, d.operand(0), use.to, part);
     use.to_base = d.inst().a;
     use.to_offset = d.inst().imm;

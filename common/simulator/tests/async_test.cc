@@ -232,8 +232,8 @@ TEST_F(Async, IsOneRequestThatReadsSectorsAndWritesBanks) {
   const KernelCounts through_l1 = counts_of_copy("ca", 16);
   EXPECT_EQ(through_l1.async_copy.requests, 1u);
   EXPECT_EQ(through_l1.async_copy.sectors, 8u);
-  EXPECT_EQ(through_l1.async_copy.wavefronts, 4u + 16u);
-  EXPECT_EQ(through_l1.async_copy.ideal_wavefronts, 4u + 2u);
+  EXPECT_EQ(through_l1.async_copy.wavefronts, 16u);
+  EXPECT_EQ(through_l1.async_copy.ideal_wavefronts, 2u);
   const KernelCounts zeros = counts_of_copy("cg", 0);
   EXPECT_EQ(zeros.async_copy.requests + zeros.async_copy.sectors + zeros.async_copy.bytes, 0u);
   EXPECT_EQ(zeros.async_copy.wavefronts, 4u);
