@@ -66,8 +66,8 @@ def layout_07():
     titles(
         axes,
         "07_wgmma_tma: 8 rows of k of 64 columns of B in shared memory, in each mode",
-        "Worked out by the formula of common/ptx/tma.cuh. A cell: 16 bytes, row of k.8 columns. A colour: a core matrix. "
-        "Small figures: the byte at which a box begins.",
+        "Worked out by the formula of common/ptx/tma.cuh. A cell: 16 bytes, row of k.8 columns. A colour: a core "
+        "matrix. Small figures: the byte at which a box begins.",
     )
     return figure
 
