@@ -14,6 +14,7 @@ import picture_fragments
 import picture_gemm
 import picture_norm
 import picture_timeline
+import picture_tma
 from memory import SECTOR, WARP, sectors
 from results import ResultError, Results, pretty, shape_of, where
 from style import BLUE, FAINT, GREEN, INK, PALE, SOFT, VERMILLION, box, titles, write
@@ -207,6 +208,7 @@ PICTURES = {  # worked out
     "warp_reduction": warp_reduction,
     "tiling_02": picture_gemm.tiling,
     "vector_03": vector,
+    "layout_07": picture_tma.layout_07,
 }
 TRACED = {  # of the traces
     "access_00_naive": lambda results: access_of_rung(results, "00_naive", along="m"),
@@ -217,6 +219,7 @@ TRACED = {  # of the traces
     "banks_05": picture_banks.banks_05,
     "banks_06": picture_banks.banks_06,
     "timeline_04": picture_timeline.timeline_04,
+    "timeline_07": picture_tma.timeline_07,
     "fragments_05": picture_fragments.fragments_05,
     "norm_rows": picture_norm.norm_rows,
 }

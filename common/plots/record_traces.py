@@ -64,7 +64,16 @@ RECORDINGS = (
     Recording("03_vectorized", "fused_norm", "vectorized", ROWS, ctas=4, arrays="x"),
 )
 TILES_8 = {"m": 128, "n": 128, "k": 128}  # 8 k-tiles of 04
-TIMELINES = tuple(Recording("04_cp_async", "gemm", variant, TILES_8) for variant in ("blocking", "1_stage", "cp_async"))
+TILES_10 = {"m": 128, "n": 256, "k": 640}  # 10 k-tiles of 07, for one CTA
+TIMELINES = (
+    *(Recording("04_cp_async", "gemm", variant, TILES_8) for variant in ("blocking", "1_stage", "cp_async")),
+    *(Recording("07_wgmma_tma", "gemm", variant, TILES_10) for variant in ("2_stages", "3_stages", "wgmma_tma")),
+)
+MBARRIER = {  # opcode of an access to an mbarrier begins so → step
+    "mbarrier.arrive.expect_tx": "expect",
+    "mbarrier.arrive": "arrive",
+    "mbarrier.try_wait": "ask",
+}
 
 
 def run(binaries: Path, recording: Recording, cta: int = 0, events: bool = False) -> list:
@@ -136,18 +145,29 @@ def record(binaries: Path, recording: Recording) -> list:
 
 
 def timeline(binaries: Path, recording: Recording) -> dict:
-    """The warp's steps, in order: copies committed, waited for; barriers; and between two of these what each line of
-    the source does to shared memory. `at` counts the warp's instructions: when the step begins, or happens."""
+    """The warp's steps, in order: copies committed, waited for; barriers; what it does at which mbarrier (first: its
+    address); products, those that follow each other being one step; and between two of these what each line of the
+    source does to shared memory. `at` counts the warp's instructions: when the step begins, or happens."""
     steps, open_steps = [], {}
     for line in run(binaries, recording, events=True):
         if "event" in line:
+            if line["event"] == "mma" and "wgmma" in line["ptx"]:
+                if not steps or steps[-1]["step"] != "multiply":
+                    steps.append({"step": "multiply", "at": line["at"], "count": 0})
+                steps[-1] |= {"until": line["at"], "count": steps[-1]["count"] + 1}
+                open_steps = {}
             if line["event"] not in ("commit", "wait", "barrier"):
                 continue
             names = ("at", "group", "below")
             steps.append({"step": line["event"], **{name: line[name] for name in names if name in line}})
             open_steps = {}
+        elif line["ptx"].startswith("mbarrier."):
+            step = next((step for opcode, step in MBARRIER.items() if line["ptx"].startswith(opcode)), None)
+            if step:
+                steps.append({"step": step, "at": line["at"], "first": min(active(line))})
+                open_steps = {}
         elif line["space"] == "shared":
-            does = {"cp": "copy", "st": "store"}.get(line["ptx"].split(".")[0], "load")
+            does = {"cp": "copy", "st": "store", "stmatrix": "store"}.get(line["ptx"].split(".")[0], "load")
             first = min(active(line))
             kind = (does, *line["lines"])
             if kind not in open_steps:

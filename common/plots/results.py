@@ -11,6 +11,8 @@ KINDS = ("run", "roof", "profile", "trace", "timeline", "simulator_speed")
 STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "until", "first", "count") for step in ("copy", "load", "store")},
     **{"commit": ("at", "group"), "wait": ("at", "below"), "barrier": ("at",)},
+    **{step: ("at", "first") for step in ("expect", "arrive", "ask")},  # of the mbarrier there
+    "multiply": ("at", "until", "count"),
 }
 DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols")}
 SCORE = {"gemm": "tflops", "fused_norm": "gbps"}

@@ -13,6 +13,7 @@ try:
     import picture_banks
     import picture_fragments
     import picture_timeline
+    import picture_tma
 except ImportError:
     matplotlib = None
 
@@ -55,7 +56,9 @@ class Drawing(InFolder):
                 "banks_05.svg",
                 "banks_06.svg",
                 "fragments_05.svg",
+                "layout_07.svg",
                 "timeline_04.svg",
+                "timeline_07.svg",
                 "vector_03.svg",
                 "norm_rows.svg",
             },
@@ -70,7 +73,8 @@ class Drawing(InFolder):
         self.assertEqual([path.name for path in (self.root / "own").iterdir()], ["ladder_gemm.svg"])
 
     def test_pictures_need_no_results_but_some_need_traces(self):
-        self.assertEqual(set(self.drawn("none")), {"tiling_02.svg", "vector_03.svg", "warp_reduction.svg"})
+        worked_out = {"layout_07.svg", "tiling_02.svg", "vector_03.svg", "warp_reduction.svg"}
+        self.assertEqual(set(self.drawn("none")), worked_out)
         self.write(TRACES)
         drawn = self.drawn("traces")
         self.assertIn("banks_02.svg", drawn)
@@ -190,6 +194,35 @@ class Timelines(InFolder):
         steps = [step for step in timeline["steps"] if step["step"] != "wait"]
         with self.assertRaisesRegex(ResultError, "is read before it is there"):
             picture_timeline.bars({**timeline, "steps": steps})
+
+    def test_a_stage_is_filled_then_read_then_filled_again(self):
+        for variant, stages in (("2_stages", 2), ("3_stages", 3), ("wgmma_tma", 4)):
+            timeline = self.load(TRACES).timeline("07_wgmma_tma", "gemm", variant)
+            found = picture_tma.bars(timeline)
+            self.assertEqual(picture_tma.products_to_arrive_in(timeline), stages - 1)
+            for stage in range(stages):
+                mine = sorted((bar for bar in found if bar.stage == stage), key=lambda bar: bar.begin)
+                k_tiles = range(stage, 10, stages)
+                expected = [(k_tile, what) for k_tile in k_tiles for what in picture_tma.LOOKS]
+                self.assertEqual([(bar.k_tile, bar.what) for bar in mine], expected, f"{variant}, stage {stage}")
+                for earlier, later in zip(mine, mine[1:]):
+                    self.assertLess(earlier.begin, earlier.end)
+                    self.assertLessEqual(earlier.end, later.begin)
+
+    def test_a_k_tile_that_nobody_waits_for_is_refused(self):
+        timeline = self.load(TRACES).timeline("07_wgmma_tma", "gemm", "wgmma_tma")
+        steps = [step for step in timeline["steps"] if step["step"] != "ask"]
+        with self.assertRaisesRegex(ResultError, "before anybody asks for it"):
+            picture_tma.bars({**timeline, "steps": steps})
+
+    def test_eight_rows_of_a_box_meet_all_banks(self):
+        for width in (16, 32, 64, 128):
+            for chunk in range(width // 16):
+                places = {picture_tma.place(row, chunk, width) % 128 for row in range(8)}
+                self.assertEqual(places, set(range(0, 128, 16)), f"chunk {chunk} of rows of {width} bytes")
+        # As PTX ISA's tables of the swizzling modes have it: which chunk lies at the second row of 128 bytes.
+        row = {picture_tma.place(1, chunk, 128) // 16 - 8: chunk for chunk in range(8)}
+        self.assertEqual([row[at] for at in range(8)], [1, 0, 3, 2, 5, 4, 7, 6])
 
 
 if __name__ == "__main__":

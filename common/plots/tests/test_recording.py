@@ -100,6 +100,32 @@ class Recorded(InFolder):
             ],
         )
 
+    def test_a_timeline_of_mbarriers_and_products(self):
+        self.program(
+            [
+                shared(3, "mbarrier.init.shared::cta.b64", 64),
+                shared(4, "mbarrier.arrive.expect_tx.shared::cta.b64", 64),
+                line(4, {"event": "mbarrier"}, "mbarrier.arrive.expect_tx.shared::cta.b64"),
+                shared(6, "mbarrier.try_wait.parity.shared::cta.b64", 64),
+                line(7, {"event": "mma"}, "wgmma.mma_async.sync.aligned"),
+                line(8, {"event": "mma"}, "wgmma.mma_async.sync.aligned"),
+                shared(9, "mbarrier.arrive.shared::cta.b64", 72),
+                line(11, {"event": "mma"}, "wgmma.mma_async.sync.aligned"),
+                shared(12, "stmatrix.sync", 0),
+            ],
+        )
+        self.assertEqual(
+            record_traces.timeline(self.root, RECORDING)["steps"],
+            [
+                {"step": "expect", "at": 4, "first": 64},
+                {"step": "ask", "at": 6, "first": 64},
+                {"step": "multiply", "at": 7, "until": 8, "count": 2},
+                {"step": "arrive", "at": 9, "first": 72},
+                {"step": "multiply", "at": 11, "until": 11, "count": 1},
+                {"step": "store", "at": 12, "until": 12, "first": 0, "count": 1},
+            ],
+        )
+
 
 if __name__ == "__main__":
     unittest.main()
