@@ -25,9 +25,9 @@ __device__ __forceinline__ void fence_proxy_async() {
 }
 
 // Copies `bytes`, a multiple of 16, from global to shared memory: no tensor, no bounds. Both addresses are
-// multiples of
-// 16. Done when `barrier`, which must have been told of the bytes, completes its phase. PTX ISA,
-// "cp.async.bulk". (cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes)
+// multiples of 16. Done when `barrier`, which must have been told of the bytes, completes its phase. PTX ISA,
+// "cp.async.bulk".
+// (cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes)
 __device__ __forceinline__ void bulk_load(SharedAddress to, const void* from, int bytes,
                                           SharedAddress barrier) {
   asm volatile(
