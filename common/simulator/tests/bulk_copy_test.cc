@@ -467,8 +467,15 @@ TEST_F(Bulk, StagesOfAPipeline) {
     const Result r = run_ptx(body, 64, 64);
     ASSERT_FALSE(r.end) << "seed " << seed << ": " << r.end->what;
     for (uint32_t i = 32; i < 64; ++i) EXPECT_EQ(r.words[i], i - 32) << i;
-    EXPECT_TRUE(run_ptx(without("@!%p3 bra FREE;"), 64, 64).end) << "a stage that is not free, seed " << seed;
-    EXPECT_TRUE(run_ptx(without("@!%p3 bra CONSUME;"), 64, 64).end)
+    EXPECT_TRUE(
+        run_ptx(without("mbarrier.try_wait.parity.shared.b64 %p3, [%r12+16], %r15;\n    @!%p3 bra FREE;"), 64,
+                64)
+            .end)
+        << "a stage that is not free, seed " << seed;
+    EXPECT_TRUE(
+        run_ptx(without("mbarrier.try_wait.parity.shared.b64 %p3, [%r12], %r14;\n    @!%p3 bra CONSUME;"), 64,
+                64)
+            .end)
         << "a stage that is not full, seed " << seed;
   }
 }
