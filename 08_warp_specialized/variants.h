@@ -14,10 +14,24 @@ __host__ __device__ constexpr int ceil_div(int x, int y) {
 std::string rows_of_vectors(const Gemm& p);
 
 cudaError_t gemm_no_cluster(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_shared_a(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_cluster_of_4(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_cluster_barriers(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_ping_pong(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_2_stages(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_3_stages(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_row_by_row(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_hilbert(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_one_tile_each(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_even_registers(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_add_to_zeros(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_threads_store(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_late_start(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_64x64(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_64x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_64x128_pairs(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream);
 cudaError_t fused_norm_1_stage(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_2_stages(const FusedNorm& p, cudaStream_t stream);

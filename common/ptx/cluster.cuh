@@ -22,6 +22,13 @@ __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
 }
 
+// The same without the order of memory, and so without the fence to global memory that it costs: enough to
+// know that all CTAs have started, and, after fence_mbarrier_init(), that their mbarriers are there.
+// (barrier.cluster.arrive.relaxed, barrier.cluster.wait)
+__device__ __forceinline__ void cluster_sync_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+
 // One arrival at the mbarrier that lies at this address in the shared memory of CTA `rank` of the cluster.
 // (mapa; mbarrier.arrive.shared::cluster.b64)
 __device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank) {

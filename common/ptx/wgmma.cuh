@@ -26,36 +26,45 @@ enum class Major { k = 0, mn = 1 };
 // other dimension there are 8 rows; past that, the next atom is `stride` bytes on. (k-major without swizzle
 // it is the same: the next 8 elements of k `leading` bytes on, the next 8 rows `stride`. mn-major without
 // swizzle they change places. k-major with swizzle k16 never leaves the row: `leading` is not looked at.)
-struct MatrixDescriptor {
-  std::uint64_t start : 14;  // address / 16
-  std::uint64_t : 2;
-  std::uint64_t leading : 14;  // leading dimension byte offset / 16
-  std::uint64_t : 2;
-  std::uint64_t stride : 14;  // stride dimension byte offset / 16
-  std::uint64_t : 3;
-  std::uint64_t base : 3;  // 0 where the pattern starts at a multiple of its size: 256, 512 or 1024 bytes
-  std::uint64_t : 10;
-  std::uint64_t swizzle : 2;  // 0: none, 1: 128 bytes, 2: 64, 3: 32
+class MatrixDescriptor {
+ public:
+  struct Fields {
+    std::uint64_t start : 14;  // address / 16
+    std::uint64_t reserved0 : 2;
+    std::uint64_t leading : 14;  // leading dimension byte offset / 16
+    std::uint64_t reserved1 : 2;
+    std::uint64_t stride : 14;  // stride dimension byte offset / 16
+    std::uint64_t reserved2 : 3;
+    std::uint64_t base : 3;  // 0 where the pattern starts at a multiple of its size: 256, 512 or 1024 bytes
+    std::uint64_t reserved3 : 10;
+    std::uint64_t swizzle : 2;  // 0: none, 1: 128 bytes, 2: 64, 3: 32
+  };
 
   __device__ __forceinline__ MatrixDescriptor(SharedAddress address, int leading_bytes, int stride_bytes,
-                                              Swizzle rows)
-      : start(address >> 4),
-        leading(leading_bytes >> 4),
-        stride(stride_bytes >> 4),
-        base(0),
-        swizzle(rows == Swizzle::none       ? 0
-                : rows == Swizzle::bytes128 ? 1
-                : rows == Swizzle::bytes64  ? 2
-                                            : 3) {}
+                                              Swizzle rows) {
+    Fields fields{};
+    fields.start = address >> 4;
+    fields.leading = leading_bytes >> 4;
+    fields.stride = stride_bytes >> 4;
+    fields.swizzle = rows == Swizzle::none       ? 0
+                     : rows == Swizzle::bytes128 ? 1
+                     : rows == Swizzle::bytes64  ? 2
+                                                 : 3;
+    bits_ = __builtin_bit_cast(std::uint64_t, fields);
+  }
   // The same `bytes` further on. The pattern of a swizzle is one of addresses, so this may lead into a row.
+  // (One addition: start is the lowest field, and no address of shared memory overflows it.)
   __device__ __forceinline__ MatrixDescriptor operator+(int bytes) const {
     MatrixDescriptor moved = *this;
-    moved.start += bytes >> 4;
+    moved.bits_ += bytes >> 4;
     return moved;
   }
-  __device__ __forceinline__ std::uint64_t bits() const { return __builtin_bit_cast(std::uint64_t, *this); }
+  __device__ __forceinline__ std::uint64_t bits() const { return bits_; }
+
+ private:
+  std::uint64_t bits_;
 };
-static_assert(sizeof(MatrixDescriptor) == 8, "the descriptor is a 64-bit register");
+static_assert(sizeof(MatrixDescriptor::Fields) == 8, "the descriptor is a 64-bit register");
 
 // Orders what this thread did to the sums before the products that follow. (wgmma.fence.sync.aligned)
 __device__ __forceinline__ void wgmma_fence() {
@@ -90,6 +99,23 @@ __device__ __forceinline__ void keep_sums(float (&d)[n][4]) {
 //   d[j][0], d[j][1]: row 16w + l/4,     columns 8j + 2*(l%4) and the next, in lane l of warp w of the
 //   warpgroup d[j][2], d[j][3]: row 16w + l/4 + 8, the same columns
 // (wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16)
+template <Major major_b>
+__device__ __forceinline__ void wgmma_m64k16(float (&d)[8][4], MatrixDescriptor a, MatrixDescriptor b,
+                                             bool add) {
+  asm volatile(
+      "{\n"
+      ".reg .pred add;\n"
+      "setp.ne.b32 add, %34, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, %32, %33, add, 1, 1, 0, %35;\n"
+      "}\n"
+      : LADDER_WGMMA_D(0), LADDER_WGMMA_D(1), LADDER_WGMMA_D(2), LADDER_WGMMA_D(3), LADDER_WGMMA_D(4),
+        LADDER_WGMMA_D(5), LADDER_WGMMA_D(6), LADDER_WGMMA_D(7)
+      : "l"(a.bits()), "l"(b.bits()), "r"(int(add)), "n"(int(major_b)));
+}
+
 template <Major major_b>
 __device__ __forceinline__ void wgmma_m64k16(float (&d)[16][4], MatrixDescriptor a, MatrixDescriptor b,
                                              bool add) {
