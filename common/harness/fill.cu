@@ -1,4 +1,6 @@
-// Random inputs, made on the device so that gigabytes of them take milliseconds.
+// What is done to buffers on the device, so that gigabytes take milliseconds.
+#include <algorithm>
+
 #include "common/harness/device_buffer.h"
 #include "common/harness/failure.h"
 
@@ -30,14 +32,33 @@ __global__ void fill_kernel(__nv_bfloat16* out, std::uint64_t count, Distributio
   }
 }
 
+__global__ void difference_kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, std::uint64_t count,
+                                  unsigned long long* differences) {
+  const std::uint64_t start = blockIdx.x * std::uint64_t(blockDim.x) + threadIdx.x;
+  const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
+  unsigned long long found = 0;
+  for (std::uint64_t i = start; i < count; i += stride)
+    found += __bfloat16_as_ushort(a[i]) != __bfloat16_as_ushort(b[i]);
+  if (found > 0) atomicAdd(differences, found);
+}
+
+constexpr int threads = 256;
+unsigned blocks_for(std::uint64_t count) {
+  return unsigned(std::min<std::uint64_t>((count + threads - 1) / threads, 4096));
+}
+
 }  // namespace
 
 void fill(const GuardedBuffer& buffer, const Distribution& distribution, std::uint64_t seed) {
-  constexpr int threads = 256;
-  const std::uint64_t blocks = (buffer.count() + threads - 1) / threads;
-  fill_kernel<<<static_cast<unsigned>(blocks < 4096 ? blocks : 4096), threads>>>(
-      buffer.data(), buffer.count(), distribution, seed);
+  fill_kernel<<<blocks_for(buffer.count()), threads>>>(buffer.data(), buffer.count(), distribution, seed);
   check(cudaGetLastError(), "filling an input");
+}
+
+void add_differences(const GuardedBuffer& buffer, const __nv_bfloat16* other,
+                     unsigned long long* differences) {
+  difference_kernel<<<blocks_for(buffer.count()), threads>>>(buffer.data(), other, buffer.count(),
+                                                             differences);
+  check(cudaGetLastError(), "comparing an output");
 }
 
 }  // namespace ladder

@@ -76,6 +76,9 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     p.cols = sizes.size.value_or(sizes.cols.value_or(p.cols));
     o.norm_shape = p;
   }
+  if (o.soak &&
+      (o.gemm_shape || o.norm_shape || o.sweep || o.ablate || o.verify_only || o.counters || o.source))
+    bad_usage("--soak chooses the sizes itself and only checks: beside it only --variant, --seed, --json");
   if (o.counters && o.verify_only) bad_usage("--counters counts, --verify-only does not: not both");
   if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
   if (o.sweep && (o.gemm_shape || o.norm_shape)) bad_usage("--sweep chooses the sizes itself: give it none");
@@ -163,6 +166,8 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       flag(o.sweep);
     } else if (option == "--verify-only") {
       flag(o.verify_only);
+    } else if (option == "--soak") {
+      o.soak = parse_number(option, value(), 1, 1000000);
     } else if (option == "--counters") {
       flag(o.counters);
     } else if (option == "--source") {
@@ -204,6 +209,7 @@ what to run
 static const char on_a_gpu[] = R"(  --ablate             every variant: what each trick buys
   --sweep              a range of sizes
   --verify-only        check, do not time; without sizes, a list of awkward ones
+  --soak N             N launches over random shapes, back to back, every element of each compared
 
 how
   --repeats N          timed samples per kernel (default: as many as fit 1.5 seconds, at least 3)
@@ -213,6 +219,7 @@ how
 
 static const char on_the_simulator[] = R"(  --ablate             every variant: what each trick changes
   --verify-only        check, do not count; without sizes, a list of awkward ones
+  --soak N             N launches over random shapes, back to back, every element of each compared
 
 what to show
   --counters           of each variant: requests, sectors and wavefronts by kind of access, and its instructions

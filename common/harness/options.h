@@ -31,6 +31,7 @@ struct Options {
   bool ablate = false;
   bool sweep = false;
   bool verify_only = false;
+  int soak = 0;  // launches over random shapes, instead of anything else
   Reference reference = Reference::cublas;
 
   bool counters = false;  // only on the simulator: accesses by kind, instructions

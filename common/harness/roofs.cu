@@ -12,6 +12,7 @@
 #include "common/harness/failure.h"
 #include "common/harness/machine.h"
 #include "common/harness/report.h"
+#include "common/harness/roofs_wgmma.h"
 
 namespace ladder {
 namespace {
@@ -93,7 +94,7 @@ void run(const std::string& json_path) {
 
   const int ctas = sms * ctas_per_sm;
   float* out = reinterpret_cast<float*>(to.data());
-  const Roof roofs[] = {
+  std::vector<Roof> roofs = {
       {"copy",
        "device-to-device copy, bytes read plus written",
        "GB/s",
@@ -121,6 +122,13 @@ void run(const std::string& json_path) {
           return cudaGetLastError();
         }}},
   };
+  if (machine.major == 9 && machine.minor == 0)
+    roofs.push_back(
+        {"bf16_wgmma",
+         "bf16 tensor cores through wgmma, from shared memory",
+         "TFLOPS",
+         wgmma_operations(sms),
+         {"bf16_wgmma", [&](int, cudaStream_t s) { return launch_wgmma(from.data(), out, sms, s); }}});
 
   std::printf("%s, driver %s, CUDA %s\n\n%-15s %16s %10s %8s  %-12s %s\n", machine.device.c_str(),
               machine.driver.c_str(), machine.cuda.c_str(), "roof", "measured", "SM clock", "power",
@@ -160,7 +168,9 @@ int main(int argc, char** argv) {
       if (arguments[i] == "--help" || arguments[i] == "-h") {
         std::puts(
             "usage: roofs [--json FILE]\n"
-            "Measures this GPU's copy bandwidth, fp32 FMA rate and bf16 tensor-core rate.");
+            "Measures this GPU's copy bandwidth, fp32 FMA rate and bf16 tensor-core rate, by mma.sync and, "
+            "on\n"
+            "compute capability 9.0, by wgmma.");
         return Exit::passed;
       }
       if (arguments[i] != "--json" || i + 1 == arguments.size())

@@ -11,6 +11,7 @@
 #include "common/harness/machine.h"
 #include "common/harness/report.h"
 #include "common/harness/rotation.h"
+#include "common/harness/soak.h"
 #include "common/harness/workload.h"
 
 namespace ladder {
@@ -266,6 +267,23 @@ std::vector<Problem> shapes_for(const Options& o, const std::optional<Problem>& 
   return shapes;
 }
 
+template <class Problem>
+void soak_problem(const Rung& rung, const Options& options, const Machine& machine, JsonLines& json,
+                  Tally& tally) {
+  using Info = ProblemInfo<Problem>;
+  const std::string variant = options.variant.empty() ? Info::variants(rung).back().name : options.variant;
+  const Soaked soaked = soak<Problem>(rung, options);
+  std::printf("%-11s %-20s %d launches over %d random shapes: %s\n", Info::name, variant.c_str(),
+              soaked.launches, soaked.shapes, soaked.wrong ? "WRONG" : "ok");
+  (soaked.wrong ? tally.wrong : tally.right) += 1;
+  JsonObject o;
+  o.field("record", "soak").field("rung", rung.name).field("problem", Info::name).field("variant", variant);
+  o.field("launches", soaked.launches).field("shapes", soaked.shapes).field("wrong", soaked.wrong);
+  add_machine(o, machine);
+  o.field("seed", options.seed);
+  json.write(o);
+}
+
 }  // namespace
 
 Exit run(const Rung& rung, const Options& options) {
@@ -275,6 +293,11 @@ Exit run(const Rung& rung, const Options& options) {
   if (!options.rows)
     std::printf("%s: %s\n%s\n\n", rung.name, rung.title, machine_text(machine, options.device).c_str());
   Tally tally;
+  if (options.soak) {
+    if (options.gemm) soak_problem<Gemm>(rung, options, machine, json, tally);
+    if (options.fused_norm) soak_problem<FusedNorm>(rung, options, machine, json, tally);
+    return tally.wrong ? Exit::wrong_result : Exit::passed;
+  }
   try {
     if (options.gemm)
       Runner<Gemm>(rung, options, machine, json, tally).run(shapes_for(options, options.gemm_shape));

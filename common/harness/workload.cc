@@ -78,6 +78,10 @@ void GemmWorkload::poison() const {
   sets_[0].c.poison();
 }
 
+std::vector<const GuardedBuffer*> GemmWorkload::outputs() const {
+  return {&sets_[0].c};
+}
+
 Verdict GemmWorkload::verify(std::string& outside) const {
   const GuardedBuffer& c = sets_[0].c;
   outside = c.damage();
@@ -142,6 +146,10 @@ void NormWorkload::prepare(int pass) {
 void NormWorkload::poison() const {
   sets_[0].h.poison();
   sets_[0].y.poison();
+}
+
+std::vector<const GuardedBuffer*> NormWorkload::outputs() const {
+  return {&sets_[0].h, &sets_[0].y};
 }
 
 Verdict NormWorkload::verify(std::string& outside) const {

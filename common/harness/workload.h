@@ -26,8 +26,9 @@ class GemmWorkload {
   // A check goes through several inputs, the last of which are the timed ones. Here: whole numbers, for which
   // one result alone is right, then normal.
   static constexpr int passes = 2;
-  void prepare(int pass);                      // draws the inputs of set 0, computes what they must give
-  void poison() const;                         // before a launch
+  void prepare(int pass);  // draws the inputs of set 0, computes what they must give
+  void poison() const;     // before a launch
+  std::vector<const GuardedBuffer*> outputs() const;  // of set 0
   Verdict verify(std::string& outside) const;  // after it; `outside`: a write outside the outputs, or empty
 
  private:
@@ -55,6 +56,7 @@ class NormWorkload {
   static constexpr int passes = 2;
   void prepare(int pass);
   void poison() const;
+  std::vector<const GuardedBuffer*> outputs() const;
   Verdict verify(std::string& outside) const;
 
  private:

@@ -328,6 +328,26 @@ TEST(Refusing, NothingCheckedIsNoPass) {
   expect_one_line(ended, "nothing was checked");
 }
 
+TEST(Refusing, ASoakPassesOverWhatIsRefused) {
+  const Ended ended = run_program({"gemm", "--soak", "100"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.err, "");
+  EXPECT_TRUE(contains(ended.out, "random shapes: ok\n")) << ended.out;
+}
+
+TEST(Refusing, ASoakFindsTheOneWrongLaunch) {
+  const Ended ended = run_program({"gemm", "--variant", "slips", "--soak", "100"});
+  EXPECT_EQ(ended.exit_code, 1);
+  expect_one_line(ended, "elements differ from those of the verified launch");
+  EXPECT_TRUE(contains(ended.out, "random shapes: WRONG\n")) << ended.out;
+}
+
+TEST(Refusing, ASoakThatChecksNothingIsNoPass) {
+  const Ended ended = run_program({"fused_norm", "--soak", "10"});
+  EXPECT_EQ(ended.exit_code, 77);
+  expect_one_line(ended, "nothing was checked");
+}
+
 // --- roofs ---------------------------------------------------------------------------------------
 
 TEST(Roofs, HelpPasses) {

@@ -278,6 +278,21 @@ TEST(BadUsage, SweepBesideSizes) {
   expect_refused({"--rows", "8", "--sweep"}, {"--sweep"});
 }
 
+TEST(BadUsage, SoakBesideAnythingThatChoosesSizesOrWork) {
+  EXPECT_EQ(parse({"gemm", "--soak", "70", "--variant", "fast"}).soak, 70);
+  expect_refused({"--soak", "0"}, {"--soak"});
+  for (const std::vector<std::string>& other : {std::vector<std::string>{"--size", "8"},
+                                                {"--m", "8"},
+                                                {"--cols", "8"},
+                                                {"--ablate"},
+                                                {"--sweep"},
+                                                {"--verify-only"}}) {
+    std::vector<std::string> all{"--soak", "10"};
+    all.insert(all.end(), other.begin(), other.end());
+    expect_refused(all, {"--soak"});
+  }
+}
+
 TEST(BadUsage, AblateBesideVariant) {
   expect_refused({"--ablate", "--variant", "fast"}, {"--ablate", "--variant"});
   expect_refused({"--variant", "fast", "--ablate"}, {"--ablate", "--variant"});
@@ -314,18 +329,18 @@ TEST(BadUsage, AValueForAFlagOfTheSimulator) {
 
 TEST(HelpText, NamesTheRungAndEveryOption) {
   const std::string help = help_text(fake(), DeviceKind::gpu);
-  for (const char* part : {"42_fake",      "does nothing, quickly",
-                           "gemm",         "fused_norm",
-                           "--m ",         "--n ",
-                           "--k ",         "--rows ",
-                           "--cols ",      "--size ",
-                           "--variant ",   "--ablate",
-                           "--sweep",      "--verify-only",
-                           "--repeats ",   "--seed ",
-                           "--reference ", "--json ",
-                           "--table-rows", "--list",
-                           "--help",       "4096x4096x4096",
-                           "16384x8192"})
+  for (const char* part : {"42_fake",        "does nothing, quickly",
+                           "gemm",           "fused_norm",
+                           "--m ",           "--n ",
+                           "--k ",           "--rows ",
+                           "--cols ",        "--size ",
+                           "--variant ",     "--ablate",
+                           "--sweep",        "--verify-only",
+                           "--soak ",        "--repeats ",
+                           "--seed ",        "--reference ",
+                           "--json ",        "--table-rows",
+                           "--list",         "--help",
+                           "4096x4096x4096", "16384x8192"})
     EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 

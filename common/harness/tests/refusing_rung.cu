@@ -1,4 +1,5 @@
-// A rung that does not take every shape, for cli_test's suite Refusing.
+// A rung that does not take every shape, and has a variant that is not always right, for cli_test's suite
+// Refusing.
 #include "common/rung.h"
 
 namespace ladder {
@@ -9,6 +10,9 @@ std::string whole_vectors(const Gemm& p) {
 }
 std::string whole_tiles(const Gemm& p) {
   return p.m % 16 == 0 && p.n % 16 == 0 && p.k % 16 == 0 ? "" : "only whole tiles";
+}
+std::string tall(const Gemm& p) {
+  return p.m <= 24 ? "only tall ones" : whole_vectors(p);
 }
 std::string nothing(const FusedNorm&) {
   return "not today";
@@ -28,6 +32,13 @@ cudaError_t gemm(const Gemm& p, cudaStream_t stream) {
   one_element_per_thread<<<dim3((p.n + 127) / 128, p.m), 128, 0, stream>>>(p);
   return cudaGetLastError();
 }
+// Leaves out the last row, once.
+cudaError_t gemm_that_slips(const Gemm& p, cudaStream_t stream) {
+  static int launches = 0;
+  Gemm most = p;
+  if (++launches == 40) --most.m;
+  return gemm(most, stream);
+}
 cudaError_t never(const FusedNorm&, cudaStream_t) {
   return cudaErrorInvalidValue;
 }
@@ -39,7 +50,8 @@ const Rung& rung() {
       .name = "refusing",
       .title = "takes what it likes",
       .needs = {8, 0, false},
-      .gemm = {{"whole_tiles", "multiples of 16", whole_tiles, gemm},
+      .gemm = {{"slips", "its 40th launch is wrong", tall, gemm_that_slips},
+               {"whole_tiles", "multiples of 16", whole_tiles, gemm},
                {"rung", "n and k multiples of 8", whole_vectors, gemm}},
       .fused_norm = {{"no", "nothing", nothing, never}, {"rung", "nothing, either", nothing, never}},
   };

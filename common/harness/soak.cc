@@ -1,0 +1,141 @@
+#include "common/harness/soak.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "common/harness/failure.h"
+#include "common/harness/workload.h"
+
+namespace ladder {
+namespace {
+
+constexpr int shapes_at_once = 16, rounds = 25;
+
+using Random = std::mt19937_64;
+
+// A whole number in [1, most], small ones as likely as large ones.
+int dimension(Random& random, int most) {
+  return std::clamp(int(std::exp(std::uniform_real_distribution<>(0, std::log(most + 1))(random))), 1, most);
+}
+
+Gemm random_shape(Random& random, DeviceKind device, const Gemm&) {
+  const int most = device == DeviceKind::gpu ? 3000 : 200;
+  return gemm_shape(dimension(random, most), dimension(random, most), dimension(random, most));
+}
+FusedNorm random_shape(Random& random, DeviceKind device, const FusedNorm&) {
+  const int most = device == DeviceKind::gpu ? 40000 : 2000;
+  const int cols = dimension(random, most);
+  return norm_shape(dimension(random, std::min(most, (device == DeviceKind::gpu ? 8 << 20 : 8 << 10) / cols)),
+                    cols);
+}
+// The next larger one whose rows are whole vectors, for rungs that take no other.
+Gemm in_vectors(Gemm p) {
+  p.n = (p.n + 7) / 8 * 8;
+  p.k = (p.k + 7) / 8 * 8;
+  return p;
+}
+FusedNorm in_vectors(FusedNorm p) {
+  p.cols = (p.cols + 7) / 8 * 8;
+  return p;
+}
+
+// Device memory of its own.
+struct Memory {
+  explicit Memory(std::uint64_t bytes) { check(cudaMalloc(&at, bytes), "taking memory"); }
+  Memory(Memory&& other) noexcept : at(std::exchange(other.at, nullptr)) {}
+  Memory& operator=(Memory&&) = delete;
+  ~Memory() { cudaFree(at); }
+  void* at = nullptr;
+};
+
+// One shape under test.
+template <class Problem>
+struct Subject {
+  Problem shape;
+  Workload<Problem> workload;
+  std::vector<Memory> right;  // copies of the verified outputs
+  Subject(const Problem& p, std::uint64_t seed, Reference reference)
+      : shape(p), workload(p, 1, seed, reference) {}
+};
+
+}  // namespace
+
+template <class Problem>
+Soaked soak(const Rung& rung, const Options& options) {
+  using Info = ProblemInfo<Problem>;
+  const auto& variants = Info::variants(rung);
+  const auto named = std::find_if(variants.begin(), variants.end(),
+                                  [&](const auto& v) { return v.name == options.variant; });
+  const Variant<Problem>& variant = named == variants.end() ? variants.back() : *named;
+  const std::string program = program_name(rung, options.device);
+  Random random(options.seed);
+  Soaked soaked;
+  const Memory differences(sizeof(unsigned long long));
+  auto* const counter = static_cast<unsigned long long*>(differences.at);
+
+  while (soaked.launches < options.soak) {
+    const int before = soaked.launches;
+    std::vector<std::unique_ptr<Subject<Problem>>> subjects;
+    for (int i = 0; i < shapes_at_once && soaked.launches < options.soak; ++i) {
+      Problem shape = random_shape(random, options.device, Problem{});
+      if (!variant.unsupported(shape).empty()) shape = in_vectors(shape);
+      if (!variant.unsupported(shape).empty()) continue;
+      const std::string doing = std::string(Info::name) + " " + variant.name + " at " + shape_text(shape);
+      auto subject = std::make_unique<Subject<Problem>>(shape, random(), options.reference);
+      subject->workload.prepare(Workload<Problem>::passes - 1);
+      subject->workload.poison();
+      check(variant.launch(subject->workload.problem(0), nullptr), doing);
+      check(cudaDeviceSynchronize(), doing);
+      ++soaked.launches;
+      ++soaked.shapes;
+      std::string outside;
+      const Verdict verdict = subject->workload.verify(outside);
+      if (!verdict.passed() || !outside.empty()) {
+        ++soaked.wrong;
+        std::fprintf(stderr, "%s: %s: %s %s\n", program.c_str(), doing.c_str(), verdict.first_wrong.c_str(),
+                     outside.c_str());
+        continue;
+      }
+      for (const GuardedBuffer* output : subject->workload.outputs()) {
+        const std::uint64_t bytes = output->count() * sizeof(__nv_bfloat16);
+        subject->right.emplace_back(bytes);
+        check(cudaMemcpy(subject->right.back().at, output->data(), bytes, cudaMemcpyDeviceToDevice),
+              "copying an output");
+      }
+      subjects.push_back(std::move(subject));
+    }
+
+    if (soaked.launches == before)
+      throw Failure(Exit::cannot_run,
+                    std::string(variant.name) + " takes none of the shapes: nothing was checked");
+    for (int round = 0; round < rounds && soaked.launches < options.soak && !subjects.empty(); ++round) {
+      std::shuffle(subjects.begin(), subjects.end(), random);
+      for (const auto& s : subjects) s->workload.poison();
+      for (const auto& s : subjects) check(variant.launch(s->workload.problem(0), nullptr), "launching");
+      soaked.launches += int(subjects.size());
+      for (const auto& s : subjects) {
+        check(cudaMemset(counter, 0, sizeof *counter), "clearing a counter");
+        const auto outputs = s->workload.outputs();
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+          add_differences(*outputs[i], static_cast<const __nv_bfloat16*>(s->right[i].at), counter);
+        unsigned long long found = 0;
+        check(cudaMemcpy(&found, counter, sizeof found, cudaMemcpyDeviceToHost), "comparing an output");
+        if (found == 0) continue;
+        ++soaked.wrong;
+        std::fprintf(stderr, "%s: %s %s at %s: %llu elements differ from those of the verified launch\n",
+                     program.c_str(), Info::name, variant.name, shape_text(s->shape).c_str(), found);
+      }
+    }
+  }
+  return soaked;
+}
+
+template Soaked soak<Gemm>(const Rung&, const Options&);
+template Soaked soak<FusedNorm>(const Rung&, const Options&);
+
+}  // namespace ladder

@@ -1,0 +1,25 @@
+// Many launches over random shapes, back to back: what a single check of a shape cannot find, such as a
+// barrier that is right in most runs, or a launch that disturbs the next one.
+#pragma once
+
+#include <cstdint>
+
+#include "common/harness/options.h"
+#include "common/harness/report.h"
+#include "common/rung.h"
+
+namespace ladder {
+
+struct Soaked {
+  int launches = 0, shapes = 0;
+  int wrong = 0;  // shapes
+};
+
+// Launches the chosen variant of Problem (the rung itself, or options.variant) options.soak times, over
+// random shapes that it takes. Each shape is verified once, then launched again and again among others,
+// without a pause, and its outputs compared bit by bit with the verified ones. Prints a line per wrong shape.
+// Throws Failure on an error of the runtime.
+template <class Problem>
+Soaked soak(const Rung& rung, const Options& options);
+
+}  // namespace ladder
