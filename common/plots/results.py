@@ -7,7 +7,7 @@ from pathlib import Path
 
 import memory
 
-KINDS = ("run", "roof", "profile", "trace", "timeline", "simulator_speed")
+KINDS = ("run", "roof", "profile", "soak", "trace", "timeline", "simulator_speed")
 STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "until", "first", "count") for step in ("copy", "load", "store")},
     **{"commit": ("at", "group"), "wait": ("at", "below"), "barrier": ("at",)},
@@ -119,6 +119,12 @@ def check_record(record) -> None:
     need("variant", str)
     if record.get("problem") not in DIMENSIONS:
         raise ResultError(f"\"problem\" is {record.get('problem')!r}, expected one of {', '.join(DIMENSIONS)}")
+    if record["record"] == "soak":
+        for name in ("launches", "shapes"):
+            need(name, int)
+        if record.get("wrong") != 0:
+            raise ResultError(f"\"wrong\" is {record.get('wrong')!r}: the figures of a soak that failed must not be shown")
+        return None
     for name in DIMENSIONS[record["problem"]]:
         need(name, int)
     if record["record"] == "trace":
@@ -229,6 +235,7 @@ class Results:
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
         self.runs = [record for record in here if record["record"] == "run" and record.get("median_us")]
         self.profiles = [record for record in here if record["record"] == "profile"]
+        self.soaks = [record for record in here if record["record"] == "soak"]
         self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
         self.traces = [record for record in everything if record["record"] == "trace"]
         self.timelines = [record for record in everything if record["record"] == "timeline"]
@@ -248,6 +255,8 @@ class Results:
             key = ("trace", where)
         elif record["record"] == "simulator_speed":
             key = ("speed", *(record.get(name) for name in ("rung", "cpu", "threads", "checked_and_counted")))
+        elif record["record"] == "soak":
+            key = ("soak", record["rung"], record["problem"], record["variant"], record["device"])
         elif record["record"] in ("profile", "timeline"):
             names = ("record", "rung", "problem", "variant", "device")
             key = (*(record[name] for name in names), shape_of(record))

@@ -11,6 +11,8 @@
     field    RUNG[:VARIANT] PROBLEM SHAPE NAME                any field of the record, such as sm_clock_mhz
     counter  RUNG[:VARIANT] PROBLEM SHAPE NAME                a counter of the simulator
     ncu      RUNG[:VARIANT] PROBLEM NAME                      a counter of the hardware, read by Nsight Compute
+    geomean  RUNG PROBLEM SHAPE SHAPE …                       the geometric mean of the ratios at these shapes
+    soak     RUNG PROBLEM NAME                                a field of the rung's soak, such as launches
     device                                                    what the figures were measured on
 
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT. The unit is not part of
@@ -18,6 +20,8 @@ the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
 """
 
 from __future__ import annotations
+
+import math
 
 from results import (
     DIMENSIONS,
@@ -190,6 +194,22 @@ def _ncu(e):
     raise ResultError(f"no profile of {rung} {problem} {variant}".strip())
 
 
+def _geomean(e):
+    rung, problem, shapes = e.take("rung"), e.take("problem"), [e.take("shape")]
+    while e.words:
+        shapes.append(e.take("shape"))
+    ratios = [ratio(e.find(rung, problem_named(problem), shape, None, False)) for shape in shapes]
+    return math.prod(ratios) ** (1 / len(ratios))
+
+
+def _soak(e):
+    rung, problem, name = e.take("rung"), problem_named(e.take("problem")), e.take("field")
+    for soak in e.results.soaks:
+        if (soak["rung"], soak["problem"]) == (rung, problem) and name in soak:
+            return soak[name]
+    raise ResultError(f"no soak of {rung} {problem} with a field '{name}'")
+
+
 def _device(e):
     if not e.results.device:
         raise ResultError("no record names a device")
@@ -208,6 +228,8 @@ FORMS = {
     "field": _field,
     "counter": _counter,
     "ncu": _ncu,
+    "geomean": _geomean,
+    "soak": _soak,
     "device": _device,
 }
 
