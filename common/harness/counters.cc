@@ -60,6 +60,7 @@ JsonObject counters_json(const Counters& c) {
     wavefronts("async_copy", c.async_copy);
   }
   if (c.bulk_copy.requests > 0) in_sectors("bulk_copy", c.bulk_copy);
+  if (c.wgmma.requests > 0) in_wavefronts("wgmma", c.wgmma);
   if (c.ldmatrix.requests > 0) in_wavefronts("ldmatrix", c.ldmatrix);
   if (c.stmatrix.requests > 0) in_wavefronts("stmatrix", c.stmatrix);
   if (c.tensor_instructions > 0) {
@@ -102,6 +103,7 @@ std::string counters_text(const std::string& what, const Counters& c) {
   row("  ldmatrix", c.ldmatrix, false, true);
   row("shared store", c.shared_store, false, true);
   row("  stmatrix", c.stmatrix, false, true);
+  row("wgmma", c.wgmma, false, true);
   row("local", c.local, true, false);
   row("atomic", c.atomic, true, false);
   text += format("  %llu PTX instructions, %.2f of 32 lanes active in each\n",

@@ -16,6 +16,7 @@ struct AccessCounts {
   Counts global_load, global_store, shared_load, shared_store, local, atomic;
   Counts async_copy;          // cp.async: sectors that it reads, wavefronts that write them to shared memory
   Counts bulk_copy;           // cp.async.bulk, a request each: sectors and bytes of global memory
+  Counts wgmma;               // what it reads of shared memory, a request each
   Counts ldmatrix, stmatrix;  // these are part of shared_load and shared_store
 };
 struct LineCounts : AccessCounts {

@@ -66,10 +66,11 @@ TEST(CountersJson, HasLocalAndAtomicAccessesWhereThereAreAny) {
 
 TEST(CountersJson, HasCopiesMatricesAndTensorCoresWhereThereAreAny) {
   Counters c = some();
-  for (const char* name : {"async_copy", "bulk_copy", "ldmatrix", "stmatrix", "tensor"})
+  for (const char* name : {"async_copy", "bulk_copy", "wgmma", "ldmatrix", "stmatrix", "tensor"})
     EXPECT_FALSE(contains(counters_json(c).text(), name)) << name;
   c.async_copy = {.requests = 4, .sectors = 64, .bytes = 2048, .wavefronts = 32, .ideal_wavefronts = 16};
   c.ldmatrix = {.requests = 3, .bytes = 1536, .wavefronts = 24, .ideal_wavefronts = 12};
+  c.wgmma = {.requests = 1, .bytes = 10240, .wavefronts = 80, .ideal_wavefronts = 80};
   c.tensor_instructions = 10;
   c.tensor_macs = 20480;
   const std::string json = counters_json(c).text();
@@ -80,14 +81,16 @@ TEST(CountersJson, HasCopiesMatricesAndTensorCoresWhereThereAreAny) {
   EXPECT_TRUE(contains(json, R"("async_copy_requests": 4, "async_copy_sectors": 64, )"
                              R"("async_copy_sectors_per_request": 16, "async_copy_bytes": 2048, )"
                              R"("async_copy_wavefronts": 32, "async_copy_wavefronts_ideal": 16, )"
+                             R"("wgmma_requests": 1, "wgmma_wavefronts": 80, "wgmma_wavefronts_ideal": 80, )"
                              R"("ldmatrix_requests": 3, "ldmatrix_wavefronts": 24, )"
                              R"("ldmatrix_wavefronts_ideal": 12, )"
                              R"("tensor_instructions": 10, "tensor_macs": 20480})"))
       << json;
-  EXPECT_TRUE(contains(json, R"("shared_wavefronts": 86, "shared_wavefronts_ideal": 39)")) << json;
+  EXPECT_TRUE(contains(json, R"("shared_wavefronts": 166, "shared_wavefronts_ideal": 119)")) << json;
   const std::string text = counters_text("", c);
   EXPECT_TRUE(contains(text, "\n  async copy")) << text;
   EXPECT_TRUE(contains(text, "\n    ldmatrix")) << text;
+  EXPECT_TRUE(contains(text, "\n  wgmma")) << text;
   EXPECT_TRUE(contains(text, "\n  10 mma of a warp: 20480 multiply-adds\n")) << text;
 }
 

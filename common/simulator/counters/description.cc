@@ -283,6 +283,7 @@ KernelDescription describe(const Program& kernel, const std::vector<const Progra
       }
       described.memory = program->memory[pc];
       described.mix = mix_name(code[pc], described.memory);
+      described.wgmma = code[pc].opcode == "wgmma";
       described.matrices = code[pc].opcode == "ldmatrix" || code[pc].opcode == "stmatrix";
       described.macs = multiply_adds(code[pc]);
       described.place = places.of(*program, code[pc].location);

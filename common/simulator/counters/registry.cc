@@ -55,6 +55,7 @@ void add(AccessCounts& sums, const DescribedInstruction& instruction, const Coun
   const MemoryUse& use = instruction.memory;
   sums.total += counts;
   if (instruction.matrices) (use.kind == MemoryUse::Kind::load ? sums.ldmatrix : sums.stmatrix) += counts;
+  if (instruction.wgmma) sums.wgmma += counts;
   Counts* access = sums_of_access(sums, use, counts);
   if (access == nullptr) return;
   const bool both = use.kind != MemoryUse::Kind::load && use.kind != MemoryUse::Kind::store;

@@ -34,7 +34,8 @@ double ratio(uint64_t of, uint64_t to) {
 // Of all that goes through the banks of shared memory.
 SharedWavefronts shared_wavefronts(const AccessCounts& sums) {
   SharedWavefronts all{0, 0};
-  for (const Counts* counts : {&sums.shared_load, &sums.shared_store, &sums.async_copy, &sums.atomic}) {
+  for (const Counts* counts :
+       {&sums.shared_load, &sums.shared_store, &sums.async_copy, &sums.wgmma, &sums.atomic}) {
     all.actual += counts->wavefronts;
     all.ideal += counts->ideal_wavefronts;
   }
@@ -112,6 +113,10 @@ void add_counts(Object& o, const AccessCounts& sums, bool only_used) {
   };
   matrices("ldsm", sums.ldmatrix);
   matrices("stsm", sums.stmatrix);
+  if (const Counts& products = sums.wgmma; products.requests != 0) {
+    o.field("ptx__wavefronts_mem_shared_op_wgmma", products.wavefronts)
+        .field("ptx__bytes_mem_shared_op_wgmma", products.bytes);
+  }
   if (const Counts& copies = sums.async_copy; copies.requests != 0) {
     o.field("l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum", copies.requests);
     o.field("l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", copies.sectors);
@@ -229,7 +234,8 @@ std::string table_of(const KernelCounts& kernel) {
   const std::string wavefronts =
       wavefront_row("shared load", kernel.shared_load) + wavefront_row("  ldmatrix", kernel.ldmatrix) +
       wavefront_row("shared store", kernel.shared_store) + wavefront_row("  stmatrix", kernel.stmatrix) +
-      wavefront_row("async copy", kernel.async_copy) + wavefront_row("shared atomic", kernel.atomic);
+      wavefront_row("wgmma", kernel.wgmma) + wavefront_row("async copy", kernel.async_copy) +
+      wavefront_row("shared atomic", kernel.atomic);
   if (!wavefronts.empty())
     text += access_row("", {"requests", "wavefronts", "ideal", "excess", "bytes"}) + wavefronts;
   if (kernel.local.requests != 0) {
@@ -279,6 +285,7 @@ LineCounts& operator+=(LineCounts& x, const LineCounts& y) {
   x.atomic += y.atomic;
   x.async_copy += y.async_copy;
   x.bulk_copy += y.bulk_copy;
+  x.wgmma += y.wgmma;
   return x;
 }
 

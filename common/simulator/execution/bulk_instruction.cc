@@ -135,6 +135,9 @@ void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
   copy.swizzle = map.swizzle;
   copy.extent = map.shared_bytes();
   const bool loads = copy.kind == BulkCopy::Kind::load;
+  // Measured on an H200: boxes of rank 1 and 2, over the left edge by less and by more than a sector. The ISA
+  // names no such limit; nor does the hardware have it for loads, or for the right edge.
+  if (!loads && at[0] < 0) illegal(warp, lane, "a store's first coordinate is negative");
   AccessKind kind = loads ? AccessKind::load : AccessKind::store;
   if (use.reduces) {
     kind = AccessKind::atomic;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdio>
 
+#include "common/simulator/counters/counts.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/execution/check_async.h"
 #include "common/simulator/execution/decoder.h"
@@ -136,6 +137,15 @@ WgmmaOperation begin(Warp& warp, const Inst& inst, const uint64_t matrix[2], boo
         chunks_of(MatrixDescriptor(matrix[i]), mn_major, mn_major ? mn / per : mn, mn_major ? k : k / per);
     check_bounds(warp, made.chunks[i], i ? "B" : "A");
     for (uint32_t& at : made.chunks[i]) at |= warp.cta->rank << rank_shift;
+  }
+  if (warp.worker->counting) {
+    Counts& counts = warp.worker->counts[made.pc];
+    const uint64_t bytes = 16 * (made.chunks[0].size() + made.chunks[1].size());
+    ++counts.requests;
+    counts.bytes += bytes;
+    // Nsight Compute counts its operands as if they lay in whole rows of banks, whatever their layout.
+    counts.wavefronts += bytes / 128;
+    counts.ideal_wavefronts += bytes / 128;
   }
   made.id = async_begin(warp, SharedShadow::all_lanes, false);
   return made;

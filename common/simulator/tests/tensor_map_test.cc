@@ -166,6 +166,22 @@ TEST_F(TensorMaps, WhatTheHardwareRefuses) {
   EXPECT_NE(what(map).find("illegal address: load of 16 bytes"), std::string::npos) << what(map);
 }
 
+TEST_F(TensorMaps, AStoreWithANegativeFirstCoordinate) {
+  for (const auto& [x, y, refused] : {std::tuple(-1, 0, true), {0, -1, false}, {0, 0, false}}) {
+    const Result r =
+        run_body(address_ + release_ + acquire_ + "st.shared.v4.u32 [%r3], {0, 0, 0, 0};\n" +
+                 "st.shared.v4.u32 [%r3+16], {0, 0, 0, 0};\nst.shared.v4.u32 [%r3+32], {0, 0, 0, 0};\n" +
+                 "st.shared.v4.u32 [%r3+48], {0, 0, 0, 0};\nfence.proxy.async.shared::cta;\n" +
+                 "mov.u32 %r6, " + std::to_string(x) + "; mov.u32 %r7, " + std::to_string(y) + R"(;
+      bar.sync 0;
+      @%p1 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd3, {%r6, %r7}], [%r3];
+      cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;)");
+    ASSERT_EQ(r.end.has_value(), refused) << (r.end ? r.end->what : "");
+    if (refused)
+      EXPECT_NE(r.end->what.find("first coordinate is negative"), std::string::npos) << r.end->what;
+  }
+}
+
 TEST_F(TensorMaps, ReductionsThatAreNone) {
   const Result r = run_body(address_ + release_ + acquire_ + R"(
       st.shared.u32 [%r3], 0; mov.u32 %r6, 0; mov.u32 %r7, 0;

@@ -5,6 +5,7 @@
 #include <bit>
 #include <string>
 
+#include "common/simulator/simulator.h"
 #include "common/simulator/tests/execution_fixture.h"
 
 namespace simulator {
@@ -94,6 +95,19 @@ TEST_F(Wgmma, TakesEffectWhenItIsWaitedFor) {
     ASSERT_FALSE(r.end) << r.end->what;
     for (const uint32_t word : r.words) EXPECT_EQ(std::bit_cast<float>(word), expected) << waits;
   }
+}
+
+TEST_F(Wgmma, CountsWhatItReadsOfSharedMemory) {
+  const auto counted = [&](const std::string& products) {
+    reset_counters();
+    EXPECT_FALSE(run_group(ready() + products + commit + wait(0)).end);
+    return read_counters().at(0).wgmma;
+  };
+  const Counts both = counted(std::string(product) + product);
+  EXPECT_EQ(both.requests, 2u) << "one for the four warps";
+  EXPECT_EQ(both.bytes, 2u * (64 * 16 + 16 * 8) * 2);
+  EXPECT_EQ(both.wavefronts, 2u * (16 + 2));
+  EXPECT_EQ(counted(from_registers).wavefronts, 2u);
 }
 
 TEST_F(Wgmma, ReadsSharedMemoryAndRegistersWhenItTakesEffect) {

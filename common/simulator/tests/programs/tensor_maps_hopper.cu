@@ -329,12 +329,17 @@ constexpr std::array<uint32_t, 5> ones{1, 1, 1, 1, 1};
 
 void layouts() {
   both("1 dimension", {u16, 1, {1000}, {256}, ones, {64}});
-  both("1 dimension, over both ends", {u32, 1, {100}, {128}, ones, {-12}});
+  // An H200 stops at a store whose first coordinate is negative: illegal instruction.
+  check_load("1 dimension, over both ends, loaded", {u32, 1, {100}, {128}, ones, {-12}});
+  both("1 dimension, over the right end", {u32, 1, {100}, {128}, ones, {12}});
   both("2 dimensions", {bf16, 2, {200, 150}, {64, 64}, ones, {64, 10}});
   both("2 dimensions, over the right edge", {bf16, 2, {200, 150}, {64, 64}, ones, {170, 120}});
-  both("2 dimensions, over the left edge", {bf16, 2, {200, 150}, {64, 64}, ones, {-7, -9}});
+  check_load("2 dimensions, over the left edge, loaded", {bf16, 2, {200, 150}, {64, 64}, ones, {-7, -9}});
+  both("2 dimensions, over the upper edge", {bf16, 2, {200, 150}, {64, 64}, ones, {7, -9}});
   both("2 dimensions, outside", {bf16, 2, {200, 150}, {64, 8}, ones, {200, 0}});
-  both("2 dimensions, far outside", {bf16, 2, {200, 150}, {64, 8}, ones, {-2000000000, 2000000000}});
+  check_load("2 dimensions, far outside to the left, loaded",
+             {bf16, 2, {200, 150}, {64, 8}, ones, {-2000000000, 2000000000}});
+  both("2 dimensions, far outside", {bf16, 2, {200, 150}, {64, 8}, ones, {2000000000, -2000000000}});
   both("3 dimensions", {u8, 3, {96, 20, 10}, {48, 5, 3}, ones, {13, 17, 8}});
   both("4 dimensions", {u32, 4, {20, 7, 6, 5}, {12, 4, 3, 2}, ones, {11, -1, 4, 1}});
   both("5 dimensions", {u64, 5, {12, 5, 4, 3, 4}, {6, 3, 2, 2, 3}, ones, {7, 3, -1, 2, 2}});
