@@ -13,6 +13,7 @@ import picture_banks
 import picture_fragments
 import picture_gemm
 import picture_norm
+import picture_roles
 import picture_timeline
 import picture_tma
 from memory import SECTOR, WARP, sectors
@@ -209,6 +210,7 @@ PICTURES = {  # worked out
     "tiling_02": picture_gemm.tiling,
     "vector_03": vector,
     "layout_07": picture_tma.layout_07,
+    "multicast_08": picture_roles.multicast_08,
 }
 TRACED = {  # of the traces
     "access_00_naive": lambda results: access_of_rung(results, "00_naive", along="m"),
@@ -220,6 +222,7 @@ TRACED = {  # of the traces
     "banks_06": picture_banks.banks_06,
     "timeline_04": picture_timeline.timeline_04,
     "timeline_07": picture_tma.timeline_07,
+    "timeline_08": picture_roles.timeline_08,
     "fragments_05": picture_fragments.fragments_05,
     "norm_rows": picture_norm.norm_rows,
 }

@@ -35,6 +35,7 @@ class Recording(NamedTuple):
     arrays: str = ""  # only accesses to these; empty: to all, and to shared memory
     ptx: str = ""  # only by opcodes that begin so
     within: int = 0  # only to so many bytes from the lowest of their addresses on; 0: to any
+    warp: int = 0  # of a timeline
 
 
 # In the order in which the harness allocates them (common/harness/workload.cc).
@@ -65,9 +66,15 @@ RECORDINGS = (
 )
 TILES_8 = {"m": 128, "n": 128, "k": 128}  # 8 k-tiles of 04
 TILES_10 = {"m": 128, "n": 256, "k": 640}  # 10 k-tiles of 07, for one CTA
+# Of 08, warps 0, 4 and 8 fetch and multiply. Their first CTA is to have two tiles, or two for each of two consumers: of
+# 66 clusters one has a tile more than the others.
+TWO_TILES = {"m": 256, "n": 67 * 256, "k": 384}
+FOUR_TILES = {"m": 256, "n": (3 * 66 + 1) * 128, "k": 384}
 TIMELINES = (
     *(Recording("04_cp_async", "gemm", variant, TILES_8) for variant in ("blocking", "1_stage", "cp_async")),
     *(Recording("07_wgmma_tma", "gemm", variant, TILES_10) for variant in ("2_stages", "3_stages", "wgmma_tma")),
+    *(Recording("08_warp_specialized", "gemm", "128x256", TWO_TILES, warp=warp) for warp in (0, 4, 8)),
+    *(Recording("08_warp_specialized", "gemm", "ping_pong", FOUR_TILES, warp=warp) for warp in (0, 4, 8)),
 )
 MBARRIER = {  # opcode of an access to an mbarrier begins so → step
     "mbarrier.arrive.expect_tx": "expect",
@@ -86,7 +93,7 @@ def run(binaries: Path, recording: Recording, cta: int = 0, events: bool = False
         environment |= {
             "SIMULATOR_DEVICE": DEVICE,
             "SIMULATOR_TRACE": str(trace),
-            "SIMULATOR_TRACE_WARP": f"{cta}:0",
+            "SIMULATOR_TRACE_WARP": f"{cta}:{recording.warp}",
             "SIMULATOR_TRACE_LIMIT": str(MOST_LINES),
         }
         if events:
@@ -175,7 +182,7 @@ def timeline(binaries: Path, recording: Recording) -> dict:
                 steps.append(open_steps[kind])
             step = open_steps[kind]
             step |= {"until": line["at"], "first": min(step["first"], first), "count": step.get("count", 0) + 1}
-    return {**head("timeline", recording), "cta": 0, "warp": 0, "steps": steps}
+    return {**head("timeline", recording), "cta": 0, "warp": recording.warp, "steps": steps}
 
 
 def main() -> int:

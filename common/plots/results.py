@@ -259,7 +259,7 @@ class Results:
             key = ("soak", record["rung"], record["problem"], record["variant"], record["device"])
         elif record["record"] in ("profile", "timeline"):
             names = ("record", "rung", "problem", "variant", "device")
-            key = (*(record[name] for name in names), shape_of(record))
+            key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), record["device"], timed)
@@ -308,11 +308,12 @@ class Results:
                     return trace
         raise ResultError(f"no trace of {ptx} {source} {wanted}")
 
-    def timeline(self, rung: str, problem: str, variant: str) -> dict:
+    def timeline(self, rung: str, problem: str, variant: str, warp: int = 0) -> dict:
         for timeline in self.timelines:
-            if (timeline["rung"], timeline["problem"], timeline["variant"]) == (rung, problem, variant):
+            found = (timeline["rung"], timeline["problem"], timeline["variant"], timeline["warp"])
+            if found == (rung, problem, variant, warp):
                 return timeline
-        raise ResultError(f"no timeline of {rung} {problem} {variant}")
+        raise ResultError(f"no timeline of {rung} {problem} {variant}, warp {warp}")
 
     def ablations(self) -> list:
         """(rung, problem, shape) with two variants or more: the default shape where it is there, else the largest."""

@@ -12,6 +12,7 @@ try:
     import matplotlib
     import picture_banks
     import picture_fragments
+    import picture_roles
     import picture_timeline
     import picture_tma
 except ImportError:
@@ -57,8 +58,10 @@ class Drawing(InFolder):
                 "banks_06.svg",
                 "fragments_05.svg",
                 "layout_07.svg",
+                "multicast_08.svg",
                 "timeline_04.svg",
                 "timeline_07.svg",
+                "timeline_08.svg",
                 "vector_03.svg",
                 "norm_rows.svg",
             },
@@ -73,7 +76,7 @@ class Drawing(InFolder):
         self.assertEqual([path.name for path in (self.root / "own").iterdir()], ["ladder_gemm.svg"])
 
     def test_pictures_need_no_results_but_some_need_traces(self):
-        worked_out = {"layout_07.svg", "tiling_02.svg", "vector_03.svg", "warp_reduction.svg"}
+        worked_out = {"layout_07.svg", "multicast_08.svg", "tiling_02.svg", "vector_03.svg", "warp_reduction.svg"}
         self.assertEqual(set(self.drawn("none")), worked_out)
         self.write(TRACES)
         drawn = self.drawn("traces")
@@ -214,6 +217,47 @@ class Timelines(InFolder):
         steps = [step for step in timeline["steps"] if step["step"] != "ask"]
         with self.assertRaisesRegex(ResultError, "before anybody asks for it"):
             picture_tma.bars({**timeline, "steps": steps})
+
+    def replays(self):
+        results = self.load(TRACES)
+        return (picture_roles.replay(results, variant, n) for variant, n in (("128x256", 256), ("ping_pong", 128)))
+
+    def test_the_replay_of_three_roles_has_every_k_tile_once_for_each_reader(self):
+        copy, read, multiply, store = picture_roles.LOOKS
+        for played, k_tiles, readers in zip(self.replays(), (12, 24), (2, 1)):
+            for what, times in ((copy, 1), (read, 1), (multiply, readers)):
+                found = sorted(bar.k_tile for bar in played.bars if bar.what == what)
+                self.assertEqual(found, [k_tile for k_tile in range(k_tiles) for _ in range(times)], what)
+            self.assertEqual(sum(bar.what == store for bar in played.bars), 4)
+            for row in {bar.row for bar in played.bars}:
+                mine = sorted((bar for bar in played.bars if bar.row == row), key=lambda bar: bar.begin)
+                for earlier, later in zip(mine, mine[1:]):
+                    self.assertLessEqual(earlier.end, later.begin, row)
+
+    def test_in_the_replay_the_tensor_cores_do_one_k_tile_at_a_time(self):
+        for played in self.replays():
+            products = sorted(bar[2:4] for bar in played.bars if bar.what == picture_roles.MULTIPLY)
+            for (_, end), (begin, _) in zip(products, products[1:]):
+                self.assertLessEqual(end, begin)
+            self.assertGreater(played.busy(), 0.5)
+
+    def test_warps_that_wait_for_ever_are_refused(self):
+        results = self.load(TRACES)
+        timelines = [results.timeline("08_warp_specialized", "gemm", "128x256", warp) for warp in (0, 4, 8)]
+        timelines[1] = {**timelines[1], "steps": [s for s in timelines[1]["steps"] if s["step"] != "arrive"]}
+        with self.assertRaisesRegex(ResultError, "for ever"):
+            picture_roles.Replay(timelines, 256, False)
+
+    def test_the_ctas_of_a_cluster_load_every_part_of_a_stage_once(self):
+        for cluster_m, cluster_n in ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1)):
+            asked = picture_roles.loads(cluster_m, cluster_n)
+            for rank in range(cluster_m * cluster_n):
+                arrives = [load for load in asked if rank in load.to]
+                for operand, parts in (("A", picture_roles.STAGE_ROWS), ("B", picture_roles.BOXES_B)):
+                    mine = [load for load in arrives if load.operand == operand]
+                    covered = [load.first + i for load in mine for i in range(load.count)]
+                    self.assertEqual(sorted(covered), list(range(parts)))
+                self.assertEqual(len({load.by for load in arrives}), cluster_m + cluster_n - 1)
 
     def test_eight_rows_of_a_box_meet_all_banks(self):
         for width in (16, 32, 64, 128):
