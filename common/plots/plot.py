@@ -18,6 +18,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
+from links import broken  # noqa: E402
 from results import ResultError, Results  # noqa: E402
 from tables import refresh  # noqa: E402
 
@@ -98,7 +99,7 @@ def main(arguments=None) -> int:
             raise ResultError(f"no timed run in {', '.join(options.results)}")
         if options.check:
             lines = [f"{name}: generated text is out of date" for name in refresh(options.root, results, write=False)]
-            lines += stale_plots(results, committed)
+            lines += stale_plots(results, committed) + broken(options.root)
             for line in lines:
                 print(line, file=sys.stderr)
             if lines:

@@ -18,6 +18,7 @@ from records import (  # first: it makes the modules below findable
     simulated,
 )
 
+import links  # noqa: E402
 import memory  # noqa: E402
 import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
@@ -233,6 +234,30 @@ class Documents(InFolder):
         tables.refresh(self.root, self.results, write=True)
         self.assertIn(">4000<", doc.read_text(encoding="utf-8"))
         self.assertEqual(tables.refresh(self.root, self.results, write=False), [])
+
+
+class Links(InFolder):
+    def test_what_leads_nowhere_is_named(self):
+        (self.root / "docs").mkdir(exist_ok=True)
+        (self.root / "code.cu").write_text("one\ntwo\n\nfour\n", encoding="utf-8")
+        good = "[a](../code.cu) [b](../code.cu#L1-L2) [c](#two-words) [d](https://nowhere/x) [e](02.md#6-what-it-buys)"
+        (self.root / "docs" / "01.md").write_text(f"# 01\n\n## Two `words`!\n\n{good}\n", encoding="utf-8")
+        (self.root / "docs" / "02.md").write_text("## 6. What it buys\n", encoding="utf-8")
+        self.assertEqual(links.broken(self.root), [])
+        bad = {
+            "../gone.cu": "no such file",
+            "../code.cu#L3-L4": "blank line",
+            "../code.cu#L2-L5": "there are 4",
+            "../code.cu#L2-L1": "there are 4",
+            "02.md#6-what-it-cost": "no such heading",
+        }
+        text = "\n".join(f"[x]({target})" for target in bad)
+        (self.root / "README.md").write_text(text.replace("../", "").replace("02.md", "docs/02.md"), encoding="utf-8")
+        found = links.broken(self.root)
+        self.assertEqual(len(found), len(bad), found)
+        for line, (target, what) in zip(found, bad.items()):
+            self.assertIn(what, line)
+            self.assertTrue(line.startswith("README.md: link to "), line)
 
 
 class Memory(unittest.TestCase):
