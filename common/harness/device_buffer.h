@@ -57,9 +57,7 @@ struct Distribution {
 // Fills the buffer's elements on the device. The values depend on the seed and the index alone.
 void fill(const GuardedBuffer& buffer, const Distribution& distribution, std::uint64_t seed);
 
-// Adds to `differences`, on the device, the elements of the buffer that differ from `other`, bit by bit.
-// Behind what the default stream holds; does not wait.
-void add_differences(const GuardedBuffer& buffer, const __nv_bfloat16* other,
-                     unsigned long long* differences);
+// How many elements of two buffers of the same size differ, bit by bit.
+std::uint64_t count_differences(const GuardedBuffer& a, const GuardedBuffer& b);
 
 }  // namespace ladder

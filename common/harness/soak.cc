@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <memory>
 #include <random>
-#include <utility>
 #include <vector>
 
 #include "common/harness/failure.h"
@@ -44,21 +43,12 @@ FusedNorm in_vectors(FusedNorm p) {
   return p;
 }
 
-// Device memory of its own.
-struct Memory {
-  explicit Memory(std::uint64_t bytes) { check(cudaMalloc(&at, bytes), "taking memory"); }
-  Memory(Memory&& other) noexcept : at(std::exchange(other.at, nullptr)) {}
-  Memory& operator=(Memory&&) = delete;
-  ~Memory() { cudaFree(at); }
-  void* at = nullptr;
-};
-
 // One shape under test.
 template <class Problem>
 struct Subject {
   Problem shape;
   Workload<Problem> workload;
-  std::vector<Memory> right;  // copies of the verified outputs
+  std::vector<GuardedBuffer> right;  // copies of the verified outputs
   Subject(const Problem& p, std::uint64_t seed, Reference reference)
       : shape(p), workload(p, 1, seed, reference) {}
 };
@@ -75,8 +65,6 @@ Soaked soak(const Rung& rung, const Options& options) {
   const std::string program = program_name(rung, options.device);
   Random random(options.seed);
   Soaked soaked;
-  const Memory differences(sizeof(unsigned long long));
-  auto* const counter = static_cast<unsigned long long*>(differences.at);
 
   while (soaked.launches < options.soak) {
     const int before = soaked.launches;
@@ -102,9 +90,10 @@ Soaked soak(const Rung& rung, const Options& options) {
         continue;
       }
       for (const GuardedBuffer* output : subject->workload.outputs()) {
-        const std::uint64_t bytes = output->count() * sizeof(__nv_bfloat16);
-        subject->right.emplace_back(bytes);
-        check(cudaMemcpy(subject->right.back().at, output->data(), bytes, cudaMemcpyDeviceToDevice),
+        const GuardedBuffer& right =
+            subject->right.emplace_back("a verified output", GuardedBuffer::Kind::input, output->count());
+        check(cudaMemcpy(right.data(), output->data(), output->count() * sizeof(__nv_bfloat16),
+                         cudaMemcpyDeviceToDevice),
               "copying an output");
       }
       subjects.push_back(std::move(subject));
@@ -119,12 +108,9 @@ Soaked soak(const Rung& rung, const Options& options) {
       for (const auto& s : subjects) check(variant.launch(s->workload.problem(0), nullptr), "launching");
       soaked.launches += int(subjects.size());
       for (const auto& s : subjects) {
-        check(cudaMemset(counter, 0, sizeof *counter), "clearing a counter");
         const auto outputs = s->workload.outputs();
-        for (std::size_t i = 0; i < outputs.size(); ++i)
-          add_differences(*outputs[i], static_cast<const __nv_bfloat16*>(s->right[i].at), counter);
         unsigned long long found = 0;
-        check(cudaMemcpy(&found, counter, sizeof found, cudaMemcpyDeviceToHost), "comparing an output");
+        for (std::size_t i = 0; i < outputs.size(); ++i) found += count_differences(*outputs[i], s->right[i]);
         if (found == 0) continue;
         ++soaked.wrong;
         std::fprintf(stderr, "%s: %s %s at %s: %llu elements differ from those of the verified launch\n",

@@ -12,13 +12,13 @@ namespace ladder {
 
 struct Soaked {
   int launches = 0, shapes = 0;
-  int wrong = 0;  // shapes
+  int wrong = 0;  // launches
 };
 
-// Launches the chosen variant of Problem (the rung itself, or options.variant) options.soak times, over
-// random shapes that it takes. Each shape is verified once, then launched again and again among others,
-// without a pause, and its outputs compared bit by bit with the verified ones. Prints a line per wrong shape.
-// Throws Failure on an error of the runtime.
+// Launches the chosen variant of Problem (the rung itself, or options.variant) at least options.soak times,
+// over random shapes that it takes. Each shape is verified once, then launched again and again among others,
+// without a pause, and its outputs compared bit by bit with the verified ones. Prints a line per wrong
+// launch. Throws Failure on an error of the runtime.
 template <class Problem>
 Soaked soak(const Rung& rung, const Options& options);
 
