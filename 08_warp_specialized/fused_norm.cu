@@ -248,11 +248,11 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 cudaError_t fused_norm_1_stage(const FusedNorm& p, cudaStream_t stream) {
   return launch_by_width<1>(p, stream);
 }
-cudaError_t fused_norm_2_stages(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<2>(p, stream);
+cudaError_t fused_norm_3_stages(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<3>(p, stream);
 }
 cudaError_t fused_norm_warp_specialized(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<3>(p, stream);
+  return launch_by_width<2>(p, stream);
 }
 
 }  // namespace ladder::rung_08

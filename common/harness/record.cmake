@@ -25,15 +25,19 @@ foreach(rung ${rungs})
   step(${BIN}/${rung} --sweep --json ${json})
   step(${BIN}/${rung} --ablate --json ${json})
 endforeach()
-# From 08 on a rung chooses by shape: the shapes that a sweep of cubes leaves out, what each trick buys where the card is at
-# its power limit, and whether all of it stands many launches.
+# From 08 on a rung chooses by shape: the shapes that a sweep of cubes leaves out, among them some with few tiles and a
+# long k; what each trick buys at small sizes, and where the card is at its power limit; and whether all of it stands
+# many launches.
 foreach(rung ${rungs})
   if(rung STRGREATER_EQUAL "08")
-    foreach(shape 6144,6144,6144 16384,16384,16384 4096,14336,4096 8192,1024,8192 128,8192,8192)
+    foreach(shape 6144,6144,6144 16384,16384,16384 4096,14336,4096 8192,1024,8192 128,8192,8192
+            128,128,16384 256,256,8192 512,512,4096 1024,1024,4096 1024,2048,8192 3072,3072,3072)
       string(REGEX MATCH "(.*),(.*),(.*)" all ${shape})
       step(${BIN}/${rung} gemm --m ${CMAKE_MATCH_1} --n ${CMAKE_MATCH_2} --k ${CMAKE_MATCH_3} --json ${json})
     endforeach()
-    step(${BIN}/${rung} gemm --ablate --size 8192 --json ${json})
+    foreach(size 512 2048 8192)
+      step(${BIN}/${rung} gemm --ablate --size ${size} --json ${json})
+    endforeach()
     step(${BIN}/${rung} --soak 10000 --json ${json})
   endif()
 endforeach()

@@ -54,15 +54,15 @@ function(ladder_sass name file)
   endif()
 endfunction()
 
-# ladder_fault(NAME FILE FAULT REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]): builds the rung on
-# the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE exactly once, replaced by
-# `other`; and tests that it fails when run with the arguments, in every order of execution, with words that the regex
+# ladder_fault(NAME FILE FAULT [OF source] REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]): builds
+# the rung on the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE exactly once,
+# replaced by `other` (OF: the source whose header FILE is); and tests that it fails when run with the arguments, in every order of execution, with words that the regex
 # matches. UNCHECKED: with the simulator's checks off, too, and with these words.
 function(ladder_fault name file fault)
-  cmake_parse_arguments(PARSE_ARGV 3 fault "" "REPLACE;BY;RUN;EXPECT;UNCHECKED" "")
+  cmake_parse_arguments(PARSE_ARGV 3 fault "" "OF;REPLACE;BY;RUN;EXPECT;UNCHECKED" "")
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-  set(planted ${folder}/${file})
+  set(planted ${folder}/${name}/${file}) # where #include "NAME/FILE" finds it
   set(plant ${ladder_harness_tests}/plant_fault.cmake)
   file(CONFIGURE OUTPUT ${folder}/fault.cmake @ONLY CONTENT
 "set(source [==[@source@]==])
@@ -76,8 +76,12 @@ include([==[@plant@]==])
 
   # Its warnings and spills are nobody's concern.
   set(program ${name}_${fault})
-  add_executable(${program} ${planted} $<FILTER:$<TARGET_OBJECTS:${name}_objects>,EXCLUDE,/${file}.o$>)
-  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
+  set(replaced ${file})
+  if(fault_OF)
+    set(replaced ${fault_OF})
+  endif()
+  add_executable(${program} ${planted} ${fault_OF} $<FILTER:$<TARGET_OBJECTS:${name}_objects>,EXCLUDE,/${replaced}.o$>)
+  target_include_directories(${program} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
   get_target_property(arch ${name}_objects LADDER_ARCH)
   ladder_architecture(${program} ${arch})
   ladder_simulated(${program})

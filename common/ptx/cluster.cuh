@@ -42,6 +42,23 @@ __device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank)
       : "memory");
 }
 
+// Sends 16 bytes to this address in the shared memory of CTA `rank`, and tells the mbarrier at that address
+// over there of them when they have landed. `to` is a multiple of 16. Nothing is to be waited for on this
+// side. (mapa; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32)
+__device__ __forceinline__ void store_async(SharedAddress to, const float (&values)[4], SharedAddress barrier,
+                                            int rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 there, barrier_there;\n"
+      "mapa.shared::cluster.u32 there, %0, %6;\n"
+      "mapa.shared::cluster.u32 barrier_there, %5, %6;\n"
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [there], {%1, %2, %3, %4}, "
+      "[barrier_there];\n"
+      "}\n" ::"r"(to),
+      "f"(values[0]), "f"(values[1]), "f"(values[2]), "f"(values[3]), "r"(barrier), "r"(rank)
+      : "memory");
+}
+
 // A warpgroup's registers per thread, from now on. All its warps execute it; `count` is a multiple of 8, from
 // 24 to 256. (setmaxnreg.{dec,inc}.sync.aligned.u32; sm_90a)
 template <int count>

@@ -1,0 +1,134 @@
+// What there is to choose, what follows from it, and which choice suits a shape.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+#include "08_warp_specialized/tiles.cuh"
+#include "common/ptx/mbarrier.cuh"
+#include "common/ptx/tma.cuh"
+
+namespace ladder::rung_08 {
+
+constexpr int warp_size = 32, warpgroup_size = 128, warps_per_group = 4;
+constexpr int mma_m = 64, mma_k = 16;  // of a wgmma; its n is the CTA tile's
+constexpr int element = sizeof(__nv_bfloat16);
+constexpr int row = 128;  // bytes of a box's row, and of the swizzle
+
+// What there is to choose. As it stands it is the rung at large sizes; every ablation changes one line.
+struct Design {
+  int consumers = 2;  // warpgroups that multiply
+  int rows_each = 1;  // of 64 rows that a consumer multiplies at once
+  int block_n = 256;  // columns of a CTA's tile
+  int stages = 4;     // of the ring
+  int cluster_m = 2;  // CTAs of a cluster that lie below each other and share B
+  int cluster_n = 1;  // and beside each other, and share A
+  int cluster_k = 1;  // or that have the same tile, each with a part of k
+  Order order = Order::supertile;
+  int group = 8;                // clusters
+  bool ping_pong = false;       // a tile for each consumer, in turn, instead of one for all
+  bool persistent = true;       // as many CTAs as run at once, instead of one for each tile
+  bool move_registers = true;   // from the producer's warps to the consumers'
+  bool first_mma_sets = true;   // instead of adding to zeros
+  bool tma_store = true;        // instead of 16 bytes by each thread
+  bool early_start = true;      // while the grid before still runs
+  bool relaxed_cluster = true;  // no more order between a cluster's CTAs than the ring needs
+};
+
+template <Design d>
+struct Config {
+  static constexpr Design design = d;
+  static constexpr int consumers = d.consumers, rows_each = d.rows_each, stages = d.stages, group = d.group;
+  static constexpr int block_m = (d.ping_pong ? 1 : consumers) * rows_each * mma_m, block_n = d.block_n;
+  static constexpr int block_k = row / element;
+  static constexpr int cluster_m = d.cluster_m, cluster_n = d.cluster_n, cluster_k = d.cluster_k;
+  static constexpr int sharers = cluster_m * cluster_n, cluster = sharers * cluster_k;
+  static constexpr Order order = d.order;
+  static constexpr int threads = (1 + consumers) * warpgroup_size;
+  static constexpr int boxes_b = block_n * element / row, box_b = block_k * row;
+  static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
+  static constexpr int box_c = 16 * row;  // what a warp stores at once: 16 rows of 64 columns
+  // CTAs share evenly: rows of A's box, and B's boxes.
+  static constexpr int share_a = block_m / cluster_n, share_b = boxes_b / cluster_m;
+  // Those who have to know that a slot is free: all that fill it. In a cluster a CTA's row and column.
+  static constexpr int fillers = cluster_m + cluster_n - 1;
+  static constexpr int readers = d.ping_pong ? 1 : consumers;  // warpgroups that use a slot
+  // Registers of a thread: 168 for each of 384 threads, or 40 and 232.
+  static constexpr bool move_registers = d.move_registers && consumers == 2;
+  static constexpr int producer_registers = 40, consumer_registers = 232;
+
+  // Split-K: each CTA of the cluster adds up and stores `own` of the tile's columns of 8.
+  static constexpr int own = block_n / 8 / cluster_k;
+  static constexpr int partial_bytes =
+      (cluster_k - 1) * own * consumers * warpgroup_size * int(sizeof(float4));
+
+  struct Boxes {
+    unsigned char of_warp[consumers * warps_per_group][2][box_c];
+  };
+  struct Partials {
+    float4 of_part[cluster_k][own][consumers * warpgroup_size];
+  };
+  struct Shared {
+    alignas(1024) unsigned char ring[stages][stage_bytes];  // 1024: where the swizzle's pattern repeats
+    alignas(1024) std::conditional_t<cluster_k == 1, Boxes, Partials> out;
+    ptx::Mbarrier full[stages], empty[stages];
+    ptx::Mbarrier turn[2];   // to multiply, of two consumers in ping-pong
+    ptx::Mbarrier combined;  // all partial sums are here
+  };
+  static constexpr int shared_bytes = sizeof(Shared) + 1024;  // to align it
+  static_assert(shared_bytes <= 227 * 1024, "what a CTA may have");
+  static_assert(share_a % 8 == 0, "the swizzle's pattern has 8 rows");
+  static_assert(boxes_b % cluster_m == 0, "whole boxes");
+  static_assert(!d.ping_pong || consumers == 2, "ping and pong");
+  static_assert(cluster_k == 1 || sharers == 1, "a cluster shares operands or a tile");
+  static_assert(cluster_k == 1 || (!d.persistent && !d.ping_pong && rows_each == 1),
+                "one tile, and one part");
+  static_assert(block_n / 8 % cluster_k == 0, "all own equally many");
+  static_assert(producer_registers + 2 * consumer_registers <= 3 * 168, "no more than there are");
+};
+
+// The designs among which the rung chooses. Pairs share one operand, and follow each other along the other
+// one: what neighbours ask L2 for at the same time is partly read only once.
+constexpr Design tile_128x256{};
+constexpr Design tile_128x192{.block_n = 192, .cluster_m = 1, .cluster_n = 2, .group = 32};
+constexpr Design tile_128x128{.block_n = 128, .stages = 6, .cluster_m = 1, .cluster_n = 2, .group = 32};
+constexpr Design tile_64x128_share_a{
+    .consumers = 1, .block_n = 128, .stages = 8, .cluster_m = 1, .cluster_n = 2, .group = 32};
+constexpr Design tile_64x128_share_b{.consumers = 1, .block_n = 128, .stages = 8, .order = Order::rows};
+constexpr Design tile_64x64{.consumers = 1, .block_n = 64, .stages = 8, .cluster_m = 1};
+constexpr Design split(int parts) {
+  Design design = tile_64x64;
+  design.cluster_k = parts;
+  design.persistent = false;
+  return design;
+}
+constexpr Design split_2 = split(2), split_4 = split(4), split_8 = split(8);
+
+// Roughly how many cycles a design takes: whole waves of tiles; in each, k-tiles at the pace of the slowest
+// of tensor cores, of what an SM takes in and of L2; and constants for what lies around them. The chapter
+// derives it.
+template <Design d>
+double estimate(const Gemm& p, int sms) {
+  using C = Config<d>;
+  constexpr double mma_per_cycle = 2048;  // multiplications and additions of an SM
+  constexpr double sm_per_cycle = 64;     // bytes that an SM takes in
+  constexpr double l2_per_cycle = 5300;   // bytes that all SMs ask for
+  constexpr double wave_cycles = 2500, cluster_cycles = 300, split_cycles = 800;
+  // A cluster lies within a GPC, whose SMs need not be a multiple of four.
+  if (C::cluster > 2) sms = sms * 10 / 11;
+  const int clusters_m = ceil_div(p.m, C::block_m * C::cluster_m);
+  const int clusters_n = ceil_div(p.n, C::block_n * C::cluster_n);
+  const double ctas = 1.0 * clusters_m * clusters_n * C::cluster, at_once = std::min<double>(ctas, sms);
+  // Half of what a line of neighbours reads alike is read once for all of them.
+  const auto merged = [](int neighbours) { return (1 + 1.0 / neighbours) / 2; };
+  const bool along_rows = C::order == Order::rows;
+  const double ask_a = C::tile_a / C::cluster_n * (along_rows ? merged(clusters_n) : 1);
+  const double ask_b = C::tile_b / C::cluster_m * (along_rows ? 1 : merged(clusters_m));
+  const double k_tile = std::max({1.0 * C::block_m * C::block_n * C::block_k / mma_per_cycle,
+                                  C::stage_bytes / sm_per_cycle, at_once * (ask_a + ask_b) / l2_per_cycle});
+  return std::ceil(ctas / sms) * (ceil_div(ceil_div(p.k, C::block_k), C::cluster_k) * k_tile + wave_cycles) +
+         (C::cluster > 1 ? cluster_cycles : 0) + (C::cluster_k > 1 ? split_cycles : 0);
+}
+
+}  // namespace ladder::rung_08

@@ -1,0 +1,168 @@
+// The ring, and both who fill it and who empty it: produce(), global -> shared, and multiply(), shared ->
+// sums.
+#pragma once
+
+#include "08_warp_specialized/design.cuh"
+#include "common/ptx/cluster.cuh"
+#include "common/ptx/elect.cuh"
+#include "common/ptx/wgmma.cuh"
+
+namespace ladder::rung_08 {
+
+using ptx::MatrixDescriptor;
+using ptx::SharedAddress;
+using ptx::Swizzle;
+
+// Where everything is. c, m and n are for the stores without TMA.
+struct Operands {
+  CUtensorMap map_a, map_b, map_c;
+  __nv_bfloat16* c;
+  int m, n, k;
+};
+
+// A place in the ring, and how often it went round.
+template <class C>
+struct Slot {
+  int stage = 0, parity = 0;
+  __device__ void advance() {
+    if (++stage == C::stages) {
+      stage = 0;
+      parity ^= 1;
+    }
+  }
+  __device__ void skip(int slots) {
+    parity ^= (stage + slots) / C::stages & 1;
+    stage = (stage + slots) % C::stages;
+  }
+};
+
+// Which k-tiles a CTA adds up: all, or in split-K its part of them, which may be none.
+struct Part {
+  int index, first, tiles;
+  __device__ Part(int tiles_k, int part, int parts)
+      : index(part), first(tiles_k * part / parts), tiles(tiles_k * (part + 1) / parts - first) {}
+};
+
+// Which CTAs of the cluster get what this one loads: A all of its row, B all of its column.
+template <class C>
+struct Peers {
+  int rank;
+  __device__ int in_row(int i) const { return rank % C::cluster_m + i * C::cluster_m; }
+  __device__ int in_column(int i) const { return rank / C::cluster_m * C::cluster_m + i; }
+  __device__ unsigned short row() const {
+    unsigned short ctas = 0;
+    for (int i = 0; i < C::cluster_n; ++i) ctas |= 1 << in_row(i);
+    return ctas;
+  }
+  __device__ unsigned short column() const {
+    unsigned short ctas = 0;
+    for (int i = 0; i < C::cluster_m; ++i) ctas |= 1 << in_column(i);
+    return ctas;
+  }
+};
+
+// Global -> shared, by one warp. It runs ahead of the consumers, also from tile to tile, as far as the ring
+// allows.
+template <class C>
+__device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> peers, Tiles<C> tiles,
+                        Part part) {
+  const int from_row = peers.rank / C::cluster_m * C::share_a;  // of A's tile: this CTA's share
+  const int from_box = peers.rank % C::cluster_m * C::share_b;
+  const unsigned short row_ctas = peers.row(), column_ctas = peers.column();
+  Slot<C> slot;
+  for (; tiles.valid(); tiles.advance()) {
+    for (int t = part.first; t < part.first + part.tiles; ++t) {
+      const SharedAddress full = ptx::shared_address(&shared.full[slot.stage]);
+      const SharedAddress to_a = ptx::shared_address(shared.ring[slot.stage]), to_b = to_a + C::tile_a;
+      // Parity 1 first: the phase before the first is complete, the slots are free.
+      ptx::mbarrier_wait(ptx::shared_address(&shared.empty[slot.stage]), slot.parity ^ 1);
+      if (ptx::elect_one()) {
+        const int k = t * C::block_k;
+        ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes);  // what the peers send included
+        if constexpr (C::cluster_n == 1) {
+          ptx::tma_load(to_a, p.map_a, k, tiles.row(), full);
+        } else {
+          ptx::tma_load_multicast(to_a + from_row * row, p.map_a, k, tiles.row() + from_row, full, row_ctas);
+        }
+#pragma unroll
+        for (int i = 0; i < C::share_b; ++i) {
+          const int box = from_box + i, x = tiles.col() + box * row / element;
+          const SharedAddress to = to_b + box * C::box_b;
+          if constexpr (C::cluster_m == 1) {
+            ptx::tma_load(to, p.map_b, x, k, full);
+          } else {
+            ptx::tma_load_multicast(to, p.map_b, x, k, full, column_ctas);
+          }
+        }
+      }
+      __syncwarp();
+      slot.advance();
+    }
+  }
+  // A CTA's barriers must stay until its peers have arrived at them for the last time: until all slots are
+  // free.
+  if constexpr (C::sharers > 1) {
+    for (int s = 0; s < C::stages; ++s) {
+      ptx::mbarrier_wait(ptx::shared_address(&shared.empty[slot.stage]), slot.parity ^ 1);
+      slot.advance();
+    }
+  }
+}
+
+// Shared -> sums, by a warpgroup: 64 * rows_each rows of a tile, from row `first` on.
+template <class C>
+__device__ void multiply(float (&sum)[C::rows_each][C::block_n / 8][4], typename C::Shared& shared,
+                         Peers<C> peers, int tiles_k, int first, Slot<C>& slot) {
+  const int lane = threadIdx.x % warp_size;
+  // Each lane tells one of those who fill the slot. The CTA itself is in its column.
+  const int other = lane - C::cluster_m;
+  const int peer =
+      other < 0 ? peers.in_column(lane) : peers.in_row(other + (other >= peers.rank / C::cluster_m));
+  auto release = [&](int stage) {
+    const SharedAddress empty = ptx::shared_address(&shared.empty[stage]);
+    if constexpr (C::sharers == 1) {
+      if (lane == 0) ptx::mbarrier_arrive(empty);
+    } else {
+      if (lane < C::fillers) ptx::mbarrier_arrive(empty, peer);
+    }
+  };
+
+  if constexpr (!C::design.first_mma_sets || C::cluster_k > 1) {
+#pragma unroll
+    for (int i = 0; i < C::rows_each * C::block_n / 2; ++i) (&sum[0][0][0])[i] = 0;
+  }
+  int before = 0;
+  for (int t = 0; t < tiles_k; ++t) {
+    ptx::mbarrier_wait(ptx::shared_address(&shared.full[slot.stage]), slot.parity);
+    const SharedAddress from_a = ptx::shared_address(shared.ring[slot.stage]), from_b = from_a + C::tile_a;
+    const MatrixDescriptor b(from_b, C::box_b, 8 * row, Swizzle::bytes128);
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < C::block_k / mma_k; ++step) {
+#pragma unroll
+      for (int i = 0; i < C::rows_each; ++i) {
+        const MatrixDescriptor a(from_a + (first + i * mma_m) * row, 0, 8 * row, Swizzle::bytes128);
+        ptx::wgmma_m64k16<ptx::Major::mn>(sum[i], a + step * mma_k * element, b + step * mma_k * row,
+                                          t > 0 || step > 0 || !C::design.first_mma_sets);
+      }
+    }
+    ptx::wgmma_commit_group();
+    // These products run on; those of the k-tile before are complete, and its slot is free.
+    ptx::wgmma_wait_group<1>();
+    if (t > 0) release(before);
+    before = slot.stage;
+    slot.advance();
+  }
+  // In ping-pong the other may begin: its products queue up behind these.
+  if constexpr (C::design.ping_pong) {
+    const int self = threadIdx.x / warpgroup_size - 1;
+    if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.turn[self ^ 1]));
+    slot.skip(tiles_k);
+  }
+  ptx::wgmma_wait_group<0>();
+#pragma unroll
+  for (int i = 0; i < C::rows_each; ++i) ptx::keep_sums(sum[i]);
+  if (tiles_k > 0) release(before);
+}
+
+}  // namespace ladder::rung_08
