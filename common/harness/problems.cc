@@ -23,11 +23,12 @@ std::vector<Gemm> ProblemInfo<Gemm>::sweep_shapes() {
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::verify_shapes() {
-  return {norm_shape(1, 1),     norm_shape(3, 7),       norm_shape(111, 541),    norm_shape(37, 256),
-          norm_shape(19, 512),  norm_shape(5, 1000),    norm_shape(13, 2040),    norm_shape(9, 4096),
-          norm_shape(7, 8192),  norm_shape(1, 65537),   norm_shape(5, 16384),    norm_shape(3, 32760),
-          norm_shape(3, 65536), norm_shape(8, 65537),   norm_shape(2, 131072),   norm_shape(2600, 520),
-          norm_shape(3, 24576), norm_shape(8192, 4096), norm_shape(16384, 8192), norm_shape(2048, 65536)};
+  return {norm_shape(1, 1),       norm_shape(3, 7),      norm_shape(111, 541),   norm_shape(37, 256),
+          norm_shape(19, 512),    norm_shape(5, 1000),   norm_shape(13, 2040),   norm_shape(9, 4096),
+          norm_shape(7, 8192),    norm_shape(1, 65537),  norm_shape(5, 16384),   norm_shape(3, 32760),
+          norm_shape(3, 65536),   norm_shape(8, 65537),  norm_shape(2, 131072),  norm_shape(2600, 520),
+          norm_shape(3, 24576),   norm_shape(1, 300000), norm_shape(8192, 4096), norm_shape(16384, 8192),
+          norm_shape(2048, 65536)};
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {

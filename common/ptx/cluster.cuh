@@ -23,10 +23,18 @@ __device__ __forceinline__ void cluster_sync() {
 }
 
 // The same without the order of memory, and so without the fence to global memory that it costs: enough to
-// know that all CTAs have started, and, after fence_mbarrier_init(), that their mbarriers are there.
+// know that all CTAs have started, and, after fence_mbarrier_init(), that their mbarriers are there. In one,
+// or in two halves with other work in between.
 // (barrier.cluster.arrive.relaxed, barrier.cluster.wait)
+__device__ __forceinline__ void cluster_arrive_relaxed() {
+  asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+}
+__device__ __forceinline__ void cluster_wait() {
+  asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+}
 __device__ __forceinline__ void cluster_sync_relaxed() {
-  asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+  cluster_arrive_relaxed();
+  cluster_wait();
 }
 
 // One arrival at the mbarrier that lies at this address in the shared memory of CTA `rank` of the cluster.
@@ -42,9 +50,9 @@ __device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank)
       : "memory");
 }
 
-// Sends 16 bytes to this address in the shared memory of CTA `rank`, and tells the mbarrier at that address
-// over there of them when they have landed. `to` is a multiple of 16. Nothing is to be waited for on this
-// side. (mapa; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32)
+// Sends 16 or 4 bytes to this address in the shared memory of CTA `rank`, and tells the mbarrier at that
+// address over there of them when they have landed. `to` is a multiple of their size. Nothing is to be waited
+// for on this side. (mapa; st.async.weak.shared::cluster.mbarrier::complete_tx::bytes{.v4}.f32)
 __device__ __forceinline__ void store_async(SharedAddress to, const float (&values)[4], SharedAddress barrier,
                                             int rank) {
   asm volatile(
@@ -56,6 +64,17 @@ __device__ __forceinline__ void store_async(SharedAddress to, const float (&valu
       "[barrier_there];\n"
       "}\n" ::"r"(to),
       "f"(values[0]), "f"(values[1]), "f"(values[2]), "f"(values[3]), "r"(barrier), "r"(rank)
+      : "memory");
+}
+__device__ __forceinline__ void store_async(SharedAddress to, float value, SharedAddress barrier, int rank) {
+  asm volatile(
+      "{\n"
+      ".reg .b32 there, barrier_there;\n"
+      "mapa.shared::cluster.u32 there, %0, %3;\n"
+      "mapa.shared::cluster.u32 barrier_there, %2, %3;\n"
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [there], %1, [barrier_there];\n"
+      "}\n" ::"r"(to),
+      "f"(value), "r"(barrier), "r"(rank)
       : "memory");
 }
 
