@@ -211,24 +211,39 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   const int share = ceil_div(p.cols / vector, cluster);
   const int threads = ceil_div(ceil_div(share, vectors), warp_size) * warp_size;
   const int rows_per_cta = cluster == 1 ? std::max(1, least_threads / threads) : 1;
+  // A cluster of one is launched as none: CTAs that ask for a cluster start more slowly.
   cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {cluster, 1, 1};
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  int count = 0;
+  if (cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {cluster, 1, 1};
+  }
+  if (d.early_start) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
   cudaLaunchConfig_t config{};
   config.blockDim = dim3(threads, rows_per_cta);
   config.stream = stream;
   config.attrs = attributes;
-  config.numAttrs = d.early_start ? 2 : 1;
+  config.numAttrs = count;
   cudaError_t error = cudaSuccess;
   if constexpr (cluster > 8)
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   int clusters = ceil_div(p.rows, rows_per_cta);
   if constexpr (d.persistent) {
-    config.gridDim = cluster;
     int at_once = 0;
-    if (error == cudaSuccess) error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
+    if constexpr (cluster > 1) {
+      config.gridDim = cluster;
+      if (error == cudaSuccess) error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
+    } else {
+      int device = 0, sms = 0;
+      if (error == cudaSuccess) error = cudaGetDevice(&device);
+      if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+      if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel, threads * rows_per_cta, 0);
+      at_once *= sms;
+    }
     clusters = std::min(clusters, at_once);
   }
   if (error != cudaSuccess) return error;
