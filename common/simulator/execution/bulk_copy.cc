@@ -71,6 +71,10 @@ void write_shared(BulkCopy& copy) {
     }
     return;
   }
+  if (copy.kind == BulkCopy::Kind::response) {
+    std::memcpy(shared + copy.shared, copy.in_flight.data(), copy.bytes);
+    return;
+  }
   for (const BulkPiece& piece : copy.pieces) {
     each_run(copy, piece, [&](uint32_t address, uint32_t at, uint32_t bytes) {
       if (piece.global) {
@@ -169,21 +173,23 @@ void note_accesses(Warp& warp, BulkCopy& copy) {
   async_access(warp, copy.access, &to, 1, copy.extent);
 }
 
-// A copy from or to the shared memory of this CTA.
-void add(Warp& warp, BulkCopy copy, Cta& cta) {
+// A copy from or to the shared memory of this CTA, counted there or by its peer.
+void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
   const bool store = copy.kind == BulkCopy::Kind::store;
   const int lane = static_cast<int>(copy.lane);
   copy.cta = &cta;
+  copy.counting = &counting;
   shared_range(warp, lane, store ? AccessKind::load : AccessKind::store, copy.extent, copy.shared);
   if (copy.kind == BulkCopy::Kind::send) shared_range(warp, lane, AccessKind::load, copy.bytes, copy.source);
   check_presence(warp, lane, cta);
-  if (!store && !cta.mbarriers.contains(copy.mbarrier)) {
+  if (&counting != &cta) check_presence(warp, lane, counting);
+  if (!store && !counting.mbarriers.contains(copy.mbarrier)) {
     throw Fault(
         about(copy, FindingKind::illegal_instruction,
               "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
   }
   note_accesses(warp, copy);
-  (store ? cta.bulk.leaving : cta.bulk.arriving).push_back(std::move(copy));
+  (store ? cta.bulk.leaving : counting.bulk.arriving).push_back(std::move(copy));
 }
 
 // A copy to shared memory happens.
@@ -194,8 +200,8 @@ void arrive(BulkCopy& copy) {
   copy.pieces = {};
   ++copy.cta->worker->events;
   trace_end(copy);
-  copy.phase = mbarrier_phase(*copy.cta, copy.mbarrier);
-  const std::string problem = complete_bytes(*copy.cta, copy.mbarrier, copy.bytes);
+  copy.phase = mbarrier_phase(*copy.counting, copy.mbarrier);
+  const std::string problem = complete_bytes(*copy.counting, copy.mbarrier, copy.bytes);
   if (!problem.empty()) throw Fault(about(copy, FindingKind::illegal_instruction, problem));
 }
 
@@ -208,14 +214,24 @@ void begin_bulk_copy(BulkCopy copy, uint32_t mask) {
   const bool store = copy.kind == BulkCopy::Kind::store;
   if (rank >= ctas.size() || mask >> ctas.size())
     throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
-  if (!store && !mask && copy.mbarrier >> rank_shift != rank) {
+  const uint32_t rank_of_mbarrier = store ? rank : copy.mbarrier >> rank_shift;
+  if (!mask && (rank_of_mbarrier ^ rank) > (copy.pairs ? 1u : 0u)) {
     throw Fault(about(copy, FindingKind::illegal_instruction,
-                      "the mbarrier is not in the CTA whose shared memory is written"));
+                      copy.pairs ? "the mbarrier is neither in the CTA whose shared memory is written nor in "
+                                   "its peer"
+                                 : "the mbarrier is not in the CTA whose shared memory is written"));
   }
   copy.shared &= offset_in_cta;
   copy.mbarrier &= offset_in_cta;
-  for (uint32_t left = mask ? mask : 1u << rank; left; left &= left - 1)
-    add(warp, copy, *ctas[static_cast<size_t>(std::countr_zero(left))]);
+  // PTX ISA, cp.async.bulk.tensor: with .cta_group::2 what is counted for each CTA of the mask is counted
+  // there or by its peer, whichever has the parity of the CTA that the mbarrier's address names.
+  for (uint32_t left = mask ? mask : 1u << rank; left; left &= left - 1) {
+    const uint32_t to = static_cast<uint32_t>(std::countr_zero(left));
+    const uint32_t counting = copy.pairs ? (to & ~1u) | (rank_of_mbarrier & 1) : to;
+    if (counting >= ctas.size())
+      throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
+    add(warp, copy, *ctas[to], *ctas[counting]);
+  }
   ++warp.worker->events;
   ++warp.writes;
 }
@@ -234,6 +250,7 @@ void bulk_copies_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
   for (BulkCopy& copy : cta.bulk.arriving) {
     if (copy.mbarrier != mbarrier || copy.state != BulkCopy::State::done || copy.phase + 1 != phase) continue;
     copy.seen = true;
+    warp.cta->launches_over |= copy.refused;
     async_seen(warp, copy.access);
     async_seen(*copy.warp, copy.source_access);
   }
@@ -291,17 +308,23 @@ void end_bulk_copies(Cta& cta) {
     if (settings().checks == Checks::fail) throw Fault(std::move(found));
     cta.grid->findings.add(std::move(found));
   };
+  const auto concerns = [&](const BulkCopy& copy) { return copy.cta == &cta || copy.counting == &cta; };
   for (const auto& other : cta.cluster->ctas) {
-    for (const BulkCopy& copy : other->bulk.arriving) {
+    std::deque<BulkCopy>& arriving = other->bulk.arriving;
+    for (const BulkCopy& copy : arriving) {
       if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
         tell(copy,
              "a copy from shared memory may still be under way when the CTA ends: nobody has waited for it");
     }
+    std::deque<BulkCopy> ended;
+    for (BulkCopy& copy : arriving) {
+      if (concerns(copy)) ended.push_back(std::move(copy));
+    }
+    std::erase_if(arriving, concerns);
+    for (const BulkCopy& copy : ended)
+      tell(copy,
+           "a copy to shared memory may still be under way when the CTA ends: nobody has waited for it");
   }
-  const std::deque<BulkCopy> arriving = std::move(cta.bulk.arriving);
-  cta.bulk.arriving.clear();
-  for (const BulkCopy& copy : arriving)
-    tell(copy, "a copy to shared memory may still be under way when the CTA ends: nobody has waited for it");
 }
 
 std::vector<std::string> copies_of(const Cta& cta, uint32_t mbarrier) {

@@ -26,7 +26,7 @@ const std::unordered_map<std::string_view, Decode>& opcodes() {
           cluster_opcodes(),     register_pool_opcodes(), warp_opcodes(),       memory_opcodes(),
           stack_opcodes(),       atomic_opcodes(),        async_copy_opcodes(), mbarrier_opcodes(),
           matrix_load_opcodes(), tensor_map_opcodes(),    mma_opcodes(),        wmma_opcodes(),
-          wgmma_opcodes()}) {
+          wgmma_opcodes(),       cluster_launch_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
@@ -430,6 +430,7 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     Program& top = *kernel_->programs[0];
     top.shared_granule = std::min(top.shared_granule, program->shared_granule);
     top.order_sensitive |= program->order_sensitive;
+    top.cancels_launches |= program->cancels_launches;
     top.most_registers = std::max(top.most_registers, program->most_registers);
     info.prints |= program->prints;
     info.allocates |= program->allocates;

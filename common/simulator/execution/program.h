@@ -82,7 +82,8 @@ struct Program {
   uint32_t shared_bytes = 0;    // static shared memory of the kernel and all it calls
   uint32_t shared_granule = 4;  // bytes: the narrowest access to shared or generic memory (1, 2 or 4)
   bool prints = false, allocates = false;  // calls printf, malloc
-  bool order_sensitive = false;  // communicates between CTAs in a way whose outcome depends on their order
+  bool order_sensitive = false;   // communicates between CTAs in a way whose outcome depends on their order
+  bool cancels_launches = false;  // clusterlaunchcontrol.try_cancel
   // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the
   // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
   // more.
