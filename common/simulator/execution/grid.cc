@@ -68,6 +68,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.bulk = {};
   cta.async_stores = {};
   cta.launches_over = false;
+  cta.tensor_memory.reset();
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   cta.warpgroups.assign((grid.warps + warpgroup_warps - 1) / warpgroup_warps, {});
@@ -132,6 +133,7 @@ void start(Cluster& cluster, Worker& worker, uint64_t index) {
     cluster.shadow.reset(bytes, grid.warps, grid.entry->shared_granule, ctas);
     cluster.pending_copies.reset(bytes * ctas);
     cluster.async_accesses.reset(bytes * ctas, grid.warps);
+    cluster.tensor_accesses.reset(ctas, ctas * grid.warps, settings().strict);
   }
   cluster.ctas.resize(ctas);
   for (uint32_t rank = 0; rank < ctas; ++rank) {

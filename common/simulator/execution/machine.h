@@ -16,6 +16,7 @@
 #include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/pending_copies.h"
 #include "common/simulator/checks/shared_shadow.h"
+#include "common/simulator/checks/tensor_accesses.h"
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/execution/async_store.h"
 #include "common/simulator/execution/bulk_copy.h"
@@ -23,6 +24,7 @@
 #include "common/simulator/execution/loader.h"
 #include "common/simulator/execution/mbarrier.h"
 #include "common/simulator/execution/register_pool.h"
+#include "common/simulator/execution/tensor_memory.h"
 #include "common/simulator/execution/warp.h"
 #include "common/simulator/memory/global_memory.h"
 
@@ -98,6 +100,7 @@ struct Cluster {
   SharedShadow shadow;
   PendingCopies pending_copies;
   AsyncAccesses async_accesses;
+  TensorAccesses tensor_accesses;
   // barrier.cluster. What a thread does after its arrival and before its wait is ordered by nothing, so
   // arrivals are kept by lane, in the warps. Clocks: of the arrivals in this phase, of those before it.
   std::vector<uint32_t> arriving, completed;
@@ -120,6 +123,7 @@ struct Cta {
   BulkCopies bulk;
   AsyncStores async_stores;
   bool launches_over = false;                 // has seen that no further cluster can be canceled
+  TensorMemory tensor_memory;
   uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
   uint64_t turn = 0;                          // how often the scheduler came by

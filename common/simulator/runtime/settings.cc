@@ -70,6 +70,7 @@ Settings read_environment() {
       refuse("SIMULATOR_CHECKS", text, "off, report or fail");
     }
   }
+  read_flag("SIMULATOR_STRICT", settings.strict);
   if (const char* value = variable("SIMULATOR_COUNTERS")) settings.counters = value;
   if (const char* value = variable("SIMULATOR_TRACE")) settings.trace = value;
   if (const char* value = variable("SIMULATOR_TRACE_WARP")) {
