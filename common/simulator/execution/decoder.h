@@ -128,6 +128,8 @@ std::span<const Opcode> matrix_load_opcodes();     // matrix_load.cc  ldmatrix s
 std::span<const Opcode> mma_opcodes();             // mma.cc          mma
 std::span<const Opcode> wmma_opcodes();            // wmma.cc         wmma
 std::span<const Opcode> wgmma_opcodes();           // wgmma.cc          wgmma
+std::span<const Opcode> tcgen05_opcodes();         // tcgen05.cc        tcgen05: on to the following
+void decode_tensor_mma(Decoder& decoder);          // tensor_mma.cc     tcgen05.mma
 void decode_async_store(Decoder& decoder);         // async_store.cc  st.async red.async
 Handler implicit_return();  // control.cc      what stands behind a function's last instruction
 void floating_arithmetic(

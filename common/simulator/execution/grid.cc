@@ -69,6 +69,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.async_stores = {};
   cta.launches_over = false;
   cta.tensor_memory.reset();
+  cta.tensor_pipeline = {};
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   cta.warpgroups.assign((grid.warps + warpgroup_warps - 1) / warpgroup_warps, {});
@@ -165,6 +166,7 @@ bool advance(Cta& cta) {
   const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker) % count) : 0;
   bool any = false;
   if (seed && !cta.bulk.empty()) end_copies_at_random(cta, next_random(worker));
+  if (seed && cta.tensor_pipeline.busy()) end_tensor_operations_at_random(cta, next_random(worker));
   for (uint32_t i = 0; i < count; ++i) {
     Warp& warp = cta.warps[(first + i) % count];
     if (!warp.live) continue;

@@ -20,13 +20,18 @@ namespace {
 const std::unordered_map<std::string_view, Decode>& opcodes() {
   static const auto table = [] {
     std::unordered_map<std::string_view, Decode> all;
-    for (const auto& family :
-         {arithmetic_opcodes(),  bit_opcodes(),           compare_opcodes(),    convert_opcodes(),
-          approximate_opcodes(), move_opcodes(),          control_opcodes(),    sync_opcodes(),
-          cluster_opcodes(),     register_pool_opcodes(), warp_opcodes(),       memory_opcodes(),
-          stack_opcodes(),       atomic_opcodes(),        async_copy_opcodes(), mbarrier_opcodes(),
-          matrix_load_opcodes(), tensor_map_opcodes(),    mma_opcodes(),        wmma_opcodes(),
-          wgmma_opcodes(),       cluster_launch_opcodes()}) {
+    for (const auto& family : {arithmetic_opcodes(),  bit_opcodes(),
+                               compare_opcodes(),     convert_opcodes(),
+                               approximate_opcodes(), move_opcodes(),
+                               control_opcodes(),     sync_opcodes(),
+                               cluster_opcodes(),     register_pool_opcodes(),
+                               warp_opcodes(),        memory_opcodes(),
+                               stack_opcodes(),       atomic_opcodes(),
+                               async_copy_opcodes(),  mbarrier_opcodes(),
+                               matrix_load_opcodes(), tensor_map_opcodes(),
+                               mma_opcodes(),         wmma_opcodes(),
+                               wgmma_opcodes(),       cluster_launch_opcodes(),
+                               tcgen05_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;

@@ -25,6 +25,7 @@
 #include "common/simulator/execution/mbarrier.h"
 #include "common/simulator/execution/register_pool.h"
 #include "common/simulator/execution/tensor_memory.h"
+#include "common/simulator/execution/tensor_pipeline.h"
 #include "common/simulator/execution/warp.h"
 #include "common/simulator/memory/global_memory.h"
 
@@ -122,6 +123,7 @@ struct Cta {
   std::vector<Warpgroup> warpgroups;
   BulkCopies bulk;
   AsyncStores async_stores;
+  TensorPipeline tensor_pipeline;
   bool launches_over = false;                 // has seen that no further cluster can be canceled
   TensorMemory tensor_memory;
   uint32_t unfinished = 0;                    // warps

@@ -91,6 +91,7 @@ struct Program {
   std::vector<bool> wgmma_registers;     // by number: some wgmma names it; empty: there is no wgmma
   std::vector<Watched> watched;          // where there is: as long as code
   std::set<uint32_t> compared_values;    // registers that they compare with: such a load's destination
+  uint32_t cta_group = 0;                // of its tcgen05 instructions; 0: there is none
   uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
   std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched
   std::deque<std::vector<uint32_t>> lists;

@@ -369,7 +369,10 @@ void decode_membar(Decoder& d) {
 
 void warp_finished(Warp& warp) {
   Cta& cta = *warp.cta;
-  if (--cta.unfinished == 0) end_bulk_copies(cta);
+  if (--cta.unfinished == 0) {
+    end_bulk_copies(cta);
+    end_tensor_pipeline(cta);
+  }
   for (uint32_t number = 0; number < cta.barriers.size(); ++number) try_finish(cta, number);
 }
 

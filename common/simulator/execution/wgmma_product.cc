@@ -7,6 +7,7 @@
 
 #include "common/simulator/execution/fragments.h"
 #include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/matrix_chunks.h"
 #include "common/simulator/execution/tensor_core.h"
 
 namespace simulator {
@@ -16,23 +17,6 @@ using namespace fragments;
 
 constexpr uint32_t chunk_bytes = 16;
 enum class Kind : uint8_t { half, bfloat, tf32, fp8, integer, bit };
-
-// A chunk's elements.
-using Widen = void (*)(const std::byte* chunk, float* to);
-template <class Of>
-void widen_chunk(const std::byte* chunk, float* to) {
-  uint32_t words[4];
-  std::memcpy(words, chunk, sizeof words);
-  for (int w = 0; w < 4; ++w) {
-    for (int i = 0; i < Of::per; ++i) to[w * Of::per + i] = Of::widen(words[w], i);
-  }
-}
-template <>
-void widen_chunk<OfF16>(const std::byte* chunk, float* to) {
-  uint16_t halves[8];
-  std::memcpy(halves, chunk, sizeof halves);
-  widen_f16(halves, to, 8);
-}
 
 }  // namespace
 
@@ -79,33 +63,6 @@ constexpr WgmmaElement elements[] = {element<OfF16>("f16", Kind::half),
                                      element<OfInteger<8, true>>("s8", Kind::integer),
                                      element<OfInteger<8, false>>("u8", Kind::integer),
                                      {"b1", Kind::bit, 1, nullptr, 0, nullptr}};
-
-// Rows of A or columns of B from chunks: those of this tile come first.
-template <int across>
-void load(const WgmmaElement& of, bool mn_major, uint32_t k, const std::byte* shared, const uint32_t* chunks,
-          Factors<across>& to) {
-  const uint32_t per = 128 / of.bits;
-  float values[16];
-  if (mn_major) {
-    for (uint32_t mn = 0; mn < across / per; ++mn) {
-      for (uint32_t i = 0; i < k; ++i) of.widen(shared + (*chunks++ & offset_in_cta), to.value[i] + mn * per);
-    }
-    return;
-  }
-  for (uint32_t row = 0; row < across; ++row) {
-    for (uint32_t first = 0; first < k; first += per) {
-      of.widen(shared + (*chunks++ & offset_in_cta), values);
-      for (uint32_t i = 0; i < per; ++i) to.value[first + i][row] = values[i];
-    }
-  }
-}
-
-template <int across>
-void negate(Factors<across>& factors, uint32_t k) {
-  for (uint32_t i = 0; i < k; ++i) {
-    for (float& value : factors.value[i]) value = -value;
-  }
-}
 
 // One warp's part of D for eight columns, of integers: by column and row.
 void read_tile(const std::byte* registers, const uint32_t* list, int32_t to[8][16]) {
@@ -180,7 +137,8 @@ class Product {
       if (use_.a_in_registers) {
         use_.a->read(operation_.registers[w], list_ + use_.results(), a);
       } else {
-        load(*use_.a, use_.mn_major[0], stored, shared_, chunks(0) + w * operation_.chunks[0].size() / 4, a);
+        load_factors(use_.a->widen, 128 / use_.a->bits, use_.mn_major[0], 16, stored, shared_,
+                     chunks(0) + w * operation_.chunks[0].size() / 4, a);
       }
       if (use_.negated[0]) negate(a, stored);
       measure(a, static_cast<int>(stored), use_.a->lowest);
@@ -194,8 +152,8 @@ class Product {
     const uint32_t tiles = use_.n / 8;
     Factors<8> b;
     for (uint32_t tile = 0; tile < tiles; ++tile) {
-      load(*use_.b, use_.mn_major[1], use_.k, shared_, chunks(1) + tile * operation_.chunks[1].size() / tiles,
-           b);
+      load_factors(use_.b->widen, 128 / use_.b->bits, use_.mn_major[1], 8, use_.k, shared_,
+                   chunks(1) + tile * operation_.chunks[1].size() / tiles, b);
       if (use_.negated[1]) negate(b, use_.k);
       if (!integers_only) {
         measure(b, static_cast<int>(use_.k), use_.b->lowest);
