@@ -178,8 +178,6 @@ std::string parse_instruction_descriptor(const TensorForm& form, uint32_t bits, 
   to.k = 2 * elements_per_chunk(to.element[0]) * (form.sparse ? 2 : 1);
   problem = check_shape(form, to);
   if (!problem.empty()) return problem;
-  if (form.ashift && to.m != 128 && to.m != 256)
-    return value("M", to.m) + "\"Qualifier .ashift is only allowed with M = 128 or M = 256\"";
   const uint32_t step = 16 * form.cta_group;
   if (to.mn_major[1] && elements_per_chunk(to.element[1]) == 16 && to.n % step) {
     return value("N", to.n) + "a transposed B of 8 bits has N in steps of " + std::to_string(step) +

@@ -19,7 +19,7 @@ enum class TensorResult : uint8_t { f16, f32, s32 };
 struct TensorForm {
   TensorKind kind = TensorKind::f16;
   uint32_t cta_group = 1;
-  bool sparse = false, ws = false, ashift = false;
+  bool sparse = false, ws = false;
   uint32_t scale_vector = 0;  // scale factors of a row along a K that is not 96; 0: no block scaling
 };
 

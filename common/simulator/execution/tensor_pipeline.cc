@@ -23,13 +23,13 @@ void land_one(Cta& cta) {
   ++cta.worker->events;
 }
 
-Site site(const TensorThread& thread, uint32_t pc) {
-  const Program& program = *program_at(*thread.warp->cta, pc);
-  return site_of(*thread.warp, program, pc - program.first, static_cast<int>(thread.lane));
+Site site(const Warp& warp, uint32_t lane, uint32_t pc) {
+  const Program& program = *program_at(*warp.cta, pc);
+  return site_of(warp, program, pc - program.first, static_cast<int>(lane));
 }
 
 void tell(const TensorThread& thread, uint32_t pc, FindingKind kind, std::string what) {
-  Finding found{kind, std::move(what), {}, site(thread, pc)};
+  Finding found{kind, std::move(what), {}, site(*thread.warp, thread.lane, pc)};
   if (settings().checks == Checks::fail) throw Fault(std::move(found));
   thread.warp->cta->grid->findings.add(std::move(found));
 }
@@ -41,7 +41,10 @@ void arrive(Cta& cta, TensorArrival& arrival) {
   arrival.phase = mbarrier_phase(cta, arrival.mbarrier);
   const std::string problem = arrive_asynchronously(cta, arrival.mbarrier, arrival.clock);
   if (!problem.empty())
-    throw Fault({FindingKind::illegal_instruction, problem, {}, site(*arrival.thread, arrival.pc)});
+    throw Fault({FindingKind::illegal_instruction,
+                 problem,
+                 {},
+                 site(*arrival.thread->warp, arrival.thread->lane, arrival.pc)});
 }
 
 // The warp has waited for what the commit tells the end of.
@@ -84,16 +87,22 @@ TensorThread& thread_of(Warp& warp, uint32_t lane) {
 
 }  // namespace
 
+void TensorOperation::fail(FindingKind kind, std::string what) const {
+  throw Fault({kind, std::move(what), {}, site(*warp, lane, pc)});
+}
+
 void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOperation> operation) {
   constexpr size_t many = 256;
   TensorThread& thread = thread_of(warp, lane);
   thread.queue = operation->of_pair ? warp.cta->cluster->ctas[warp.cta->rank & ~1u].get() : warp.cta;
   thread.last_pc = warp.frame->program->first + warp.pc - 1;
   thread.last = operation->tensor;
+  operation->warp = &warp;
+  operation->lane = lane;
+  operation->pc = thread.last_pc;
   if (warp.worker->checking) {
     if (thread.operations.size() % many == many - 1) forget(thread);
-    thread.operations.push_back(
-        {thread.asked, thread.last_pc, operation->shared, operation->of_pair, false});
+    thread.operations.push_back({thread.asked, thread.last_pc, operation->shared, operation->of_pair, false});
   }
   TensorPipeline& pipeline = thread.queue->tensor_pipeline;
   pipeline.waiting.push_back(std::move(operation));

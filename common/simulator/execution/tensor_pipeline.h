@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "common/simulator/checks/async_accesses.h"
+#include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/tensor_accesses.h"
 
 namespace simulator {
@@ -30,7 +31,10 @@ class TensorOperation {
   TensorOperation& operator=(const TensorOperation&) = delete;
   virtual ~TensorOperation() = default;
   virtual void land() = 0;  // it takes effect: reads and writes memory
+  [[noreturn]] void fail(FindingKind kind, std::string what) const;  // while it does: throws Fault
 
+  Warp* warp = nullptr;  // the thread that asked for it, and where
+  uint32_t lane = 0, pc = 0;
   AsyncAccesses::Id shared = 0;   // to the checks: what it reads of shared memory
   TensorAccesses::Id tensor = 0;  // what it does to tensor memory
   bool of_pair = false;           // .cta_group::2: it uses memory of the peer CTA, too
@@ -40,19 +44,19 @@ class TensorOperation {
 struct TensorThread {
   Warp* warp = nullptr;
   uint32_t lane = 0;
-  Cta* queue = nullptr;                  // which has them in its queue; null: it has asked for nothing
-  uint64_t asked = 0, committed = 0;     // operations; those that some commit follows
-  uint64_t end = 0;                      // place in the queue behind the last one
-  uint32_t last_pc = 0;                  // of the last one, in the kernel's counters
-  TensorAccesses::Id last = 0;           // to the checks
-  struct Operation {                     // to the checks
-    uint64_t number = 0;                 // from 0, of the thread's
+  Cta* queue = nullptr;               // which has them in its queue; null: it has asked for nothing
+  uint64_t asked = 0, committed = 0;  // operations; those that some commit follows
+  uint64_t end = 0;                   // place in the queue behind the last one
+  uint32_t last_pc = 0;               // of the last one, in the kernel's counters
+  TensorAccesses::Id last = 0;        // to the checks
+  struct Operation {                  // to the checks
+    uint64_t number = 0;              // from 0, of the thread's
     uint32_t pc = 0;
     AsyncAccesses::Id shared = 0;
     bool of_pair = false, seen = false;  // somebody has waited for it
   };
-  std::deque<Operation> operations;    // those that may still matter
-  std::map<uint32_t, uint64_t> seen;   // by warp of the cluster: how many it has waited for
+  std::deque<Operation> operations;   // those that may still matter
+  std::map<uint32_t, uint64_t> seen;  // by warp of the cluster: how many it has waited for
 };
 
 // A commit, as it concerns one mbarrier.
@@ -70,10 +74,11 @@ struct TensorArrival {
 
 // What a CTA keeps.
 struct TensorPipeline {
-  std::deque<std::unique_ptr<TensorOperation>> waiting;  // that have not taken effect; a pair's: in the even CTA
-  uint64_t landed = 0;                                   // those before
-  std::map<uint32_t, TensorThread> threads;              // by number in the CTA
-  std::deque<TensorArrival> arrivals;                    // at its mbarriers; until the phase after theirs is complete
+  std::deque<std::unique_ptr<TensorOperation>>
+      waiting;                               // that have not taken effect; a pair's: in the even CTA
+  uint64_t landed = 0;                       // those before
+  std::map<uint32_t, TensorThread> threads;  // by number in the CTA
+  std::deque<TensorArrival> arrivals;        // at its mbarriers; until the phase after theirs is complete
 
   bool busy() const { return !waiting.empty() || !arrivals.empty(); }
 };
