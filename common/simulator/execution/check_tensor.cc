@@ -14,12 +14,13 @@ bool is_piped(TensorAccesses::Kind kind) {
   return kind != ld && kind != st && kind != free;
 }
 
-// "tcgen05.mma: D in columns 0 to 255 of lanes 0 to 127".
+// "tcgen05.ld of column 3 of lanes 0 to 31 of tensor memory", "tcgen05.mma: D in columns 0 to 255 …".
 std::string attempt(const Warp& warp, const Cta& cta, const TensorRegion& region, const char* operand) {
   const ptx::Instruction& instruction = warp.frame->program->function->instructions[warp.pc - 1];
   std::string text = std::string(instruction.opcode);
-  text.append(1, '.').append(instruction.modifiers.front()).append(": ").append(operand);
-  text += " in " + name_of(region) + " of tensor memory";
+  text.append(1, '.').append(instruction.modifiers.front());
+  text += *operand ? ": " + std::string(operand) + " in " : " of ";
+  text += name_of(region) + " of tensor memory";
   if (&cta != warp.cta) text += " of " + name_of_cta(cta);
   return text;
 }
@@ -44,7 +45,8 @@ void tell(Warp& warp, const TensorAccesses::Problem& problem, const std::string&
   const TensorAccesses::Operation& earlier = problem.earlier;
   const std::string does = problem.access.write ? " writes it" : " reads it";
   const std::string other =
-      "it is " + std::string(problem.access.operand) + " of the " + name_of_operation(warp, earlier);
+      "it is " + (*problem.access.operand ? problem.access.operand + std::string(" of the ") : "the ") +
+      name_of_operation(warp, earlier);
   const std::string operation = ": nothing orders it after an operation that" + does;
   switch (problem.kind) {
     case Kind::none:

@@ -11,7 +11,8 @@ namespace simulator {
 
 // The present instruction of the warp issues an operation, for this lane (ld, st: 0).
 TensorAccesses::Id tensor_begin(Warp& warp, uint32_t lane, TensorAccesses::Kind kind);
-// It is going to access these words of the CTA's tensor memory; operand: "D", "the scale factors of A".
+// It is going to access these words of the CTA's tensor memory; operand: "D", "the scale factors of A",
+// "" where there is but one.
 // Faults where they lie outside, or in columns that are not allocated. Told: reads of what was never written;
 // what nothing orders after an earlier operation. What is written counts as written from now on.
 void tensor_access(Warp& warp, TensorAccesses::Id id, Cta& cta, const TensorRegion& region, bool read,

@@ -5,6 +5,7 @@
 #include "common/simulator/execution/check_shared.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/tensor_allocation.h"
 
 namespace simulator {
 namespace {
@@ -107,6 +108,7 @@ void leave_cta(Warp& warp, int lane) {
   const Cta& cta = *warp.cta;
   check_register_pool(warp, lane);
   if (!warp.worker->checking) return;
+  check_tensor_leak(warp, lane);
   const auto other = cta.cluster->shadow.unordered_reach(cta.rank);
   if (!other) return;
   finding(warp, FindingKind::absent_cta,

@@ -70,6 +70,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.launches_over = false;
   cta.tensor_memory.reset();
   cta.tensor_pipeline = {};
+  cta.tensor_allocator = {};
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   cta.warpgroups.assign((grid.warps + warpgroup_warps - 1) / warpgroup_warps, {});
@@ -89,6 +90,8 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
     warp.unfenced.clear();
     warp.async.clear();
     warp.wgmma = {};
+    warp.tensor = {};
+    warp.without_others = 0;
     warp.bulk_committed.fill(0);
     warp.asked_mbarrier = 0;
     warp.rotated = warp.yield = false;
@@ -175,6 +178,7 @@ bool advance(Cta& cta) {
     any = true;
     const uint64_t turn = seed ? 1 + next_random(worker) % 256 : quantum;
     if (seed && !warp.async.pending.empty()) land_copies_at_random(warp, next_random(worker));
+    if (seed && !warp.tensor.pending.empty()) land_tensor_transfers_at_random(warp, next_random(worker));
     if (seed && warp.wgmma.asked != warp.wgmma.waited) land_wgmma_at_random(warp, next_random(worker));
     if (worker.counting) {
       warp.run<true>(turn);
@@ -194,7 +198,8 @@ bool advance(Cluster& cluster) {
 
 bool resolve_divergent_barriers(Cluster& cluster) {
   bool any = false;
-  for (const auto& cta : cluster.ctas) any |= resolve_divergent_barriers(*cta);
+  for (const auto& cta : cluster.ctas)
+    any |= resolve_divergent_barriers(*cta) || resolve_divergent_allocations(*cta);
   return any;
 }
 

@@ -65,6 +65,11 @@ void run_guarded(Warp& warp, const Inst& inst) {
   warp.full = full;
 }
 
+bool is_tcgen05(const ptx::Instruction& instruction, std::string_view operation) {
+  return instruction.opcode == "tcgen05" && !instruction.modifiers.empty() &&
+         instruction.modifiers.front() == operation;
+}
+
 // The carry flags come first in a frame; so that offset 0 can mean "no guard".
 constexpr uint32_t carry_offset = 0, first_constant = 64;
 constexpr uint64_t sink_mark =
@@ -163,12 +168,13 @@ class FrameDecoder final : public Decoder {
     }
   }
 
-  // Does the instruction use a register that some wgmma uses, too?
+  // Does the instruction use a register that some wgmma uses, or some tcgen05.ld writes, too? (No GPU has both.)
   void watch(const Access& access) {
-    const std::vector<bool>& used = program_->wgmma_registers;
+    const bool wgmma = !program_->wgmma_registers.empty();
+    const std::vector<bool>& used = wgmma ? program_->wgmma_registers : program_->loaded_registers;
     if (used.empty()) return;
     Watched& watched = program_->watched.emplace_back();
-    if (ptx_->opcode == "wgmma") return;
+    if (ptx_->opcode == "wgmma" || is_tcgen05(*ptx_, "ld") || is_tcgen05(*ptx_, "wait::ld")) return;
     for (const auto* registers : {&access.reads, &access.writes}) {
       for (const uint32_t r : *registers) {
         if (used[r]) watched.registers.push_back(offsets_->offset[r]);
@@ -179,7 +185,11 @@ class FrameDecoder final : public Decoder {
     const bool move =
         ptx_->opcode == "mov" && std::none_of(ptx_->operands.begin(), ptx_->operands.end(), is_vector);
     watched.run = inst_.run;
-    inst_.run = move ? run_watched_move : run_watched;
+    if (wgmma) {
+      inst_.run = move ? run_watched_move : run_watched;
+    } else {
+      inst_.run = move ? run_watched_load_move : run_watched_load;
+    }
   }
 
   // One line for all instructions that differ in their operands only: there may be thousands.
@@ -533,6 +543,18 @@ void Loader::decode(Program& program) {
     for (size_t i = 0; i < 2; ++i) {  // D, and A where it is in registers
       for (const ptx::Operand& each : at.operands[i].elements) {
         if (each.kind == ptx::Operand::Kind::reg) program.wgmma_registers[each.index] = true;
+      }
+    }
+  }
+
+  for (const ptx::Instruction& at : function.instructions) {
+    if (!is_tcgen05(at, "ld")) continue;
+    program.loaded_registers.resize(function.registers.size());
+    for (const ptx::Operand& list : at.operands) {
+      if (list.kind == ptx::Operand::Kind::reg) program.loaded_registers[list.index] = true;
+      if (list.kind != ptx::Operand::Kind::vector) continue;
+      for (const ptx::Operand& each : list.elements) {
+        if (each.kind == ptx::Operand::Kind::reg) program.loaded_registers[each.index] = true;
       }
     }
   }

@@ -24,6 +24,7 @@
 #include "common/simulator/execution/loader.h"
 #include "common/simulator/execution/mbarrier.h"
 #include "common/simulator/execution/register_pool.h"
+#include "common/simulator/execution/tensor_allocation.h"
 #include "common/simulator/execution/tensor_memory.h"
 #include "common/simulator/execution/tensor_pipeline.h"
 #include "common/simulator/execution/warp.h"
@@ -126,6 +127,7 @@ struct Cta {
   TensorPipeline tensor_pipeline;
   bool launches_over = false;                 // has seen that no further cluster can be canceled
   TensorMemory tensor_memory;
+  TensorAllocator tensor_allocator;
   uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
   uint64_t turn = 0;                          // how often the scheduler came by

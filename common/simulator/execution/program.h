@@ -50,7 +50,8 @@ struct MemoryUse {
   uint8_t bytes = 0;  // per lane
 };
 
-// An instruction that uses registers of some wgmma of its function: what it does, and their offsets.
+// An instruction that uses registers of some wgmma, or tcgen05.ld, of its function: what it does, and their
+// offsets.
 struct Watched {
   Handler run = nullptr;
   std::vector<uint32_t> registers;
@@ -89,6 +90,7 @@ struct Program {
   // more.
   std::set<std::pair<uint32_t, int64_t>> compared;
   std::vector<bool> wgmma_registers;     // by number: some wgmma names it; empty: there is no wgmma
+  std::vector<bool> loaded_registers;    // the same of tcgen05.ld, of whose registers it writes
   std::vector<Watched> watched;          // where there is: as long as code
   std::set<uint32_t> compared_values;    // registers that they compare with: such a load's destination
   uint32_t cta_group = 0;                // of its tcgen05 instructions; 0: there is none

@@ -1,6 +1,7 @@
 // tcgen05: the tensor core of the 5th generation (PTX ISA 9.7.16). Which file has which instruction, and
 // tcgen05.commit.
 #include "common/simulator/execution/tcgen05.h"
+#include "common/simulator/execution/tensor_memory_instruction.h"
 
 #include <bit>
 
@@ -55,7 +56,7 @@ void decode_commit(Decoder& d) {
 void decode(Decoder& d) {
   if (d.has("mma")) return decode_tensor_mma(d);
   if (d.has("commit")) return decode_commit(d);
-  d.unsupported("this instruction is not implemented");
+  decode_tensor_memory(d);
 }
 
 }  // namespace

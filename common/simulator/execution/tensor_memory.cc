@@ -13,17 +13,9 @@ uint32_t TensorLanes::last() const {
   return static_cast<uint32_t>(half[1] ? 127 - std::countl_zero(half[1]) : 63 - std::countl_zero(half[0]));
 }
 
-std::optional<uint32_t> TensorMemory::find(uint32_t columns, bool high) const {
-  constexpr uint32_t unit = 32;
-  const uint32_t step = high ? columns : unit;
-  const uint32_t places = (tensor_columns - columns) / step + 1;
-  for (uint32_t i = 0; i < places; ++i) {
-    const uint32_t first = (high ? places - 1 - i : i) * step;
-    const auto begin = state_.begin() + first;
-    if (std::none_of(begin, begin + columns, [](State each) { return each == State::allocated; }))
-      return first;
-  }
-  return {};
+bool TensorMemory::is_free(uint32_t column, uint32_t columns) const {
+  const auto begin = state_.begin() + column;
+  return std::none_of(begin, begin + columns, [](State each) { return each == State::allocated; });
 }
 
 void TensorMemory::allocate(uint32_t column, uint32_t columns, uint32_t pc) {

@@ -64,9 +64,7 @@ class TensorMemory {
   uint32_t* column(uint32_t index) { return words_.data() + size_t{index} * tensor_lanes; }
   const uint32_t* column(uint32_t index) const { return words_.data() + size_t{index} * tensor_lanes; }
 
-  // Columns that lie together and are free: the first of them, where there are so many. high: as far up as
-  // there are, at a multiple of their number.
-  std::optional<uint32_t> find(uint32_t columns, bool high) const;
+  bool is_free(uint32_t column, uint32_t columns) const;
   void allocate(uint32_t column, uint32_t columns, uint32_t pc);
   void free(uint32_t column, uint32_t columns);
   const std::vector<Allocation>& allocations() const { return allocations_; }
