@@ -168,7 +168,8 @@ class FrameDecoder final : public Decoder {
     }
   }
 
-  // Does the instruction use a register that some wgmma uses, or some tcgen05.ld writes, too? (No GPU has both.)
+  // Does the instruction use a register that some wgmma uses, or some tcgen05.ld writes, too? (No GPU has
+  // both.)
   void watch(const Access& access) {
     const bool wgmma = !program_->wgmma_registers.empty();
     const std::vector<bool>& used = wgmma ? program_->wgmma_registers : program_->loaded_registers;

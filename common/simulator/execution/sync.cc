@@ -472,7 +472,8 @@ std::vector<std::string> who_waits(Cta& cta) {
         line += " at " + where(*group.frame, group.pc) + " " + what;
       } else if (group.state == Group::State::convergence) {
         line += " wait for the other lanes of their warp at " + where(*group.frame, group.pc);
-      } else if (const std::string allocation = allocation_waited_for(warp, group.frame->program->code[group.pc]);
+      } else if (const std::string allocation =
+                     allocation_waited_for(warp, group.frame->program->code[group.pc]);
                  !allocation.empty()) {
         line += " at " + where(*group.frame, group.pc) + " " + allocation;
       } else {

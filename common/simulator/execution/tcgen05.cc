@@ -1,13 +1,13 @@
 // tcgen05: the tensor core of the 5th generation (PTX ISA 9.7.16). Which file has which instruction, and
 // tcgen05.commit.
 #include "common/simulator/execution/tcgen05.h"
-#include "common/simulator/execution/tensor_memory_instruction.h"
 
 #include <bit>
 
 #include "common/simulator/execution/addresses.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/memory_operand.h"
+#include "common/simulator/execution/tensor_memory_instruction.h"
 #include "common/simulator/execution/tensor_pipeline.h"
 
 namespace simulator {
