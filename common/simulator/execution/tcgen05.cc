@@ -3,8 +3,11 @@
 #include "common/simulator/execution/tcgen05.h"
 
 #include <bit>
+#include <cstdio>
 
+#include "common/simulator/counters/counts.h"
 #include "common/simulator/execution/addresses.h"
+#include "common/simulator/execution/check_async.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/memory_operand.h"
 #include "common/simulator/execution/tensor_memory_instruction.h"
@@ -82,6 +85,41 @@ void check_single_thread(Warp& warp, const char* name) {
           std::to_string(threads) + " threads of a warp execute tcgen05." + name +
               ", and each of them initiates the operation: it is issued \"from a single thread\" (PTX ISA, "
               "Table 46)");
+}
+
+void check_tensor_chunks(Warp& warp, uint32_t lane, const std::vector<uint32_t>& chunks, const char* name) {
+  const uint32_t end = warp.cta->grid->shared_bytes;
+  for (const uint32_t at : chunks) {
+    if (at >= shared_reserved && at + 16 <= end) continue;
+    const ptx::Instruction& instruction = warp.frame->program->function->instructions[warp.pc - 1];
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "tcgen05.%s reads 16 bytes of %s at 0x%x of shared memory, which lies from 0x%x to 0x%x",
+                  std::string(instruction.modifiers.front()).c_str(), name, at, shared_reserved, end);
+    fault(warp, FindingKind::shared_out_of_bounds, text, static_cast<int>(lane));
+  }
+}
+
+AsyncAccesses::Id note_tensor_chunks(Warp& warp, uint32_t lane, std::span<Cta* const> ctas,
+                                     std::span<const std::vector<uint32_t>> matrices) {
+  if (warp.worker->counting) {
+    Counts& counts = warp.worker->counts[warp.frame->program->first + warp.pc - 1];
+    uint64_t bytes = 0;
+    for (const std::vector<uint32_t>& chunks : matrices) bytes += 16 * ctas.size() * chunks.size();
+    ++counts.requests;
+    counts.bytes += bytes;
+    counts.wavefronts += bytes / 128;  // whole rows of banks, whatever the layout
+    counts.ideal_wavefronts += bytes / 128;
+  }
+  const AsyncAccesses::Id id = async_begin(warp, lane, false);
+  if (!id) return id;
+  for (const Cta* cta : ctas) {
+    for (std::vector<uint32_t> chunks : matrices) {
+      for (uint32_t& at : chunks) at |= cta->rank << rank_shift;
+      async_access(warp, id, chunks.data(), static_cast<uint32_t>(chunks.size()), 16);
+    }
+  }
+  return id;
 }
 
 std::span<const Opcode> tcgen05_opcodes() {

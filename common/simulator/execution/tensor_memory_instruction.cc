@@ -3,6 +3,7 @@
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/machine.h"
 #include "common/simulator/execution/tensor_allocation.h"
+#include "common/simulator/execution/tensor_copy.h"
 #include "common/simulator/execution/tensor_load.h"
 
 namespace simulator {
@@ -28,6 +29,8 @@ void run_fence(Warp& warp, const Inst&) {
 void decode_tensor_memory(Decoder& d) {
   if (d.has("ld")) return decode_tensor_load(d);
   if (d.has("st")) return decode_tensor_store(d);
+  if (d.has("cp")) return decode_tensor_copy(d);
+  if (d.has("shift")) return decode_tensor_shift(d);
   const std::string_view operation = d.ptx().modifiers.empty() ? "" : d.ptx().modifiers.front();
   if (operation.starts_with("wait::")) return decode_tensor_wait(d);
   if (operation == "alloc" || operation == "dealloc" || operation == "relinquish_alloc_permit")

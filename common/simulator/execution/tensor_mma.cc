@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 
-#include "common/simulator/counters/counts.h"
-#include "common/simulator/execution/check_async.h"
 #include "common/simulator/execution/check_tensor.h"
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/machine.h"
@@ -27,18 +24,6 @@ uint32_t address_of(Warp& warp, uint32_t lane, const TensorMmaUse::Address& addr
 
 // ---- Shared memory
 
-void check_bounds(Warp& warp, uint32_t lane, const std::vector<uint32_t>& chunks, const char* name) {
-  const uint32_t end = warp.cta->grid->shared_bytes;
-  for (const uint32_t at : chunks) {
-    if (at >= shared_reserved && at + 16 <= end) continue;
-    char text[160];
-    std::snprintf(text, sizeof text,
-                  "tcgen05.mma reads 16 bytes of %s at 0x%x of shared memory, which lies from 0x%x to 0x%x",
-                  name, at, shared_reserved, end);
-    fault(warp, FindingKind::shared_out_of_bounds, text, static_cast<int>(lane));
-  }
-}
-
 // A (matrix 0) or B (1).
 void set_chunks(Warp& warp, uint32_t lane, TensorMma& made, uint32_t matrix) {
   const char* const name = matrix ? "B" : "A";
@@ -55,27 +40,7 @@ void set_chunks(Warp& warp, uint32_t lane, TensorMma& made, uint32_t matrix) {
   std::vector<uint32_t>& chunks = made.chunks[matrix];
   chunks = made.is.mn_major[matrix] ? chunks_of(descriptor, true, (across + per - 1) / per, k)
                                     : chunks_of(descriptor, false, across, k / per);
-  check_bounds(warp, lane, chunks, name);
-}
-
-// The async proxy reads shared memory of each CTA.
-void note_shared(Warp& warp, uint32_t lane, TensorMma& made) {
-  if (warp.worker->counting) {
-    Counts& counts = warp.worker->counts[warp.frame->program->first + warp.pc - 1];
-    const uint64_t bytes = 16 * made.ctas * (made.chunks[0].size() + made.chunks[1].size());
-    ++counts.requests;
-    counts.bytes += bytes;
-    counts.wavefronts += bytes / 128;  // whole rows of banks, whatever the layout
-    counts.ideal_wavefronts += bytes / 128;
-  }
-  made.shared = async_begin(warp, lane, false);
-  if (!made.shared) return;
-  for (uint32_t r = 0; r < made.ctas; ++r) {
-    for (std::vector<uint32_t> chunks : made.chunks) {
-      for (uint32_t& at : chunks) at |= made.cta[r]->rank << rank_shift;
-      async_access(warp, made.shared, chunks.data(), static_cast<uint32_t>(chunks.size()), 16);
-    }
-  }
+  check_tensor_chunks(warp, lane, chunks, name);
 }
 
 // ---- Tensor memory
@@ -197,7 +162,7 @@ void issue(Warp& warp, uint32_t lane, const TensorMmaUse& use) {
   if (!use.a_in_tensor_memory) set_chunks(warp, lane, *made, 0);
   set_chunks(warp, lane, *made, 1);
   note_tensor(warp, lane, *made);
-  note_shared(warp, lane, *made);
+  made->shared = note_tensor_chunks(warp, lane, {made->cta, made->ctas}, made->chunks);
   begin_tensor_operation(warp, lane, std::move(made));
 }
 
