@@ -10,144 +10,19 @@
 #include <cstring>
 #include <limits>
 
-#include "common/simulator/execution/fragments.h"
 #include "common/simulator/execution/machine.h"
-#include "common/simulator/execution/matrix_chunks.h"
 #include "common/simulator/execution/tensor_core.h"
 #include "common/simulator/execution/tensor_mma.h"
+#include "common/simulator/execution/tensor_numbers.h"
 
 namespace simulator {
 namespace {
 
-using namespace fragments;
-
 constexpr uint32_t tile = 16;        // rows or columns
 constexpr uint32_t most_rows = 128;  // of a CTA
-constexpr uint32_t deepest = 128;    // K
 constexpr int fraction = 25, scaled_fraction = 35;
-constexpr uint32_t canonical_nan = 0x7fffffff;
 // Scale factors with larger exponents are applied by themselves: an f32 cannot hold what they scale.
 constexpr int most_scaling = 100;
-
-// Floating-point types without infinities or NaN; there is a sign, then the exponent.
-template <int exponent_bits, int mantissa_bits>
-float small_float(uint32_t bits) {
-  constexpr int bias = (1 << (exponent_bits - 1)) - 1;
-  const int field = static_cast<int>(bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
-  const int mantissa = static_cast<int>(bits) & ((1 << mantissa_bits) - 1);
-  const float value = std::ldexp(static_cast<float>(field ? mantissa + (1 << mantissa_bits) : mantissa),
-                                 std::max(field, 1) - bias - mantissa_bits);
-  return bits >> (exponent_bits + mantissa_bits) & 1 ? -value : value;
-}
-
-// `count` of them, so many bits each, from the lowest bits of the first byte on; in each byte: one, from bit
-// `first` of it.
-template <int exponent_bits, int mantissa_bits>
-struct Small {
-  static constexpr uint32_t bits = 1 + exponent_bits + mantissa_bits, values = 1u << bits;
-  static float widen(uint32_t code) {
-    static const auto table = [] {
-      std::array<float, values> all;
-      for (uint32_t i = 0; i < values; ++i) all[i] = small_float<exponent_bits, mantissa_bits>(i);
-      return all;
-    }();
-    return table[code & (values - 1)];
-  }
-  template <uint32_t count>
-  static void packed(const std::byte* chunk, float* to) {
-    for (uint32_t i = 0; i < count; ++i) {
-      const uint32_t at = i * bits, low = std::to_integer<uint32_t>(chunk[at / 8]);
-      const uint32_t high = at % 8 + bits > 8 ? std::to_integer<uint32_t>(chunk[at / 8 + 1]) : 0;
-      to[i] = widen((high << 8 | low) >> at % 8);
-    }
-  }
-  // The 4 bits of E2M1 are in the middle of their byte, 6 bits in its lower part (PTX ISA 9.7.14.5.14 says so
-  // of mma; of tensor memory the ISA has figures only).
-  static void in_bytes(const std::byte* chunk, float* to) {
-    for (uint32_t i = 0; i < 16; ++i)
-      to[i] = widen(std::to_integer<uint32_t>(chunk[i]) >> (bits == 4 ? 2 : 0));
-  }
-};
-
-struct ElementUse {
-  Widen in_shared, in_tensor;  // 16 bytes
-  int lowest;                  // exponent
-};
-template <class Of>
-constexpr ElementUse plain(int lowest = Of::lowest) {
-  return {widen_chunk<Of>, widen_chunk<Of>, lowest};
-}
-using E2m3 = Small<2, 3>;
-using E3m2 = Small<3, 2>;
-using E2m1 = Small<2, 1>;
-
-const ElementUse& use_of(TensorElement element) {
-  static constexpr ElementUse uses[] = {
-      plain<OfF16>(),
-      plain<OfBf16>(),
-      plain<OfTf32>(),
-      plain<OfE4m3>(-6),
-      plain<OfE5m2>(),
-      {E2m3::packed<16>, E2m3::in_bytes, 0},
-      {E3m2::packed<16>, E3m2::in_bytes, -2},
-      {E2m1::packed<16>, E2m1::in_bytes, 0},
-      plain<OfInteger<8, false>>(),
-      plain<OfInteger<8, true>>(),
-      {E2m1::packed<32>, E2m1::packed<32>, 0},
-  };
-  return uses[static_cast<size_t>(element)];
-}
-
-// A scale factor: significand · 2^exponent.
-struct Scale {
-  double significand = 1;  // NaN: the encoded one is
-  int exponent = 0;
-};
-Scale scale_of(uint32_t code, bool ue4m3) {
-  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-  if (!ue4m3) return {code == 0xff ? nan : 1, static_cast<int>(code) - 127};
-  code &= 0x7f;
-  const int field = static_cast<int>(code >> 3), mantissa = static_cast<int>(code & 7);
-  return {code == 0x7f ? nan : (field ? 8 + mantissa : mantissa) / 8.0, std::max(field, 1) - 7};
-}
-
-float toward_zero(double exact) {
-  float near = static_cast<float>(exact);
-  if (std::fabs(static_cast<double>(near)) > std::fabs(exact) && std::fabs(exact) < 0x1p128)
-    near = std::nextafterf(near, 0.0f);
-  return near + 0.0f;
-}
-
-// Terms value · 2^exponent and c, cut to so many bits below the largest exponent.
-class Sum {
- public:
-  explicit Sum(float c) : c_(c) {
-    if (c != 0 && std::isfinite(c)) c_exponent_ = std::max(std::ilogb(c), -126);
-    most_ = c_exponent_;
-  }
-  void add(double value, int exponent) {
-    value_[count_] = value;
-    exponent_[count_++] = exponent;
-    most_ = std::max(most_, exponent);
-  }
-  float result(int bits) const {
-    double plain = c_;
-    for (uint32_t i = 0; i < count_; ++i) plain += std::ldexp(value_[i], exponent_[i]);
-    if (std::isnan(plain)) return std::bit_cast<float>(canonical_nan);
-    if (std::isinf(plain)) return static_cast<float>(plain);
-    double sum = std::trunc(std::ldexp(static_cast<double>(c_), bits - most_));
-    for (uint32_t i = 0; i < count_; ++i)
-      sum += std::trunc(std::ldexp(value_[i], bits + exponent_[i] - most_));
-    return toward_zero(std::ldexp(sum, most_ - bits));
-  }
-
- private:
-  float c_;
-  int c_exponent_ = -126, most_;
-  uint32_t count_ = 0;
-  double value_[most_deep];
-  int exponent_[most_deep];
-};
 
 // Where the elements of a sparse row belong: of 2 (tf32), 4, or 8 (in pairs) neighbours half are there.
 struct Sparsity {
@@ -324,7 +199,7 @@ class Product {
   }
 
   // ---- Scale factors: number i of row or column x of the matrix, as the lanes of this part have it.
-  Scale scale(uint32_t matrix, uint32_t r, uint32_t part, uint32_t x, uint32_t i) const {
+  TensorScale scale(uint32_t matrix, uint32_t r, uint32_t part, uint32_t x, uint32_t i) const {
     const uint32_t parts = matrix ? of_.layout.parts : 1, copies = 4 / parts,
                    begin = matrix ? part * copies : 0;
     const uint32_t* const column = tensor(r, of_.scale[matrix], x / 32);
@@ -338,13 +213,13 @@ class Product {
            ": they \"need to be duplicated to all 32 lane partitions of tensor memory\" (PTX ISA "
            "9.7.16.10.7)");
     }
-    return scale_of(code, is_.ue4m3);
+    return tensor_scale(code, is_.ue4m3);
   }
 
   void load_scales(uint32_t r, uint32_t part) {
     const uint32_t each = of_.use->scale_vector;
     scaled_alone_ = pairs_;
-    const auto fill = [&](uint32_t matrix, uint32_t count, Scale(*to)[4]) {
+    const auto fill = [&](uint32_t matrix, uint32_t count, TensorScale(*to)[4]) {
       for (uint32_t x = 0; x < count; ++x) {
         for (uint32_t i = 0; i < each; ++i) {
           to[x][i] = scale(matrix, r, part, x, i);
@@ -391,9 +266,6 @@ class Product {
         is_.result == TensorResult::f16 ? from_f16(static_cast<uint16_t>(word)) : std::bit_cast<float>(word);
     return of_.use->scale_d ? std::ldexp(value, -static_cast<int>(of_.use->scale_d)) : value;
   }
-  uint32_t finished(float value) const {
-    return is_.result == TensorResult::f16 ? to_f16(value) : std::bit_cast<uint32_t>(value);
-  }
   void put(uint32_t* to, const uint32_t* from, uint32_t kept) const {
     if (kept == 0) {
       std::memcpy(to, from, tile * 4);
@@ -405,7 +277,7 @@ class Product {
   }
 
   void floats(uint32_t r, uint32_t part) {
-    const bool half = is_.result == TensorResult::f16;
+    const bool half = is_.result == TensorResult::f16, as_is = of_.accumulate && !half && !of_.use->scale_d;
     const uint32_t blocks = of_.layout.rows / tile, k = is_.k;
     for (uint32_t block = 0; block < blocks; ++block) {
       Factors<tile>& a = a_[2 * block];
@@ -428,7 +300,11 @@ class Product {
           for (uint32_t b = 0; b < 4; ++b) {
             float* const to = c.value[b / 2 * 2 + odd] + b % 2 * tile;
             const uint32_t* const from = b < here ? words(r, part, (4 * set + b) * tile, n + odd) : nullptr;
-            for (uint32_t i = 0; i < tile; ++i) to[i] = from ? start(from[i]) : 0;
+            if (from && as_is) {
+              std::memcpy(to, from, tile * 4);
+            } else {
+              for (uint32_t i = 0; i < tile; ++i) to[i] = from ? start(from[i]) : 0;
+            }
           }
         }
         multiply_add(rows_[set], both_, static_cast<int>(k), static_cast<int>(k), fraction, half, c);
@@ -436,7 +312,12 @@ class Product {
           for (uint32_t b = 0; b < here; ++b) {
             const uint32_t row = (4 * set + b) * tile;
             uint32_t out[tile];
-            for (uint32_t i = 0; i < tile; ++i) out[i] = finished(c.value[b / 2 * 2 + odd][b % 2 * tile + i]);
+            const float* const from = c.value[b / 2 * 2 + odd] + b % 2 * tile;
+            if (half) {
+              for (uint32_t i = 0; i < tile; ++i) out[i] = to_f16(from[i]);
+            } else {
+              std::memcpy(out, from, sizeof out);
+            }
             put(words(r, part, row, n + odd), out, kept(r, part, row));
           }
         }
@@ -450,12 +331,9 @@ class Product {
     const bool zero = is_zero(part, n);
     const int by = of_.use->scale_vector ? scale_b_[n][0].exponent : 0;
     for (uint32_t i = 0; i < is_.k; ++i) {
-      float value = place.tile_of->value[i][place.at];
-      int16_t exponent = place.tile_of->exponent[i][place.at];
-      if (zero) {
-        value = 0;
-        exponent = of_absent;
-      } else if (by && value != 0 && std::isfinite(value)) {
+      float value = zero ? 0 : place.tile_of->value[i][place.at];
+      int16_t exponent = zero ? of_absent : place.tile_of->exponent[i][place.at];
+      if (by && value != 0 && std::isfinite(value)) {
         value = std::ldexp(value, by);
         exponent = static_cast<int16_t>(exponent + by);
       }
@@ -500,10 +378,10 @@ class Product {
     const Place b = place_of(part, n);
     const uint32_t quarter = is_.k / 4, each = of_.use->scale_vector;
     for (uint32_t l = 0; l < tile; ++l) {
-      Sum sum(start(d[l]));
+      TensorSum sum(start(d[l]));
       for (uint32_t first = 0; first < is_.k; first += pairs_ ? quarter : 1) {
         const uint32_t i = first * each / is_.k;
-        const Scale one = scale_a_[row + l][i], other = scale_b_[n][i];
+        const TensorScale one = scale_a_[row + l][i], other = scale_b_[n][i];
         double value = 0;
         int exponent = one.exponent + other.exponent;
         for (uint32_t k = first; k < first + (pairs_ ? quarter : 1); ++k) {
@@ -521,7 +399,7 @@ class Product {
         if (!pairs_ && value == 0) exponent = -1000;
         sum.add(value * one.significand * other.significand, exponent);
       }
-      d[l] = finished(sum.result(pairs_ ? scaled_fraction : fraction));
+      d[l] = std::bit_cast<uint32_t>(sum.result(pairs_ ? scaled_fraction : fraction));
     }
   }
 
@@ -533,7 +411,7 @@ class Product {
   bool scaled_alone_ = false;  // by scaled()
   std::vector<Factors<tile>> b_;
   Factors<tile> a_[2 * most_rows / tile];  // two for each 16 rows
-  Scale scale_a_[most_rows][4], scale_b_[most_columns][4];
+  TensorScale scale_a_[most_rows][4], scale_b_[most_columns][4];
   RowsByLane rows_[2] = {};
   ColumnsByLane both_;
 };
