@@ -109,18 +109,30 @@ void trace_end(const BulkCopy& copy) {
   trace->landed(program, copy.pc - program.first, 1u << copy.lane, copy.issued, copy.group);
 }
 
+void write_piece(const BulkCopy& copy, const BulkPiece& piece, const std::byte* from) {
+  if (copy.byte_mask != all_bytes) {
+    for (uint32_t i = 0; i < piece.bytes; ++i) {
+      if (!(copy.byte_mask >> i % 16 & 1)) continue;
+      piece.global[i] = from[i];
+      if (piece.written) piece.written[i] = 1;
+    }
+    return;
+  }
+  if (copy.reduction) {
+    copy.reduction(piece.global, from, piece.bytes);
+  } else {
+    std::memcpy(piece.global, from, piece.bytes);
+  }
+  if (piece.written) std::memset(piece.written, 1, piece.bytes);
+}
+
 void write_global(BulkCopy& copy) {
   read_shared(copy);
   if (copy.state == BulkCopy::State::done) return;
   copy.state = BulkCopy::State::done;
   const std::byte* from = copy.in_flight.data();
   for (const BulkPiece& piece : copy.pieces) {
-    if (copy.reduction) {
-      copy.reduction(piece.global, from, piece.bytes);
-    } else {
-      std::memcpy(piece.global, from, piece.bytes);
-    }
-    if (piece.written) std::memset(piece.written, 1, piece.bytes);
+    write_piece(copy, piece, from);
     from += piece.bytes;
   }
   copy.in_flight = {};

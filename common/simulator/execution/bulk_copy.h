@@ -37,6 +37,8 @@ struct BulkPiece {
   uint32_t bytes = 0;
 };
 
+constexpr uint16_t all_bytes = 0xffff;
+
 struct BulkCopy {
   enum class Kind : uint8_t {
     load,      // global to shared memory
@@ -66,6 +68,7 @@ struct BulkCopy {
   uint32_t source = 0;  // send: the address in the thread's own CTA
   Swizzle swizzle = Swizzle::none;
   std::vector<BulkPiece> pieces;     // load, store
+  uint16_t byte_mask = all_bytes;    // store: which of every 16 bytes are written
   std::vector<std::byte> in_flight;  // store: what has been read; response: what is to be written
   bool refused = false;              // response: of clusterlaunchcontrol.try_cancel that has failed
   Reduction reduction = nullptr;     // null: to = from

@@ -43,6 +43,7 @@ struct BulkUse {
   uint32_t coordinates[max_tensor_rank] = {};  // registers; rows: the column, then each row's
   uint32_t size = 0;                           // register
   uint32_t mask = 0;                           // register: CTAs to copy to; 0: none is given
+  uint32_t byte_mask = 0;                      // register; 0: all bytes
   bool reduces = false;
   ReductionOp op = ReductionOp::add;
   Reduction reduction = nullptr;  // of bytes
@@ -181,6 +182,7 @@ void set_bytes(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
     copy.reduction = use.reduction;
     return;
   }
+  if (use.byte_mask) copy.byte_mask = warp.reg<uint16_t>(use.byte_mask)[lane];
   const uint64_t address = use.global.of(warp, lane);
   aligned(warp, lane, "the address in global memory", address, chunk);
   const AccessKind kind = use.reduces                         ? AccessKind::atomic
@@ -301,6 +303,8 @@ void trailing_operands(Decoder& d, size_t next, BulkUse& use) {
     use.mask = d.src(mask, Type::u16);
   }
   if (d.has("L2::cache_hint")) d.src(d.operand(next++), Type::b64);
+  if (use.kind == BulkCopy::Kind::store && use.rank == 0 && !use.reduces && d.has("cp_mask"))
+    use.byte_mask = d.src(d.operand(next++), Type::u16);
   if (next != d.operand_count()) d.unsupported("unexpected operands");
 }
 

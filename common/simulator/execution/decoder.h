@@ -131,7 +131,8 @@ std::span<const Opcode> wgmma_opcodes();           // wgmma.cc          wgmma
 std::span<const Opcode> tcgen05_opcodes();         // tcgen05.cc        tcgen05: on to the following
 void decode_tensor_mma(Decoder& decoder);          // tensor_mma.cc     tcgen05.mma
 void decode_async_store(Decoder& decoder);         // async_store.cc  st.async red.async
-Handler implicit_return();  // control.cc      what stands behind a function's last instruction
+Handler implicit_return();                 // control.cc      what stands behind a function's last instruction
+void decode_bulk_store(Decoder& decoder);  // bulk_store.cc  st.bulk
 void floating_arithmetic(
     Decoder& decoder);                    // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64
 void half_arithmetic(Decoder& decoder);   // half.cc         … on f16, f16x2, bf16, bf16x2

@@ -59,7 +59,7 @@ class ClusterLaunch : public Execution {
 TEST_F(ClusterLaunch, EveryTileIsWorkedOnOnce) {
   for (const uint32_t tiles : {1u, 2u, 3u, 4u, 17u, 600u}) {
     std::set<uint32_t> launched;
-    for (uint64_t seed = 0; seed < 8; ++seed) {
+    for (uint64_t seed = 0; seed < 20; ++seed) {
       settings().seed = seed;
       const Result r = run_tiles("LOOP:\n" + expect_ + ask_ + work_ + wait_ + read_ + next_, tiles);
       ASSERT_FALSE(r.end) << r.end->what;
