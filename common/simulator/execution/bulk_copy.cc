@@ -23,14 +23,32 @@ Finding about(const BulkCopy& copy, FindingKind kind, std::string what,
           site_of(*copy.warp, program, copy.pc - program.first, static_cast<int>(copy.lane))};
 }
 
+// Elements of 6 bits, of which each takes a byte in shared memory: PTX ISA 5.5.1.1, .b6p2x16.
+bool packs(const BulkCopy& copy) {
+  return copy.kind == BulkCopy::Kind::store && copy.type == TensorType::b6_padded;
+}
+
+uint32_t bytes_in_shared(const BulkCopy& copy, const BulkPiece& piece) {
+  return packs(copy) ? padded_group : piece.bytes;
+}
+
+// 16 of them, to 12 bytes.
+void pack(std::byte* to, const std::byte* from) {
+  uint32_t bits = 0, count = 0;
+  for (uint32_t i = 0; i < padded_group; ++i) {
+    bits |= (std::to_integer<uint32_t>(from[i]) & 0x3f) << count;
+    for (count += 6; count >= 8; count -= 8, bits >>= 8) *to++ = std::byte(bits & 0xff);
+  }
+}
+
 // Calls f(address in shared memory, byte of the piece, bytes) for what stays together.
 template <class F>
 void each_run(const BulkCopy& copy, const BulkPiece& piece, F f) {
-  const uint32_t begin = copy.shared + piece.offset;
-  if (copy.swizzle == Swizzle::none) return f(begin, 0u, piece.bytes);
+  const uint32_t begin = copy.shared + piece.offset, end = bytes_in_shared(copy, piece);
+  if (copy.swizzle == Swizzle::none) return f(begin, 0u, end);
   const uint32_t atom = copy.swizzle == Swizzle::b128_atom32_flip8 ? 8 : 16;
-  for (uint32_t at = 0; at < piece.bytes;) {
-    const uint32_t bytes = std::min(piece.bytes - at, atom - (begin + at) % atom);
+  for (uint32_t at = 0; at < end;) {
+    const uint32_t bytes = std::min(end - at, atom - (begin + at) % atom);
     f(swizzled(copy.swizzle, begin + at), at, bytes);
     at += bytes;
   }
@@ -41,7 +59,7 @@ void fill(const BulkCopy& copy, std::byte* to, uint32_t bytes) {
   std::memset(to, 0, bytes);
   if (!copy.fill_nan) return;
   // All ones but for the sign, in little-endian order.
-  const uint32_t element = bytes_of(copy.type);
+  const uint32_t element = bits_of(copy.type) / 8;
   for (uint32_t at = 0; at < bytes; ++at) to[at] = std::byte(at % element == element - 1 ? 0x7f : 0xff);
 }
 
@@ -91,13 +109,15 @@ void read_shared(BulkCopy& copy) {
   if (copy.state != BulkCopy::State::asked) return;
   copy.state = BulkCopy::State::read;
   const std::byte* shared = copy.cta->shared.data();
-  copy.in_flight.resize(copy.bytes);
+  uint32_t total = 0;
+  for (const BulkPiece& piece : copy.pieces) total += bytes_in_shared(copy, piece);
+  copy.in_flight.resize(total);
   std::byte* to = copy.in_flight.data();
   for (const BulkPiece& piece : copy.pieces) {
     each_run(copy, piece, [&](uint32_t address, uint32_t at, uint32_t bytes) {
       std::memcpy(to + at, shared + address, bytes);
     });
-    to += piece.bytes;
+    to += bytes_in_shared(copy, piece);
   }
 }
 
@@ -120,6 +140,8 @@ void write_piece(const BulkCopy& copy, const BulkPiece& piece, const std::byte* 
   }
   if (copy.reduction) {
     copy.reduction(piece.global, from, piece.bytes);
+  } else if (packs(copy)) {
+    pack(piece.global, from);
   } else {
     std::memcpy(piece.global, from, piece.bytes);
   }
@@ -133,7 +155,7 @@ void write_global(BulkCopy& copy) {
   const std::byte* from = copy.in_flight.data();
   for (const BulkPiece& piece : copy.pieces) {
     write_piece(copy, piece, from);
-    from += piece.bytes;
+    from += bytes_in_shared(copy, piece);
   }
   copy.in_flight = {};
   ++copy.cta->worker->events;
@@ -158,7 +180,7 @@ std::vector<uint32_t> chunks_read(const BulkCopy& copy) {
     return true;
   };
   for (const BulkPiece& piece : copy.pieces) {
-    const uint32_t begin = copy.shared + piece.offset, end = begin + piece.bytes;
+    const uint32_t begin = copy.shared + piece.offset, end = begin + bytes_in_shared(copy, piece);
     for (uint32_t at = begin / chunk * chunk; at < end; at += chunk) {
       const uint32_t address = swizzled(copy.swizzle, at) / chunk * chunk;
       if ((at >= begin && at + chunk <= end) || whole(address)) chunks.push_back(in_cluster(cta, address));

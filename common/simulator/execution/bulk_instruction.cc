@@ -101,29 +101,39 @@ void add_piece(std::vector<BulkPiece>& pieces, const BulkPiece& piece) {
 // memory.
 void add_box(Warp& warp, uint32_t lane, const TensorMap& map, const int32_t* at, AccessKind kind, bool fills,
              uint32_t at_offset, std::vector<BulkPiece>& pieces) {
-  const uint32_t element = bytes_of(map.type), pitch = map.pitch(), row_bytes = map.row_bytes();
+  const uint32_t bits = bits_of(map.type), pitch = map.pitch(), row_bytes = map.row_bytes();
   const int64_t width = map.box[0], elements = int64_t{map.last[0]} + 1;
-  const uint32_t begin = static_cast<uint32_t>(std::clamp<int64_t>(-int64_t{at[0]}, 0, width)) * element;
-  const uint32_t end = static_cast<uint32_t>(std::clamp<int64_t>(elements - at[0], 0, width)) * element;
+  const uint32_t begin = static_cast<uint32_t>(std::clamp<int64_t>(-int64_t{at[0]}, 0, width)) * bits / 8;
+  const uint32_t end = static_cast<uint32_t>(std::clamp<int64_t>(elements - at[0], 0, width)) * bits / 8;
+  // A piece whose offset counts from the row's begin, without padding.
+  const auto add = [&](BulkPiece piece, uint32_t offset) {
+    const uint32_t step = is_padded(map.type) ? padded_group * bits / 8 : piece.bytes;
+    for (uint32_t done = 0; done < piece.bytes; done += step) {
+      const uint32_t from = piece.offset + done;
+      add_piece(pieces,
+                {piece.global ? piece.global + done : nullptr, piece.written ? piece.written + done : nullptr,
+                 offset + (is_padded(map.type) ? from / step * padded_group : from), step});
+    }
+  };
   uint32_t index[max_tensor_rank] = {};
   for (uint32_t row = 0; row < map.rows(); ++row) {
     const uint32_t offset = at_offset + row * pitch;
     bool inside = begin < end;
-    uint64_t address = map.address + static_cast<uint64_t>(int64_t{at[0]}) * element + begin;
+    uint64_t address = map.address + static_cast<uint64_t>(int64_t{at[0]} * bits / 8) + begin;
     for (uint32_t i = 1; i < map.rank; ++i) {
       const int64_t coordinate = int64_t{at[i]} + int64_t{index[i]} * map.step[i];
       inside = inside && coordinate >= 0 && coordinate <= map.last[i];
       address += static_cast<uint64_t>(coordinate) * map.stride[i - 1];
     }
     if (inside) {
-      BulkPiece piece{nullptr, nullptr, offset + begin, end - begin};
-      piece.global =
-          global_range(warp, static_cast<int>(lane), kind, piece.bytes, address, element, piece.written);
-      if (fills) add_piece(pieces, {nullptr, nullptr, offset, begin});
-      add_piece(pieces, piece);
-      if (fills) add_piece(pieces, {nullptr, nullptr, offset + end, row_bytes - end});
+      BulkPiece piece{nullptr, nullptr, begin, end - begin};
+      piece.global = global_range(warp, static_cast<int>(lane), kind, piece.bytes, address,
+                                  std::max(1u, bits / 8), piece.written);
+      if (fills) add({nullptr, nullptr, 0, begin}, offset);
+      add(piece, offset);
+      if (fills) add({nullptr, nullptr, end, row_bytes - end}, offset);
     } else if (fills) {
-      add_piece(pieces, {nullptr, nullptr, offset, row_bytes});
+      add({nullptr, nullptr, 0, row_bytes}, offset);
     }
     for (uint32_t i = 1; i < map.rank && ++index[i] == map.count(i); ++i) index[i] = 0;
   }
@@ -138,13 +148,25 @@ void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
   copy.type = map.type;
   copy.fill_nan = map.fill_nan;
   copy.swizzle = map.swizzle;
+  const bool loads = copy.kind == BulkCopy::Kind::load;
   copy.extent = map.shared_bytes() * (use.rows ? gathered_rows : 1);
+  const int32_t multiple = is_padded(map.type) ? padded_row : map.type == TensorType::b4 ? 2 : 1;
+  if (at[0] % multiple != 0) {
+    illegal(warp, lane,
+            "the first coordinate is " + std::to_string(at[0]) +
+                ": with elements of this type it must "
+                "be a multiple of " +
+                std::to_string(multiple));
+  }
+  if (!loads && (map.type == TensorType::b4_padded))
+    illegal(warp, lane, "elements of 4 bits that are padded in shared memory can only be loaded");
+  if (loads && map.type == TensorType::b6_padded && map.swizzle == Swizzle::b128_atom64)
+    illegal(warp, lane, "with this swizzle elements of 6 bits can only be stored");
   if (use.rows && map.box[1] != 1) {
     illegal(warp, lane,
             "the tensor map's boxDim[1] is " + std::to_string(map.box[1]) +
                 ": with .tile::gather4 and .tile::scatter4 it must be 1");
   }
-  const bool loads = copy.kind == BulkCopy::Kind::load;
   // Measured on an H200: boxes of rank 1 and 2, over the left edge by less and by more than a sector. The ISA
   // names no such limit; nor does the hardware have it for loads, or for the right edge.
   if (!loads && at[0] < 0) illegal(warp, lane, "a store's first coordinate is negative");
