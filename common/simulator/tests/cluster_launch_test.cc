@@ -119,15 +119,24 @@ TEST_F(ClusterLaunch, AllCtasOfAClusterGetTheResponse) {
       "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p3, %q;\n"
       "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 %r4, %q;\n"
       "mov.u32 %r11, %cluster_ctaid.x;\nadd.u32 %r4, %r4, %r11;\n";
-  const std::string both =
-      "xor.b32 %r5, %r5, 1;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n@%p3 bra LOOP;\n";
+  const auto loop = [&](const std::string& release, const std::string& acquire) {
+    return run_tiles(addresses + "LOOP:\n" + expect_ + ask_all_ + work_ + wait_ + coordinate +
+                         "xor.b32 %r5, %r5, 1;\n" + release + "barrier.cluster.arrive.relaxed;\n" +
+                         "barrier.cluster.wait;\n" + acquire + "@%p3 bra LOOP;\n",
+                     28, 2);
+  };
+  const std::string release = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;\n",
+                    acquire = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;\n";
   for (uint64_t seed = 0; seed < 8; ++seed) {
     settings().seed = seed;
-    const Result r =
-        run_tiles(addresses + "LOOP:\n" + expect_ + ask_all_ + work_ + wait_ + coordinate + both, 28, 2);
+    const Result r = loop(release, acquire);
     ASSERT_FALSE(r.end) << r.end->what;
     for (uint32_t t = 0; t < 28; ++t) EXPECT_EQ(r.words[1 + t], 1u) << t << " seed " << seed;
   }
+  settings().seed = 0;
+  const Result wrong = loop("", acquire);
+  ASSERT_TRUE(wrong.end) << "a relaxed barrier orders nothing";
+  EXPECT_EQ(wrong.end->kind, FindingKind::race) << wrong.end->what;
 }
 
 TEST_F(ClusterLaunch, CoordinatesHaveThreeDimensions) {
