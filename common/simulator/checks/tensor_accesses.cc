@@ -163,6 +163,12 @@ void TensorAccesses::seen(SharedShadow& shadow, uint32_t warp, Id id) {
   }
 }
 
+void TensorAccesses::used(SharedShadow& shadow, uint32_t warp, Id id) {
+  const auto operation = operations_.find(id);
+  if (strict_ || operation == operations_.end() || !operation->second.seen.empty()) return;
+  operation->second.seen.push_back(now(shadow, warp));
+}
+
 void TensorAccesses::waited(SharedShadow& shadow, uint32_t warp, Kind kind) {
   const Moment moment = now(shadow, warp);
   for (auto& [id, operation] : operations_) {

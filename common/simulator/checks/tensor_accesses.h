@@ -68,6 +68,8 @@ class TensorAccesses {
   Problem access(SharedShadow& shadow, uint32_t rank, const Access& access);
   // The warp has waited for it, and so for all of the pipeline that its thread issued before.
   void seen(SharedShadow& shadow, uint32_t warp, Id id);
+  // The warp uses what its tcgen05.ld loads, for which it has not waited: but for `strict`, it has now.
+  void used(SharedShadow& shadow, uint32_t warp, Id id);
   // tcgen05.wait: the warp has waited for all of its own of this kind.
   void waited(SharedShadow& shadow, uint32_t warp, Kind kind);
   void fence_before(SharedShadow& shadow, uint32_t warp);

@@ -106,6 +106,10 @@ void land_if(Warp& warp, F f) {
   });
 }
 
+bool strict(const Warp& warp) {
+  return warp.worker->checking && settings().strict;
+}
+
 // The first lane of tensor memory. The address should name lanes of the warp's own quarter; hardware looks at
 // the place within it only, and there are kernels that give no quarter, or count on past 127.
 uint32_t first_lane(Warp& warp, uint32_t address, const TransferUse& use) {
@@ -145,6 +149,7 @@ TensorTransfer begin(Warp& warp, const Inst& inst, TensorAccesses::Kind kind) {
   const bool reads = kind == TensorAccesses::Kind::ld;
   const TensorAccesses::Id id = tensor_begin(warp, 0, kind);
   TensorRegion region{TensorLanes::of(made.lane, use.lanes()), made.column, use.columns()};
+  made.id = id;
   tensor_access(warp, id, *warp.cta, region, reads, !reads, "");
   if (use.shape == Shape::l16x32bx2) {
     region.column += use.split;
@@ -155,6 +160,14 @@ TensorTransfer begin(Warp& warp, const Inst& inst, TensorAccesses::Kind kind) {
 
 std::string place_of_load(const Warp& warp, const TensorRegister& of) {
   return place_of(*warp.cta, of.pc);
+}
+
+// A register whose load nobody has waited for is going to be used.
+void use_pending(Warp& warp, const TensorRegister& use) {
+  land_if(warp, [&](const TensorTransfer& each) { return each.number == use.load; });
+  if (!use.id) return;
+  Cluster& cluster = *warp.cta->cluster;
+  cluster.tensor_accesses.used(cluster.shadow, warp.in_cluster, use.id);
 }
 
 void tell_pending(Warp& warp, const TensorRegister& use) {
@@ -169,14 +182,15 @@ void run_load(Warp& warp, const Inst& inst) {
   made.registers = warp.registers;
   made.frame = warp.frame;
   made.number = ++warp.tensor.loads;
-  const TensorRegister* pending = nullptr;
+  uint64_t told = warp.tensor.waited;
   for (uint32_t i = 0; i < use_of(inst).registers; ++i) {
     TensorRegister& each = warp.frame->loaded[inst.list[i] / 64];
-    if (each.load > warp.tensor.waited && !pending && warp.worker->checking) {
-      pending = &each;
+    if (each.load > told && strict(warp)) {
+      told = each.load;
       tell_pending(warp, each);
     }
-    each = {made.number, warp.frame->program->first + warp.pc - 1};
+    if (each.load > warp.tensor.waited) use_pending(warp, each);
+    each = {made.number, warp.frame->program->first + warp.pc - 1, made.id};
   }
   warp.tensor.pending.push_back(std::move(made));
 }
@@ -263,12 +277,6 @@ void each_pending(Warp& warp, const Inst& inst, F f) {
   }
 }
 
-void land_loads(Warp& warp, const Inst& inst) {
-  each_pending(warp, inst, [&](const TensorRegister& each) {
-    land_if(warp, [&](const TensorTransfer& transfer) { return transfer.number == each.load; });
-  });
-}
-
 void run_unwatched(Warp& warp, const Inst& inst) {
   warp.frame->program->watched[warp.pc - 1].run(warp, inst);
 }
@@ -323,12 +331,12 @@ void forget_loaded_registers(Warp& warp, const Frame* frame) {
 void run_watched_load(Warp& warp, const Inst& inst) {
   const TensorRegister* found = nullptr;
   each_pending(warp, inst, [&](const TensorRegister& each) { found = &each; });
-  if (found && warp.worker->checking) tell_pending(warp, *found);
+  if (found && strict(warp)) tell_pending(warp, *found);
   run_watched_load_move(warp, inst);
 }
 
 void run_watched_load_move(Warp& warp, const Inst& inst) {
-  land_loads(warp, inst);
+  each_pending(warp, inst, [&](const TensorRegister& each) { use_pending(warp, each); });
   run_unwatched(warp, inst);
 }
 

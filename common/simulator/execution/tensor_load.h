@@ -2,16 +2,17 @@
 // tensor memory that it may access.
 //
 // They take effect when the warp waits for them, or, with a seed, at a random moment before that. Until then
-// the registers of a tcgen05.ld hold what they held. Whoever reads one of them gets what was loaded all the
-// same
-// ("an intra-thread ordering through true register dependency will be respected", 9.7.16.6.4.5), but that no
-// more than tells that this one load is over for this one thread: it is a finding, but in a move, of which
-// compilers put some where they like.
+// the registers of a tcgen05.ld hold what they held. Whoever uses one of them gets what was loaded all the
+// same ("an intra-thread ordering through true register dependency will be respected", 9.7.16.6.4.5), and
+// there are kernels that make do with that. `strict` counts on tcgen05.wait only: such a use is a finding,
+// but in a move, of which compilers put some where they like.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "common/simulator/checks/tensor_accesses.h"
 
 namespace simulator {
 
@@ -26,6 +27,7 @@ struct TensorTransfer {
   uint32_t lane = 0, column = 0;   // of the first word
   std::byte* registers = nullptr;  // ld; null: nobody can look at them any more
   const Frame* frame = nullptr;    // ld
+  TensorAccesses::Id id = 0;       // to the checks
   uint64_t number = 0;             // ld: among those of the warp, from 1 on
   std::vector<uint32_t> values;    // st: by register, then by lane of the warp
 };
@@ -40,6 +42,7 @@ struct TensorTransfers {
 struct TensorRegister {
   uint64_t load = 0;  // number of the last one that writes it; 0: none
   uint32_t pc = 0;    // of that, in the kernel's counters
+  TensorAccesses::Id id = 0;
 };
 
 void decode_tensor_load(Decoder& decoder);   // ld

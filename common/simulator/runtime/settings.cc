@@ -49,6 +49,7 @@ void read_flag(const char* name, bool& flag) {
 Settings read_environment() {
   Settings settings;
   settings.checks = default_checks();
+  settings.strict = default_strict();
   if (const char* value = variable("SIMULATOR_DEVICE")) {
     settings.device = value;
     constexpr std::string_view known[] = {"a100", "l40s", "h200", "b200"};
