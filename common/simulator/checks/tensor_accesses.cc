@@ -134,6 +134,9 @@ TensorAccesses::Problem TensorAccesses::access(SharedShadow& shadow, uint32_t ra
         problem.earlier = other;
         problem.access = earlier;
       }
+      // A fence that is missing is told once.
+      if (problem.kind == Problem::Kind::unfenced_before) operations_.at(earlier.id).fenced = other.issued;
+      if (problem.kind == Problem::Kind::unfenced_after) fence_after(shadow, mine.warp);
     }
     // Whoever is in order after this one is after that one, too.
     const bool alike = !earlier.write && other.warp == mine.warp && other.lane == mine.lane &&
