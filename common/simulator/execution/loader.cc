@@ -13,6 +13,7 @@
 
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/tcgen05.h"
 
 namespace simulator {
 namespace {
@@ -446,6 +447,9 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     Program& top = *kernel_->programs[0];
     top.shared_granule = std::min(top.shared_granule, program->shared_granule);
     top.order_sensitive |= program->order_sensitive;
+    if (!top.cta_group) top.cta_group = program->cta_group;
+    if (program->cta_group && program->cta_group != top.cta_group)
+      info.unsupported.push_back(std::string(program->function->name) + ": " + one_cta_group);
     top.cancels_launches |= program->cancels_launches;
     top.most_registers = std::max(top.most_registers, program->most_registers);
     info.prints |= program->prints;

@@ -69,11 +69,7 @@ uint32_t tensor_cta_group(Decoder& d) {
   if (found < 0) d.unsupported("without .cta_group");
   const uint32_t group = static_cast<uint32_t>(found) + 1;
   uint32_t& of_kernel = d.program().cta_group;
-  if (of_kernel && of_kernel != group) {
-    d.unsupported(
-        "\"All tcgen05 instructions within a kernel must specify the same value for the .cta_group "
-        "qualifier\"");
-  }
+  if (of_kernel && of_kernel != group) d.unsupported(one_cta_group);
   of_kernel = group;
   return group;
 }

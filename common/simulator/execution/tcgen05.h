@@ -13,6 +13,8 @@ class Decoder;
 class Warp;
 struct Cta;
 
+inline constexpr const char* one_cta_group =
+    "\"All tcgen05 instructions within a kernel must specify the same value for the .cta_group qualifier\"";
 // .cta_group::1 or ::2, which is the same in all of a kernel.
 uint32_t tensor_cta_group(Decoder& decoder);
 
