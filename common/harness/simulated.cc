@@ -81,10 +81,10 @@ Counters count(const std::function<void()>& launch, bool listing) {
 std::vector<float> library_reference(const Gemm&) {
   throw std::logic_error("the simulator has no cuBLAS");
 }
-std::vector<Contender> baselines(const std::vector<Gemm>&) {
+std::vector<Contender> baselines(const std::vector<Gemm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
-std::vector<Contender> baselines(const std::vector<FusedNorm>&) {
+std::vector<Contender> baselines(const std::vector<FusedNorm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
 Measurement measure(const std::vector<Contender>&, int, int) {

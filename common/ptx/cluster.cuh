@@ -29,6 +29,13 @@ __device__ __forceinline__ void cluster_sync_relaxed() {
   asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
 }
 
+// Where in the cluster's shared memory lies what has this address in that of its CTA `rank`. (mapa)
+__device__ __forceinline__ SharedAddress cluster_address(SharedAddress address, int rank) {
+  SharedAddress there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
 // One arrival at the mbarrier that lies at this address in the shared memory of CTA `rank` of the cluster.
 // (mapa; mbarrier.arrive.shared::cluster.b64)
 __device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank) {
@@ -40,6 +47,15 @@ __device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank)
       "}\n" ::"r"(barrier),
       "r"(rank)
       : "memory");
+}
+
+// The same, and the announcement of `bytes` that copies will write in this phase.
+// (mapa; mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64)
+__device__ __forceinline__ void mbarrier_arrive_expect_bytes(SharedAddress barrier, int bytes, int rank) {
+  asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
+                   cluster_address(barrier, rank)),
+               "r"(bytes)
+               : "memory");
 }
 
 // A warpgroup's registers per thread, from now on. All its warps execute it; `count` is a multiple of 8, from
