@@ -44,13 +44,14 @@ endfunction()
 
 # ladder_sass(NAME FILE INSTRUCTION...): one kernel of the rung's FILE, such as gemm.cu, must have all these SASS
 # instructions, such as HMMA.16816. Tested where there is a cuobjdump.
-function(ladder_sass name file)
+function(ladder_sass name file first)
   if(Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP)
-    add_test(NAME ${name}.sass.${file}
+    set(test ${name}.sass.${file}.${first})
+    add_test(NAME ${test}
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
-              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,/${file}.o$> ${ARGN}
+              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,/${file}.o$> ${first} ${ARGN}
       COMMAND_EXPAND_LISTS)
-    set_tests_properties(${name}.sass.${file} PROPERTIES TIMEOUT 120)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 120)
   endif()
 endfunction()
 
