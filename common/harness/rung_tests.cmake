@@ -55,15 +55,22 @@ function(ladder_sass name file first)
   endif()
 endfunction()
 
-# ladder_fault(NAME FILE FAULT REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]): builds the rung on
-# the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE exactly once, replaced by
-# `other`; and tests that it fails when run with the arguments, in every order of execution, with words that the regex
-# matches. UNCHECKED: with the simulator's checks off, too, and with these words.
+# ladder_fault(NAME FILE FAULT [HEADER header] REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]):
+# builds the rung on the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE, or in the
+# header that it includes, exactly once, replaced by `other`; and tests that it fails when run with the arguments, in
+# every order of execution, with words that the regex matches. UNCHECKED: with the simulator's checks off, too, and with
+# these words.
 function(ladder_fault name file fault)
-  cmake_parse_arguments(PARSE_ARGV 3 fault "" "REPLACE;BY;RUN;EXPECT;UNCHECKED" "")
+  cmake_parse_arguments(PARSE_ARGV 3 fault "" "HEADER;REPLACE;BY;RUN;EXPECT;UNCHECKED" "")
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   set(planted ${folder}/${file})
+  set(compiled ${planted})
+  if(fault_HEADER) # found before the sound one
+    set(compiled ${source})
+    set(source ${PROJECT_SOURCE_DIR}/${fault_HEADER})
+    set(planted ${folder}/${fault_HEADER})
+  endif()
   set(plant ${ladder_harness_tests}/plant_fault.cmake)
   file(CONFIGURE OUTPUT ${folder}/fault.cmake @ONLY CONTENT
 "set(source [==[@source@]==])
@@ -77,8 +84,8 @@ include([==[@plant@]==])
 
   # Its warnings and spills are nobody's concern.
   set(program ${name}_${fault})
-  add_executable(${program} ${planted} $<FILTER:$<TARGET_OBJECTS:${name}_objects>,EXCLUDE,/${file}.o$>)
-  target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
+  add_executable(${program} ${compiled} ${planted} $<FILTER:$<TARGET_OBJECTS:${name}_objects>,EXCLUDE,/${file}.o$>)
+  target_include_directories(${program} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
   get_target_property(arch ${name}_objects LADDER_ARCH)
   ladder_architecture(${program} ${arch})
   ladder_simulated(${program})
