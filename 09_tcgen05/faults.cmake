@@ -48,7 +48,7 @@ ladder_fault(09_tcgen05 gemm.cu scales_overwritten
 ladder_fault(09_tcgen05 gemm.cu leaked
   HEADER common/ptx/tcgen05.cuh
   REPLACE "    if (threadIdx.x < 32)\n      asm volatile(\"tcgen05.dealloc"
-  BY "    if (threadIdx.x < 0)\n      asm volatile(\"tcgen05.dealloc"
+  BY "    if (threadIdx.x < 32 && columns < 32)\n      asm volatile(\"tcgen05.dealloc"
   RUN ${two_tiles}
   EXPECT "gemm_kernel")
 ladder_fault(09_tcgen05 gemm.cu left_early
