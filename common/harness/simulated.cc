@@ -29,14 +29,9 @@ static const char* name_of(simulator::Checks checks) {
 Platform platform() {
   try {
     simulator::Settings& settings = simulator::settings();
-    const auto chosen = [](const char* variable) {
-      const char* value = std::getenv(variable);
-      return value && *value;
-    };
-    // Where the usual GPU is too old for the rung.
-    if (!chosen("SIMULATOR_DEVICE") && rung().needs.major > 9) settings.device = "b200";
-    // The course obeys the PTX ISA to the letter.
-    if (!chosen("SIMULATOR_STRICT")) settings.strict = true;
+    // Where nobody has chosen a GPU and the usual one is too old for the rung.
+    const char* chosen = std::getenv("SIMULATOR_DEVICE");
+    if ((!chosen || !*chosen) && rung().needs.major > 9) settings.device = "b200";
     return {.driver = {}, .cublas = {}, .checks = name_of(settings.checks), .schedule_seed = settings.seed};
   } catch (const std::invalid_argument& unknown) {
     throw Failure(Exit::bad_usage, unknown.what());
