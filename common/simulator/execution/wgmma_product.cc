@@ -95,34 +95,6 @@ void cut_fp8(Accumulators& c) {
   }
 }
 
-// Where the elements of a sparse A belong (PTX ISA 9.7.15.6.2). Four bits tell of four neighbours of a row
-// (tf32: two) which two (one) are there. Those of row g, and of row g + 8, are in lanes 4g … 4g + 3: of 8-bit
-// types one row's in even lanes and the other's in odd ones, else both in one lane, of which the selector
-// says whether it is in the first or second pair.
-void place(const Factors<16>& packed, const WgmmaUse& use, const std::array<uint32_t, 32>& metadata,
-           Factors<16>& to) {
-  const uint32_t bits = use.a->bits, group = bits == 32 ? 2 : 4, kept = group / 2;
-  const uint32_t span = 4 * group * (bits == 8 ? 2 : 1);  // of k, in one lane
-  for (uint32_t k = 0; k < use.k; ++k) {
-    std::fill_n(to.value[k], 16, 0.0f);
-    std::fill_n(to.exponent[k], 16, of_absent);
-  }
-  for (uint32_t row = 0; row < 16; ++row) {
-    const uint32_t upper = row / 8;
-    for (uint32_t first = 0; first < use.k; first += group) {
-      const uint32_t part = first / span;
-      const uint32_t lane = row % 8 * 4 + (bits == 8 ? upper + 2 * part : 2 * use.selector + part);
-      const uint32_t shift = first % span / group * 4 + (bits == 8 ? 0 : 16 * upper);
-      const uint32_t code = metadata[lane] >> shift & 15;
-      for (uint32_t i = 0; i < kept; ++i) {
-        const uint32_t at = first + (bits == 32 ? code >> 3 : code >> 2 * i & 3), from = first / 2 + i;
-        to.value[at][row] = packed.value[from][row];
-        to.exponent[at][row] = packed.exponent[from][row];
-      }
-    }
-  }
-}
-
 class Product {
  public:
   Product(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared)
@@ -144,7 +116,7 @@ class Product {
       measure(a, static_cast<int>(stored), use_.a->lowest);
       if (use_.sparse) {
         const Factors<16> packed = a;
-        place(packed, use_, operation_.metadata[w], a);
+        place(packed, sparsity_of(use_), operation_.metadata[w].data(), a);
       }
       if (integers_only) continue;
       by_lane(a, static_cast<int>(use_.k), rows_[w]);
@@ -276,18 +248,8 @@ bool is_bits(const WgmmaElement& element) {
   return element.kind == Kind::bit;
 }
 
-int invalid_metadata(const WgmmaUse& use, const std::array<uint32_t, 32>& metadata) {
-  const uint32_t bits = use.a->bits;
-  for (uint32_t lane = 0; lane < 32; ++lane) {
-    if (bits > 8 && lane % 4 / 2 != use.selector) continue;
-    for (uint32_t shift = 0; shift < 32; shift += 4) {
-      const uint32_t code = metadata[lane] >> shift & 15;
-      if (bits == 32 ? code != 0b1110 && code != 0b0100 : (code & 3) == code >> 2) {
-        return static_cast<int>(lane);
-      }
-    }
-  }
-  return -1;
+Sparsity sparsity_of(const WgmmaUse& use) {
+  return {use.a->bits, use.k, use.selector};
 }
 
 void multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared) {
