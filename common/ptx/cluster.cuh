@@ -37,17 +37,27 @@ __device__ __forceinline__ void cluster_sync_relaxed() {
   cluster_wait();
 }
 
+// Where in the cluster's shared memory lies what has this address in that of its CTA `rank`. (mapa)
+__device__ __forceinline__ SharedAddress cluster_address(SharedAddress address, int rank) {
+  SharedAddress there;
+  asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
 // One arrival at the mbarrier that lies at this address in the shared memory of CTA `rank` of the cluster.
 // (mapa; mbarrier.arrive.shared::cluster.b64)
 __device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank) {
-  asm volatile(
-      "{\n"
-      ".reg .b32 there;\n"
-      "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.shared::cluster.b64 _, [there];\n"
-      "}\n" ::"r"(barrier),
-      "r"(rank)
-      : "memory");
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(cluster_address(barrier, rank))
+               : "memory");
+}
+
+// The same, and the announcement of `bytes` that copies will write in this phase.
+// (mapa; mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64)
+__device__ __forceinline__ void mbarrier_arrive_expect_bytes(SharedAddress barrier, int bytes, int rank) {
+  asm volatile("mbarrier.arrive.expect_tx.release.cluster.shared::cluster.b64 _, [%0], %1;" ::"r"(
+                   cluster_address(barrier, rank)),
+               "r"(bytes)
+               : "memory");
 }
 
 // Sends 16 or 4 bytes to this address in the shared memory of CTA `rank`, and tells the mbarrier at that
@@ -56,26 +66,16 @@ __device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank)
 __device__ __forceinline__ void store_async(SharedAddress to, const float (&values)[4], SharedAddress barrier,
                                             int rank) {
   asm volatile(
-      "{\n"
-      ".reg .b32 there, barrier_there;\n"
-      "mapa.shared::cluster.u32 there, %0, %6;\n"
-      "mapa.shared::cluster.u32 barrier_there, %5, %6;\n"
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [there], {%1, %2, %3, %4}, "
-      "[barrier_there];\n"
-      "}\n" ::"r"(to),
-      "f"(values[0]), "f"(values[1]), "f"(values[2]), "f"(values[3]), "r"(barrier), "r"(rank)
+      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(
+          cluster_address(to, rank)),
+      "f"(values[0]), "f"(values[1]), "f"(values[2]), "f"(values[3]), "r"(cluster_address(barrier, rank))
       : "memory");
 }
 __device__ __forceinline__ void store_async(SharedAddress to, float value, SharedAddress barrier, int rank) {
-  asm volatile(
-      "{\n"
-      ".reg .b32 there, barrier_there;\n"
-      "mapa.shared::cluster.u32 there, %0, %3;\n"
-      "mapa.shared::cluster.u32 barrier_there, %2, %3;\n"
-      "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [there], %1, [barrier_there];\n"
-      "}\n" ::"r"(to),
-      "f"(value), "r"(barrier), "r"(rank)
-      : "memory");
+  asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.f32 [%0], %1, [%2];" ::"r"(
+                   cluster_address(to, rank)),
+               "f"(value), "r"(cluster_address(barrier, rank))
+               : "memory");
 }
 
 // A warpgroup's registers per thread, from now on. All its warps execute it; `count` is a multiple of 8, from

@@ -94,6 +94,7 @@ class SharedShadow {
   bool knows(uint32_t later, uint32_t earlier, uint32_t clock) const {
     return later == earlier || known(later)[earlier] >= clock;
   }
+  uint32_t known_clock(uint32_t later, uint32_t earlier) const { return known(later)[earlier]; }
   uint32_t clock_of_warp(uint32_t warp);
   uint32_t life() const {
     return life_;

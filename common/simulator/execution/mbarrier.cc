@@ -205,10 +205,11 @@ void run_wait(Warp& warp, const Inst& inst) {
       copies_seen(cta, address);
       bulk_copies_seen(warp, cta, address);
       stores_seen(cta, address);
+      commits_seen(warp, cta, address);
     } else {
       warp.asked_mbarrier = address;
       const uint64_t present = mbarrier_phase(cta, address);
-      for (const auto land : {land_copies_for, end_copies_for, land_stores_for}) {
+      for (const auto land : {land_copies_for, end_copies_for, land_stores_for, end_commits_for}) {
         if (mbarrier_phase(cta, address) == present) land(cta, address);
       }
     }
@@ -305,6 +306,21 @@ std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes) {
   return {};
 }
 
+void check_mbarrier(Warp& warp, Cta& cta, uint32_t address) {
+  load(warp, cta, address);
+}
+
+std::string arrive_asynchronously(Cta& cta, uint32_t address, const std::vector<uint32_t>& clock) {
+  if (!cta.mbarriers.contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
+  State state;
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
+  if (state.pending == 0) return "an arrival at an mbarrier that expects no more in this phase";
+  if (cta.worker->checking) cta.cluster->shadow.merge(clock, cta.mbarriers[address].arriving);
+  --state.pending;
+  settle(cta, address, state);
+  return {};
+}
+
 void publish_mbarriers(Warp& warp) {
   SharedShadow& shadow = warp.cta->cluster->shadow;
   shadow.publish(warp.in_cluster);
@@ -335,6 +351,9 @@ std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address) {
   if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that nobody expected";
   std::vector<std::string> lines{std::move(text)};
   for (const std::string& line : copies_of(cta, address)) lines.push_back("  " + line);
+  for (const auto& each : cta.cluster->ctas) {
+    for (std::string& line : uncommitted_tensor_operations(*each)) lines.push_back(std::move(line));
+  }
   return lines;
 }
 
