@@ -140,7 +140,7 @@ TEST_F(TensorMmaTest, IsWaitedForBeforeItsResultIsRead) {
   const FindingKind kind = FindingKind::unfinished_async;
   finds(kind, "tcgen05.mma by thread (0,0,0)",
         fill() + ready + mma() + commit + barrier + output + wait() + freed);
-  finds(kind, "a tcgen05.commit behind it", fill() + ready + mma() + commit + mma() + done);
+  finds(kind, "a tcgen05.commit behind it", fill() + ready + mma() + commit + mma() + barrier + done);
   // A phase that is another's.
   finds(kind, "has not been waited for",
         fill() + ready + mma() + commit + wait() + barrier + mma() + commit + barrier + wait(2) + output +
