@@ -203,6 +203,8 @@ void note_accesses(Warp& warp, BulkCopy& copy) {
     async_access(warp, copy.source_access, &source, 1, copy.bytes);
   }
   const uint32_t to = in_cluster(*copy.cta, copy.shared);
+  if (copy.kind == BulkCopy::Kind::response && settings().strict)
+    async_reads_fenced(warp, copy.lane, to, copy.extent);
   copy.access = async_begin(warp, copy.lane, true);
   async_access(warp, copy.access, &to, 1, copy.extent);
 }

@@ -194,25 +194,32 @@ void run_arrive(Warp& warp, const Inst& inst) {
 void run_wait(Warp& warp, const Inst& inst) {
   const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
   uint32_t done = 0;
+  struct {
+    uint32_t address = 0;
+    uint64_t phase = 0;
+    bool done = false;
+  } last;  // what the lane before has been told: most often all lanes ask the same
   each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
-    const State state = load(warp, cta, address);
     const uint64_t phase = use.parity ? warp.reg<uint32_t>(inst.b)[lane] & 1
                                       : std::bit_cast<State>(warp.reg<uint64_t>(inst.b)[lane]).phase;
-    if (state.phase != phase) {
-      done |= 1u << lane;
-      if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
-      if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
-      copies_seen(cta, address);
-      bulk_copies_seen(warp, cta, address);
-      stores_seen(cta, address);
-      commits_seen(warp, cta, address);
-    } else {
-      warp.asked_mbarrier = address;
-      const uint64_t present = mbarrier_phase(cta, address);
-      for (const auto land : {land_copies_for, end_copies_for, land_stores_for, end_commits_for}) {
-        if (mbarrier_phase(cta, address) == present) land(cta, address);
+    if (address != last.address || phase != last.phase) {
+      last = {address, phase, load(warp, cta, address).phase != phase};
+      if (last.done) {
+        if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
+        if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
+        copies_seen(cta, address);
+        bulk_copies_seen(warp, cta, address);
+        stores_seen(cta, address);
+        commits_seen(warp, cta, address);
+      } else {
+        warp.asked_mbarrier = address;
+        const uint64_t present = mbarrier_phase(cta, address);
+        for (const auto land : {land_copies_for, end_copies_for, land_stores_for, end_commits_for}) {
+          if (mbarrier_phase(cta, address) == present) land(cta, address);
+        }
       }
     }
+    done |= static_cast<uint32_t>(last.done) << lane;
   });
   warp.set_pred(inst.d, done);
   if (done != warp.exec) {  // will ask again: others first

@@ -163,6 +163,10 @@ void issue(Warp& warp, uint32_t lane, const TensorMmaUse& use) {
   set_chunks(warp, lane, *made, 1);
   note_tensor(warp, lane, *made);
   made->shared = note_tensor_chunks(warp, lane, {made->cta, made->ctas}, made->chunks);
+  if (warp.worker->counting) {
+    Counts& counts = warp.worker->counts[warp.frame->program->first + warp.pc - 1];
+    counts.macs += uint64_t{made->is.m} * made->is.n * made->is.k;
+  }
   begin_tensor_operation(warp, lane, std::move(made));
 }
 

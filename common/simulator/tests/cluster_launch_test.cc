@@ -181,6 +181,20 @@ TEST_F(ClusterLaunch, AResponseThatIsStillReadIsARace) {
   EXPECT_EQ(r.end->kind, FindingKind::race) << r.end->what;
 }
 
+TEST_F(ClusterLaunch, StrictlyAFenceComesBeforeAResponseIsOverwritten) {
+  settings().strict = true;
+  const auto loop = [&](const std::string& fence) {
+    return run_tiles("LOOP:\n" + expect_ + ask_ + wait_ + read_ + fence + next_, 12);
+  };
+  EXPECT_FALSE(loop("fence.proxy.async.shared::cta;\n").end);
+  const Result r = loop("");
+  ASSERT_TRUE(r.end);
+  EXPECT_EQ(r.end->kind, FindingKind::missing_fence) << r.end->what;
+  EXPECT_NE(r.end->what.find("follows a read of it by a thread"), std::string::npos) << r.end->what;
+  settings().strict = false;
+  EXPECT_FALSE(loop("").end);
+}
+
 TEST_F(ClusterLaunch, NothingIsAskedForAfterAFailure) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     settings().seed = seed;
