@@ -36,6 +36,7 @@ class Recording(NamedTuple):
     ptx: str = ""  # only by opcodes that begin so
     within: int = 0  # only to so many bytes from the lowest of their addresses on; 0: to any
     warp: int = 0  # of a timeline
+    device: str = DEVICE
 
 
 # In the order in which the harness allocates them (common/harness/workload.cc).
@@ -70,16 +71,23 @@ TILES_10 = {"m": 128, "n": 256, "k": 640}  # 10 k-tiles of 07, for one CTA
 # 66 clusters one has a tile more than the others.
 TWO_TILES = {"m": 256, "n": 67 * 256, "k": 384}
 FOUR_TILES = {"m": 256, "n": (3 * 66 + 1) * 128, "k": 384}
+# Of 09, warps 0, 1, 2 and 4 load, multiply, ask for tiles and drain. The first cluster takes over the other two tiles.
+THREE_TILES = {"m": 256, "n": 3 * 256, "k": 384}
 TIMELINES = (
     *(Recording("04_cp_async", "gemm", variant, TILES_8) for variant in ("blocking", "1_stage", "cp_async")),
     *(Recording("07_wgmma_tma", "gemm", variant, TILES_10) for variant in ("2_stages", "3_stages", "wgmma_tma")),
     *(Recording("08_warp_specialized", "gemm", "128x256", TWO_TILES, warp=warp) for warp in (0, 4, 8)),
     *(Recording("08_warp_specialized", "gemm", "ping_pong", FOUR_TILES, warp=warp) for warp in (0, 4, 8)),
+    *(
+        Recording("09_tcgen05", "gemm", "launch_control", THREE_TILES, warp=warp, device="b200")
+        for warp in (0, 1, 2, 4)
+    ),
 )
 MBARRIER = {  # opcode of an access to an mbarrier begins so → step
     "mbarrier.arrive.expect_tx": "expect",
     "mbarrier.arrive": "arrive",
     "mbarrier.try_wait": "ask",
+    "tcgen05.commit": "promise",
 }
 
 
@@ -91,7 +99,8 @@ def run(binaries: Path, recording: Recording, cta: int = 0, events: bool = False
         command = [str(binaries / f"{recording.rung}_sim"), recording.problem, "--variant", recording.variant]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")}
         environment |= {
-            "SIMULATOR_DEVICE": DEVICE,
+            "SIMULATOR_DEVICE": recording.device,
+            "SIMULATOR_THREADS": "1",  # who takes over whose tile shall not depend on the machine
             "SIMULATOR_TRACE": str(trace),
             "SIMULATOR_TRACE_WARP": f"{cta}:{recording.warp}",
             "SIMULATOR_TRACE_LIMIT": str(MOST_LINES),
@@ -106,7 +115,7 @@ def run(binaries: Path, recording: Recording, cta: int = 0, events: bool = False
 
 def head(record: str, recording: Recording) -> dict:
     names = {"rung": recording.rung, "problem": recording.problem, "variant": recording.variant}
-    return {"record": record, "device": f"simulator:{DEVICE}", **names, **recording.sizes}
+    return {"record": record, "device": f"simulator:{recording.device}", **names, **recording.sizes}
 
 
 def active(access: dict) -> list:
@@ -153,12 +162,13 @@ def record(binaries: Path, recording: Recording) -> list:
 
 def timeline(binaries: Path, recording: Recording) -> dict:
     """The warp's steps, in order: copies committed, waited for; barriers; what it does at which mbarrier (first: its
-    address); products, those that follow each other being one step; and between two of these what each line of the
-    source does to shared memory. `at` counts the warp's instructions: when the step begins, or happens."""
+    address), a tcgen05.commit being the promise of an arrival; products, those that follow each other being one step; and
+    between two of these what each line of the source does to shared memory. `at` counts the warp's instructions: when
+    the step begins, or happens."""
     steps, open_steps = [], {}
     for line in run(binaries, recording, events=True):
         if "event" in line:
-            if line["event"] == "mma" and "wgmma" in line["ptx"]:
+            if line["event"] == "mma" and line["ptx"].startswith(("wgmma", "tcgen05")):
                 if not steps or steps[-1]["step"] != "multiply":
                     steps.append({"step": "multiply", "at": line["at"], "count": 0})
                 steps[-1] |= {"until": line["at"], "count": steps[-1]["count"] + 1}
@@ -168,7 +178,7 @@ def timeline(binaries: Path, recording: Recording) -> dict:
             names = ("at", "group", "below")
             steps.append({"step": line["event"], **{name: line[name] for name in names if name in line}})
             open_steps = {}
-        elif line["ptx"].startswith("mbarrier."):
+        elif line["ptx"].startswith(("mbarrier.", "tcgen05.commit")):
             step = next((step for opcode, step in MBARRIER.items() if line["ptx"].startswith(opcode)), None)
             if step:
                 steps.append({"step": step, "at": line["at"], "first": min(active(line))})
