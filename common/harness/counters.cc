@@ -61,6 +61,7 @@ JsonObject counters_json(const Counters& c) {
   }
   if (c.bulk_copy.requests > 0) in_sectors("bulk_copy", c.bulk_copy);
   if (c.wgmma.requests > 0) in_wavefronts("wgmma", c.wgmma);
+  if (c.tcgen05.requests > 0) in_wavefronts("tcgen05", c.tcgen05);
   if (c.ldmatrix.requests > 0) in_wavefronts("ldmatrix", c.ldmatrix);
   if (c.stmatrix.requests > 0) in_wavefronts("stmatrix", c.stmatrix);
   if (c.tensor_instructions > 0) {
@@ -104,6 +105,7 @@ std::string counters_text(const std::string& what, const Counters& c) {
   row("shared store", c.shared_store, false, true);
   row("  stmatrix", c.stmatrix, false, true);
   row("wgmma", c.wgmma, false, true);
+  row("tcgen05", c.tcgen05, false, true);
   row("local", c.local, true, false);
   row("atomic", c.atomic, true, false);
   text += format("  %llu PTX instructions, %.2f of 32 lanes active in each\n",

@@ -38,6 +38,7 @@ struct Counters {
   AccessCounts bulk_copy;   // cp.async.bulk, TMA: sectors of global memory
   AccessCounts async_copy;  // cp.async: sectors that it reads, wavefronts that write them to shared memory
   AccessCounts wgmma;       // what it reads of shared memory, once for the four warps
+  AccessCounts tcgen05;     // what its mma and cp read there
   AccessCounts ldmatrix, stmatrix;                         // these are part of shared_load and shared_store
   std::uint64_t tensor_instructions = 0, tensor_macs = 0;  // mma of a warp; multiply-adds that they do
   std::map<std::string, std::uint64_t> mix;  // instruction with type, such as "fma.rn.f32" → how many
@@ -46,11 +47,12 @@ struct Counters {
 
   double active_lanes() const { return instructions > 0 ? double(lanes) / double(instructions) : 0; }
   std::uint64_t wavefronts() const {
-    return shared_load.wavefronts + shared_store.wavefronts + async_copy.wavefronts + wgmma.wavefronts;
+    return shared_load.wavefronts + shared_store.wavefronts + async_copy.wavefronts + wgmma.wavefronts +
+           tcgen05.wavefronts;
   }
   std::uint64_t ideal_wavefronts() const {
     return shared_load.ideal_wavefronts + shared_store.ideal_wavefronts + async_copy.ideal_wavefronts +
-           wgmma.ideal_wavefronts;
+           wgmma.ideal_wavefronts + tcgen05.ideal_wavefronts;
   }
 };
 

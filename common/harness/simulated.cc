@@ -63,6 +63,7 @@ Counters count(const std::function<void()>& launch, bool listing) {
     add(sum.async_copy, kernel.async_copy);
     add(sum.bulk_copy, kernel.bulk_copy);
     add(sum.wgmma, kernel.wgmma);
+    add(sum.tcgen05, kernel.tcgen05);
     add(sum.ldmatrix, kernel.ldmatrix);
     add(sum.stmatrix, kernel.stmatrix);
     sum.tensor_instructions += kernel.tensor_instructions;

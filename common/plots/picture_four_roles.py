@@ -163,7 +163,8 @@ def replay(results: Results) -> Replay:
 
 def timeline_09(results: Results):
     played = replay(results)
-    rows = ["schedule", *(f"stage {stage}" for stage in range(played.stages)), "tensor cores", "sums 0", "sums 1", "drain"]
+    stages = [f"stage {stage}" for stage in range(played.stages)]
+    rows = ["schedule", *stages, "tensor cores", "sums 0", "sums 1", "drain"]
     end = 1.005 * max(bar.end for bar in played.bars)
     figure, axes = plt.subplots(figsize=(13, 6.4))
     write(axes, -end * 0.008, -0.3, "load asks", size=9, ha="right")
@@ -201,6 +202,6 @@ def timeline_09(results: Results):
         axes,
         "09_tcgen05: four roles over three tiles",
         f"gemm {shape}, warps 0, 1, 2 and 4 of CTA 0. In which order: traced by the simulator; when: reckoned, not "
-        f"measured. In a bar: the k-tile, or the tile. The tensor cores work {100 * played.busy():.0f} % of the time.",
+        "measured. In a bar: the number of the k-tile, or of the tile.",
     )
     return figure

@@ -46,7 +46,8 @@ def memory_map_09():
         write(axes, 0, top - 26, name, size=11, fontweight="bold")
         box(axes, 0, top, COLUMNS, LANES, PALE, INK, 0.8)
         for warp in range(4):
-            write(axes, -6, top + QUARTER * (warp + 0.5), f"warp {4 + warp}: lanes {QUARTER * warp}–", size=8, ha="right")
+            text = f"warp {4 + warp}: lanes {QUARTER * warp}–{QUARTER * warp + 31}"
+            write(axes, -6, top + QUARTER * (warp + 0.5), text, size=8, ha="right")
         for region in found:
             sums = region.name.startswith("sums")
             index = int(region.name.split()[1])
@@ -91,8 +92,8 @@ def pair_09():
         part, left = pair_part(rank), rank * 15.5
         first, count = part["A"]
         box(axes, left, 0, 14.5, 12.2, PALE, INK, 0.8)
-        leader = ", the leader: one of its threads issues for both" if rank == 0 else ""
-        write(axes, left + 0.3, 0.7, f"CTA {rank}{leader}", size=10, fontweight="bold")
+        leader = ", the leader: its thread issues for both" if rank == 0 else ""
+        write(axes, left + 0.3, 0.7, f"CTA {rank}{leader}", size=9.5, fontweight="bold")
         write(axes, left + 0.3, 1.6, "shared memory", size=8.5, color=SOFT)
         box(axes, left + 0.5, 2.2, 2.2, 4.0, colours[rank], INK, 0.7)
         write(axes, left + 1.6, 4.2, f"A\nrows\n{first}–\n{first + count - 1}", size=8.5, ha="center", color="white")

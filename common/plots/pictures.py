@@ -10,10 +10,12 @@ from itertools import groupby
 import matplotlib.pyplot as plt
 
 import picture_banks
+import picture_four_roles
 import picture_fragments
 import picture_gemm
 import picture_norm
 import picture_roles
+import picture_tcgen05
 import picture_timeline
 import picture_tma
 from memory import SECTOR, WARP, sectors
@@ -211,6 +213,9 @@ PICTURES = {  # worked out
     "vector_03": vector,
     "layout_07": picture_tma.layout_07,
     "multicast_08": picture_roles.multicast_08,
+    "memory_map_09": picture_tcgen05.memory_map_09,
+    "pair_09": picture_tcgen05.pair_09,
+    "scales_09": picture_tcgen05.scales_09,
 }
 TRACED = {  # of the traces
     "access_00_naive": lambda results: access_of_rung(results, "00_naive", along="m"),
@@ -223,6 +228,7 @@ TRACED = {  # of the traces
     "timeline_04": picture_timeline.timeline_04,
     "timeline_07": picture_tma.timeline_07,
     "timeline_08": picture_roles.timeline_08,
+    "timeline_09": picture_four_roles.timeline_09,
     "fragments_05": picture_fragments.fragments_05,
     "norm_rows": picture_norm.norm_rows,
 }

@@ -11,7 +11,7 @@ KINDS = ("run", "roof", "profile", "soak", "trace", "timeline", "simulator_speed
 STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "until", "first", "count") for step in ("copy", "load", "store")},
     **{"commit": ("at", "group"), "wait": ("at", "below"), "barrier": ("at",)},
-    **{step: ("at", "first") for step in ("expect", "arrive", "ask", "promise")},  # of the mbarrier there
+    **{step: ("at", "first") for step in ("expect", "arrive", "ask", "promise")},  # there
     "multiply": ("at", "until", "count"),
 }
 DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols")}

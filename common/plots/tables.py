@@ -189,7 +189,7 @@ def accesses(results: Results, name: str, problem: str, shape: str | None = None
         known, variant = flat_counters(run), f"`{run['variant']}`"
         for kind in (
             *("global_load", "global_store", "async_copy", "bulk_copy"),
-            *("shared_load", "shared_store", "wgmma", "local", "atomic"),
+            *("shared_load", "shared_store", "wgmma", "tcgen05", "local", "atomic"),
         ):
             requests, sectors = known.get(f"{kind}_requests", 0), known.get(f"{kind}_sectors")
             if kind == "global_load":  # of which the copies have a row of their own

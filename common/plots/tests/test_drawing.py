@@ -11,8 +11,10 @@ from results import ResultError
 try:
     import matplotlib
     import picture_banks
+    import picture_four_roles
     import picture_fragments
     import picture_roles
+    import picture_tcgen05
     import picture_timeline
     import picture_tma
 except ImportError:
@@ -58,10 +60,14 @@ class Drawing(InFolder):
                 "banks_06.svg",
                 "fragments_05.svg",
                 "layout_07.svg",
+                "memory_map_09.svg",
                 "multicast_08.svg",
+                "pair_09.svg",
+                "scales_09.svg",
                 "timeline_04.svg",
                 "timeline_07.svg",
                 "timeline_08.svg",
+                "timeline_09.svg",
                 "vector_03.svg",
                 "norm_rows.svg",
             },
@@ -77,6 +83,7 @@ class Drawing(InFolder):
 
     def test_pictures_need_no_results_but_some_need_traces(self):
         worked_out = {"layout_07.svg", "multicast_08.svg", "tiling_02.svg", "vector_03.svg", "warp_reduction.svg"}
+        worked_out |= {"memory_map_09.svg", "pair_09.svg", "scales_09.svg"}
         self.assertEqual(set(self.drawn("none")), worked_out)
         self.write(TRACES)
         drawn = self.drawn("traces")
@@ -164,6 +171,30 @@ class Layouts(InFolder):
             self.assertEqual({load["wavefronts"] for load in loads}, {4 * conflicts}, variant)
 
 
+    def test_what_lies_in_tensor_memory(self):
+        for arguments, sets in (((False, 6), 0), ((True, 5, 32, 8), 5), ((True, 5, 16, 4), 2)):
+            found = picture_tcgen05.regions(*arguments)
+            self.assertEqual(len(found), 2 + sets)
+            self.assertLessEqual(max(region.first + region.columns for region in found), 512)
+            scales = [region for region in found if region.name.startswith("scales")]
+            first, second = found[:2]
+            self.assertEqual(second.first, first.columns // (2 if sets else 1))
+            for left, right in zip([second, *scales], scales):
+                self.assertLessEqual(left.first + left.columns, right.first)
+
+    def test_a_tile_of_scales_is_full_and_each_word_has_the_four_blocks_of_a_row(self):
+        place = {picture_tcgen05.scale_offset(row, block): (row, block) for row in range(128) for block in range(4)}
+        self.assertEqual(set(place), set(range(512)))
+        for offset, (row, block) in place.items():
+            self.assertEqual(picture_tcgen05.in_tensor_memory(offset), (row % 32, row // 32, block))
+
+    def test_a_pair_has_all_of_a_and_b_once(self):
+        parts = [picture_tcgen05.pair_part(rank) for rank in (0, 1)]
+        for operand in ("A", "B", "D rows"):
+            covered = [first + i for first, count in (part[operand] for part in parts) for i in range(count)]
+            self.assertEqual(covered, list(range(256)), operand)
+
+
 @needs_matplotlib
 class Timelines(InFolder):
     def bars(self, variant):
@@ -247,6 +278,34 @@ class Timelines(InFolder):
         timelines[1] = {**timelines[1], "steps": [s for s in timelines[1]["steps"] if s["step"] != "arrive"]}
         with self.assertRaisesRegex(ResultError, "for ever"):
             picture_roles.Replay(timelines, 256, False)
+
+    def test_the_replay_of_four_roles(self):
+        played = picture_four_roles.replay(self.load(TRACES))
+        looks = picture_four_roles
+        for what, numbers in (
+            *((what, range(18)) for what in (looks.COPY, looks.LANDED, looks.MULTIPLY)),
+            *((what, range(3)) for what in (looks.SUMS, looks.READ)),
+            (looks.STORE, [tile for tile in range(3) for _ in range(4)]),
+            (looks.ANSWER, range(1, 4)),
+        ):
+            self.assertEqual(sorted(bar.number for bar in played.bars if bar.what == what), list(numbers), what)
+        for row in {bar.row for bar in played.bars}:
+            mine = sorted((bar for bar in played.bars if bar.row == row), key=lambda bar: bar.begin)
+            for earlier, later in zip(mine, mine[1:]):
+                self.assertLessEqual(earlier.end, later.begin, row)
+        read = {bar.number: bar for bar in played.bars if bar.what == looks.READ}
+        made = {bar.number: bar for bar in played.bars if bar.what == looks.SUMS}
+        self.assertLess(made[1].begin, read[0].end)  # the next tile's products do not wait for the epilogue
+        self.assertLessEqual(read[0].end, made[2].begin)  # but those that overwrite the sums do
+
+    def test_four_roles_that_wait_for_ever_are_refused(self):
+        results = self.load(TRACES)
+        timelines = {
+            warp: results.timeline("09_tcgen05", "gemm", "launch_control", warp) for warp in picture_four_roles.ROLES
+        }
+        steps = [step for step in timelines[1]["steps"] if step["step"] != "arrive"]
+        with self.assertRaisesRegex(ResultError, "for ever"):
+            picture_four_roles.Replay({**timelines, 1: {**timelines[1], "steps": steps}})
 
     def test_the_ctas_of_a_cluster_load_every_part_of_a_stage_once(self):
         for cluster_m, cluster_n in ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1)):

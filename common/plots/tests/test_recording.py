@@ -110,8 +110,9 @@ class Recorded(InFolder):
                 line(7, {"event": "mma"}, "wgmma.mma_async.sync.aligned"),
                 line(8, {"event": "mma"}, "wgmma.mma_async.sync.aligned"),
                 shared(9, "mbarrier.arrive.shared::cta.b64", 72),
-                line(11, {"event": "mma"}, "wgmma.mma_async.sync.aligned"),
+                line(11, {"event": "mma"}, "tcgen05.mma.cta_group::2.kind::f16"),
                 shared(12, "stmatrix.sync", 0),
+                shared(13, "tcgen05.commit.cta_group::2.mbarrier::arrive::one", 80),
             ],
         )
         self.assertEqual(
@@ -123,6 +124,7 @@ class Recorded(InFolder):
                 {"step": "arrive", "at": 9, "first": 72},
                 {"step": "multiply", "at": 11, "until": 11, "count": 1},
                 {"step": "store", "at": 12, "until": 12, "first": 0, "count": 1},
+                {"step": "promise", "at": 13, "first": 80},
             ],
         )
 
