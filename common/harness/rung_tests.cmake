@@ -42,10 +42,11 @@ function(ladder_rung_tests name arch)
   endforeach()
 endfunction()
 
-# ladder_simulation(NAME TEST arguments): every variant on the simulator at one more shape, "gemm --m 1 --n 8 --k 8".
+# ladder_simulation(NAME TEST arguments): every variant on the simulator at one more shape, "gemm --m 1 --n 8 --k 8", in
+# two orders of execution: large ones.
 function(ladder_simulation name test arguments)
   add_test(NAME ${name}.sim.${test} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim> -D RUN=${arguments}
-           -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
+           -D SEEDS=0,1 -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
   set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600)
 endfunction()
 

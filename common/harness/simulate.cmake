@@ -1,9 +1,9 @@
-# cmake -D PROGRAM=build/bin/NAME_sim -D RUN=gemm -P simulate.cmake
+# cmake -D PROGRAM=build/bin/NAME_sim -D RUN=gemm [-D SEEDS=0,1] -P simulate.cmake
 #
 # The test of a rung's kernels on the simulator: every variant at awkward sizes, or at the one that RUN names, on GPUs of
 # three generations, in three orders of execution that a GPU may choose, with every check on. A GPU that the rung is not
 # for (exit code 77) is passed over. A rung for none of the three runs on the fourth, which nobody here has seen: in six
-# orders.
+# orders. SEEDS: in these alone.
 separate_arguments(run UNIX_COMMAND "${RUN} --ablate --verify-only")
 set(ran 0)
 foreach(device a100 l40s h200 b200)
@@ -13,6 +13,9 @@ foreach(device a100 l40s h200 b200)
       break()
     endif()
     set(seeds 0 1 2 3 4 5)
+  endif()
+  if(DEFINED SEEDS)
+    string(REPLACE "," ";" seeds ${SEEDS})
   endif()
   foreach(seed IN LISTS seeds)
     execute_process(
