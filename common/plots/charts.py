@@ -195,7 +195,9 @@ def all_charts(results: Results) -> dict:
         "sweep_gemm": lambda: sweep(results, "gemm"),
         "sweep_norm": lambda: sweep(results, "fused_norm"),
     }
-    for rung, problem, shape in results.ablations():
-        short = "norm" if problem == "fused_norm" else problem
-        charts[f"ablation_{rung}_{short}"] = lambda of=(rung, problem, shape): ablation(results, *of)
+    for (rung, problem), shapes in results.ablations().items():
+        name = f"ablation_{rung}_{'norm' if problem == 'fused_norm' else problem}"
+        for shape in shapes:  # the first is the usual one
+            size = "" if shape == shapes[0] else "_" + (shape if "³" not in pretty(shape) else shape.split("x")[0])
+            charts[name + size] = lambda of=(rung, problem, shape): ablation(results, *of)
     return charts

@@ -14,6 +14,7 @@ import picture_fragments
 import picture_gemm
 import picture_norm
 import picture_roles
+import picture_split
 import picture_timeline
 import picture_tma
 from memory import SECTOR, WARP, sectors
@@ -211,6 +212,7 @@ PICTURES = {  # worked out
     "vector_03": vector,
     "layout_07": picture_tma.layout_07,
     "multicast_08": picture_roles.multicast_08,
+    "split_08": picture_split.split_08,
 }
 TRACED = {  # of the traces
     "access_00_naive": lambda results: access_of_rung(results, "00_naive", along="m"),
