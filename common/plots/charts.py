@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
+from matplotlib.lines import Line2D
 
 from results import BASELINE, DEFAULT_SHAPE, UNIT, Results, baseline_score, best_baseline, pretty, ratio, score, sizes
 from style import (
@@ -147,6 +148,10 @@ def sweep(results: Results, problem: str):
             from_x, position = axes_fraction(right, *points[-1])
             ends.append((position, label, look["color"], from_x))
     end_labels(right, ends, 1.05)
+    elsewhere = [(label, look) for label, look, values in lines if not any(values)]  # they end in the left panel
+    if elsewhere:
+        handles = [Line2D([], [], label=label, markeredgecolor=INK, **look) for label, look in elsewhere]
+        right.legend(handles=handles, loc="lower right", fontsize=8.5, frameon=False)
     titles(left, f"{NAMES[problem]}: throughput against size, bf16", results.where_measured())
     return figure
 

@@ -59,7 +59,7 @@ def split_08(cluster_k: int = 4):
     titles(
         axes,
         f"08_warp_specialized: {cluster_k} CTAs have the same tile, and each its part of k",
-        "Worked out, by the formulas of combine(): a tile of 64×64, in groups of 8 columns. Dashed: st.async, 16 bytes of "
-        "a thread at a time. Each CTA adds what it has in the order of parts.",
+        "Worked out, by the formulas of combine(): a tile of 64×64, in groups of 8 columns. Dashed: st.async, 16 bytes "
+        "of a thread at a time. Each CTA adds what it has in the order of parts.",
     )
     return figure
