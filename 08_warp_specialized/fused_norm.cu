@@ -1,158 +1,159 @@
-// A warp that fetches, warps that compute. One thread asks for rows by bulk copies, as far ahead as the ring
-// allows; all other warps wait for them, reduce and store. They tell each other by mbarriers, a full one and
-// an empty one for every stage, so that nobody waits for more than what it needs. gamma is read once per CTA,
-// into registers.
+// A row in the registers of a cluster. Each CTA has a part of the row, which it reads with ordinary 16-byte
+// loads; the CTAs tell each other their sums through shared memory. So a CTA stays small however wide the row
+// is, several share an SM, and while one waits for its sum the others read.
+//
+// h is stored as soon as it is known, y when the sum is: stores begin while other loads of the SM are still
+// on their way.
 #include <algorithm>
 
+#include "08_warp_specialized/norm_vectors.cuh"
 #include "08_warp_specialized/variants.h"
-#include "common/ptx/barrier.cuh"
+#include "common/ptx/cluster.cuh"
+#include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/mbarrier.cuh"
-#include "common/ptx/tma.cuh"
 
 namespace ladder::rung_08 {
 namespace {
 
-constexpr int warp_size = 32;
-constexpr int vector = 8;  // bf16 elements in 16 bytes
+using ptx::SharedAddress;
 
-__device__ float warp_sum(float value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(0xFFFFFFFFu, value, distance);
-  return value;
+// What there is to choose. As it stands it is the rung; every ablation changes one line.
+struct NormDesign {
+  bool clusters = true;     // for rows of more than 2048 columns, instead of one CTA for every row
+  bool early_h = true;      // stored before the sum is known, instead of with y
+  bool streaming = false;   // loads that bypass L1, stores that L2 shall evict first
+  bool persistent = false;  // as many CTAs as run at once, instead of one cluster for each row
+  bool early_start = true;  // while the grid before still runs
+};
+
+// ... and what follows from the width: `clusters` CTAs of at most `threads` threads with up to `vectors`
+// vectors.
+template <NormDesign d, int vectors_, int cluster_, int threads_>
+struct NormConfig {
+  static constexpr NormDesign design = d;
+  static constexpr int vectors = vectors_, cluster = cluster_, most_threads = threads_;
+};
+
+template <bool streaming>
+__device__ uint4 load_once(const __nv_bfloat16* from) {
+  if constexpr (!streaming) return load(from);
+  uint4 bits;
+  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(bits.x), "=r"(bits.y), "=r"(bits.z), "=r"(bits.w)
+               : "l"(from));
+  return bits;
+}
+template <bool streaming>
+__device__ void store_once(__nv_bfloat16* to, uint4 bits) {
+  if constexpr (streaming) {
+    __stcs(reinterpret_cast<uint4*>(to), bits);
+  } else {
+    store(to, bits);
+  }
 }
 
-// The sum over the threads of a row, a warp or up to 16 of them. `partial` is free again when every thread
-// has passed the barrier of another call: callers take turns between two.
-__device__ float row_sum(float value, float (&partial)[warp_size], int threads) {
-  value = warp_sum(value);
-  if (threads == warp_size) return value;
+// The sum of what the `warps` warps of a row have, in all their threads. `partial` is theirs, and free again
+// when every thread of the CTA has passed the barrier of another call: callers take turns between two.
+__device__ float sum_of_warps(float of_warp, float* partial, int warps) {
+  if (warps == 1) return of_warp;
   const int lane = threadIdx.x % warp_size;
-  if (lane == 0) partial[threadIdx.x / warp_size] = value;
-  ptx::barrier_sync(1, threads);  // partial[] is complete
-  return warp_sum(lane < threads / warp_size ? partial[lane] : 0.0f);
+  if (lane == 0) partial[threadIdx.x / warp_size] = of_warp;
+  __syncthreads();  // partial[] is complete
+  return warp_sum(lane < warps ? partial[lane] : 0.0f);
 }
 
-// Two bf16 in 32 bits: the first is the lower half. Widening is a shift, since bf16 is the upper half of
-// fp32.
-__device__ float low_half(unsigned pair) {
-  return __uint_as_float(pair << 16);
-}
-__device__ float high_half(unsigned pair) {
-  return __uint_as_float(pair & 0xFFFF0000u);
-}
-__device__ unsigned pack(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return reinterpret_cast<const unsigned&>(pair);
-}
-
-__device__ uint4 load(const __nv_bfloat16* from) {
-  return *reinterpret_cast<const uint4*>(from);
-}
-__device__ void store(__nv_bfloat16* to, uint4 bits) {
-  *reinterpret_cast<uint4*>(to) = bits;
-}
-
-__device__ unsigned add_pair(unsigned x, unsigned residual, float& squares) {
-  const unsigned h = pack(low_half(x) + low_half(residual), high_half(x) + high_half(residual));
-  squares += low_half(h) * low_half(h) + high_half(h) * high_half(h);
-  return h;
-}
-__device__ uint4 add_vector(uint4 x, uint4 residual, float& squares) {
-  return make_uint4(add_pair(x.x, residual.x, squares), add_pair(x.y, residual.y, squares),
-                    add_pair(x.z, residual.z, squares), add_pair(x.w, residual.w, squares));
-}
-__device__ unsigned scale_pair(unsigned h, unsigned gamma, float scale) {
-  return pack(low_half(h) * scale * low_half(gamma), high_half(h) * scale * high_half(gamma));
-}
-__device__ uint4 scale_vector(uint4 h, uint4 gamma, float scale) {
-  return make_uint4(scale_pair(h.x, gamma.x, scale), scale_pair(h.y, gamma.y, scale),
-                    scale_pair(h.z, gamma.z, scale), scale_pair(h.w, gamma.w, scale));
-}
-
-// The CTA takes `rows_per_cta` neighbouring rows at a time, then the next as many as all CTAs together. A row
-// is `threads` threads, whole warps, with up to `vectors` vectors each; more than one row shares a CTA where
-// a row is one warp's. The last warp fetches. cols is a multiple of 8 and at most threads · vectors · 8.
-template <int vectors, int stages, int most_threads>
-__global__ void __launch_bounds__(most_threads + warp_size)
-    rows_through_ring(FusedNorm p, int threads, int rows_per_cta) {
-  extern __shared__ uint4 ring[];  // [stage][x, residual][row][column]
-  __shared__ ptx::Mbarrier full_barriers[stages], empty_barriers[stages];
-  __shared__ float partial[2][warp_size];
-  const int row_vectors = p.cols / vector, input_vectors = rows_per_cta * row_vectors;
-  auto full = [&](int stage) { return ptx::shared_address(&full_barriers[stage]); };
-  auto empty = [&](int stage) { return ptx::shared_address(&empty_barriers[stage]); };
-  const int workers = threads * rows_per_cta;
-  if (threadIdx.x == 0) {
-    for (int s = 0; s < stages; ++s) {
-      ptx::mbarrier_init(full(s), 1);
-      ptx::mbarrier_init(empty(s), workers / warp_size);
+// `cluster` CTAs for a row, or, where a row needs few threads, blockDim.y rows for a CTA. A thread has up to
+// `vectors` vectors. cols is a multiple of 8 and at most cluster · blockDim.x · vectors · 8.
+template <class C>
+__global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
+  constexpr NormDesign d = C::design;
+  constexpr int vectors = C::vectors, cluster = C::cluster;
+  __shared__ float partial[2][warp_size];  // of the CTA's warps
+  __shared__ float sums[2][cluster];       // of the cluster's CTAs
+  __shared__ ptx::Mbarrier arrived[2];     // all of sums[]
+  const int rank = cluster > 1 ? ptx::cluster_rank() : 0, warps = blockDim.x / warp_size;
+  if constexpr (cluster > 1) {
+    if (threadIdx.x == 0) {
+      for (auto& barrier : arrived) {
+        ptx::mbarrier_init(ptx::shared_address(&barrier), 1);
+        ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&barrier), sizeof sums[0]);
+      }
+      ptx::fence_mbarrier_init();
     }
-    ptx::fence_mbarrier_init();
+    ptx::cluster_arrive_relaxed();  // waited for when the first sum is sent
   }
-  __syncthreads();  // the barriers are there
-
-  const unsigned row_step = gridDim.x * rows_per_cta;  // unsigned, as the row after the last may pass 2^31
-  unsigned first = blockIdx.x * rows_per_cta;          // of the rows that are next
-  int stage = 0, parity = 0;
-  auto advance = [&] {
-    first += row_step;
-    if (++stage == stages) {
-      stage = 0;
-      parity ^= 1;
-    }
-  };
-
-  if (int(threadIdx.x) >= workers) {
-    if (int(threadIdx.x) > workers) return;
-    for (; first < unsigned(p.rows); advance()) {
-      ptx::mbarrier_wait(empty(stage), parity ^ 1);  // parity 1 first: before the first phase all are free
-      const int bytes = int(min(unsigned(rows_per_cta), p.rows - first)) * row_vectors * 16;
-      const std::size_t start = std::size_t(first) * p.cols;
-      const uint4* to = ring + stage * 2 * input_vectors;
-      ptx::mbarrier_arrive_expect_bytes(full(stage), 2 * bytes);
-      ptx::bulk_load(ptx::shared_address(to), p.x + start, bytes, full(stage));
-      ptx::bulk_load(ptx::shared_address(to + input_vectors), p.residual + start, bytes, full(stage));
-    }
-    return;
+  if constexpr (d.early_start) {
+    ptx::let_next_grid_start();
+    ptx::wait_for_previous_grid();  // it may have written x, and read h
   }
 
-  const int mine = threadIdx.x / threads,
-            thread = threadIdx.x % threads;                   // which of the rows; which thread of it
-  auto column = [&](int v) { return v * threads + thread; };  // in vectors
-  // Where a thread has many vectors, gamma is read again for every row, from L1.
-  constexpr bool gamma_stays = vectors < 4;
-  uint4 h[vectors], gamma[vectors];
-  if constexpr (gamma_stays) {
-#pragma unroll
-    for (int v = 0; v < vectors; ++v)
-      if (column(v) < row_vectors) gamma[v] = load(p.gamma + column(v) * vector);
-  }
-  int turn = 0;
-  for (; first < unsigned(p.rows); advance()) {
-    const unsigned row = first + mine;
-    const bool there = row < unsigned(p.rows);  // the same for all threads of a row
-    float squares = 0;
-    ptx::mbarrier_wait(full(stage), parity);
-#pragma unroll
-    for (int v = 0; v < vectors; ++v) {
-      if (!there || column(v) >= row_vectors) continue;
-      const uint4* x = ring + stage * 2 * input_vectors + mine * row_vectors + column(v);
-      h[v] = add_vector(x[0], x[input_vectors], squares);
-    }
-    __syncwarp();  // the whole warp has read its part
-    if (threadIdx.x % warp_size == 0) ptx::mbarrier_arrive(empty(stage));
-
-    const float scale = rsqrtf(row_sum(squares, partial[turn], threads) / float(p.cols) + p.eps);
-    turn ^= 1;  // slower warps may still read these partial sums
+  // This CTA's part of the row, in vectors; this thread's v-th.
+  const int row_vectors = p.cols / vector, share = ceil_div(row_vectors, cluster);
+  const int begin = rank * share, end = min(begin + share, row_vectors);
+  auto column = [&](int v) { return begin + v * int(blockDim.x) + int(threadIdx.x); };
+  const int rows_at_once = gridDim.x / cluster * blockDim.y;
+  int turn = 0, parity = 0;
+  bool peers_started = false;
+  for (int row = blockIdx.x / cluster * blockDim.y + threadIdx.y;; row += rows_at_once) {
+    const bool there = row < p.rows;
+    if (!there && row - int(threadIdx.y) >= p.rows) break;  // none of the CTA's rows is
     const std::size_t start = std::size_t(row) * p.cols;
+    // All loads of a row are on their way before the first is used. Of 16 vectors that would be too many
+    // registers: four at a time, and gamma when it is needed.
+    constexpr bool fits = vectors <= 4;
+    constexpr int batch = fits ? vectors : 4;
+    uint4 h[vectors], gamma[vectors];
+    float squares = 0;
+#pragma unroll
+    for (int first = 0; first < vectors; first += batch) {
+      uint4 x[batch], residual[batch];
+#pragma unroll
+      for (int i = 0; i < batch; ++i) {
+        x[i] = residual[i] = make_uint4(0, 0, 0, 0);
+        if (!there || column(first + i) >= end) continue;
+        x[i] = load_once<d.streaming>(p.x + start + column(first + i) * vector);
+        residual[i] = load_once<d.streaming>(p.residual + start + column(first + i) * vector);
+      }
+      if constexpr (fits) {
+#pragma unroll
+        for (int v = 0; v < vectors; ++v)
+          if (column(v) < end) gamma[v] = load(p.gamma + column(v) * vector);
+      }
+#pragma unroll
+      for (int i = 0; i < batch; ++i) {
+        h[first + i] = add_vector(x[i], residual[i], squares);
+        if (d.early_h && there && column(first + i) < end)
+          store_once<d.streaming>(p.h + start + column(first + i) * vector, h[first + i]);
+      }
+    }
+
+    float sum = sum_of_warps(warp_sum(squares), partial[turn] + threadIdx.y * warps, warps);
+    if constexpr (cluster > 1) {
+      if (!peers_started) ptx::cluster_wait();  // their barriers are there
+      peers_started = true;
+      const SharedAddress barrier = ptx::shared_address(&arrived[turn]);
+      if (threadIdx.x < cluster)
+        ptx::store_async(ptx::shared_address(&sums[turn][rank]), sum, barrier, threadIdx.x);
+      ptx::mbarrier_wait(barrier, parity);
+      sum = 0;
+#pragma unroll
+      for (int from = 0; from < cluster; ++from) sum += sums[turn][from];  // in the same order everywhere
+      if constexpr (d.persistent) {
+        __syncthreads();  // all have seen the phase: the next one may begin
+        if (threadIdx.x == 0) ptx::mbarrier_arrive_expect_bytes(barrier, sizeof sums[0]);
+      }
+    }
+    const float scale = rsqrtf(sum / float(p.cols) + p.eps);
 #pragma unroll
     for (int v = 0; v < vectors; ++v) {
-      if (!there || column(v) >= row_vectors) break;
-      if constexpr (!gamma_stays) gamma[v] = load(p.gamma + column(v) * vector);
-      store(p.h + start + column(v) * vector, h[v]);
-      store(p.y + start + column(v) * vector, scale_vector(h[v], gamma[v], scale));
+      if (!there || column(v) >= end) break;
+      if constexpr (!fits) gamma[v] = load(p.gamma + column(v) * vector);
+      if constexpr (!d.early_h) store_once<d.streaming>(p.h + start + column(v) * vector, h[v]);
+      store_once<d.streaming>(p.y + start + column(v) * vector, scale_vector(h[v], gamma[v], scale));
     }
+    if constexpr (!d.persistent) break;
+    parity ^= turn;
+    turn ^= 1;
   }
 }
 
@@ -187,7 +188,8 @@ __global__ void __launch_bounds__(any_width_threads) row_of_any_width(FusedNorm 
         squares += __bfloat162float(p.h[start + col]) * __bfloat162float(p.h[start + col]);
       });
 
-  const float scale = rsqrtf(row_sum(squares, partial, any_width_threads) / float(p.cols) + p.eps);
+  const float scale =
+      rsqrtf(sum_of_warps(warp_sum(squares), partial, any_width_threads / warp_size) / float(p.cols) + p.eps);
   for_row(
       [&](int col) {
         unsigned gamma[vector / 2];  // not aligned with the row: one by one, and from L1 after the first row
@@ -202,57 +204,97 @@ __global__ void __launch_bounds__(any_width_threads) row_of_any_width(FusedNorm 
       });
 }
 
-// As many threads per row as `vectors` vectors each need, in whole warps; eight rows to a CTA where that is
-// one warp; as many stages as fit, and as many CTAs as the device can hold at once, or fewer rows.
-template <int vectors, int stages, int most_threads>
+template <NormDesign d, int vectors, int cluster, int most_threads>
 cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
-  const int threads = ceil_div(ceil_div(p.cols, vector * vectors), warp_size) * warp_size;
-  const int rows_per_cta = threads == warp_size ? most_threads / warp_size : 1;
-  const int ring_bytes = stages * 2 * p.cols * rows_per_cta * int(sizeof(__nv_bfloat16));
-  const int all_threads = threads * rows_per_cta + warp_size;
-  auto* kernel = rows_through_ring<vectors, stages, most_threads>;
-  int device, limit, sms, ctas_per_sm;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess)
-    error = cudaDeviceGetAttribute(&limit, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  if (error != cudaSuccess) return error;
-  if constexpr (stages > 1) {
-    if (ring_bytes + 1024 > limit)  // the barriers and partial[], too, are shared memory
-      return launch<vectors, stages - 1, most_threads>(p, stream);
+  constexpr int least_threads = 128;  // of a CTA
+  auto* kernel = row_in_cluster<NormConfig<d, vectors, cluster, most_threads>>;
+  const int share = ceil_div(p.cols / vector, cluster);
+  const int threads = ceil_div(ceil_div(share, vectors), warp_size) * warp_size;
+  const int rows_per_cta = cluster == 1 ? std::max(1, least_threads / threads) : 1;
+  // A cluster of one is launched as none: CTAs that ask for a cluster start more slowly.
+  cudaLaunchAttribute attributes[2]{};
+  int count = 0;
+  if (cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {cluster, 1, 1};
   }
-  error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, ring_bytes);
-  if (error == cudaSuccess)
-    error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas_per_sm, kernel, all_threads, ring_bytes);
+  if (d.early_start) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
+  cudaLaunchConfig_t config{};
+  config.blockDim = dim3(threads, rows_per_cta);
+  config.stream = stream;
+  config.attrs = attributes;
+  config.numAttrs = count;
+  cudaError_t error = cudaSuccess;
+  if constexpr (cluster > 8)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+  int clusters = ceil_div(p.rows, rows_per_cta);
+  if constexpr (d.persistent) {
+    int at_once = 0;
+    if constexpr (cluster > 1) {
+      config.gridDim = cluster;
+      if (error == cudaSuccess) error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
+    } else {
+      int device = 0, sms = 0;
+      if (error == cudaSuccess) error = cudaGetDevice(&device);
+      if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+      if (error == cudaSuccess)
+        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel, threads * rows_per_cta, 0);
+      at_once *= sms;
+    }
+    clusters = std::min(clusters, at_once);
+  }
   if (error != cudaSuccess) return error;
-  const int ctas = std::min(ceil_div(p.rows, rows_per_cta), sms * ctas_per_sm);
-  kernel<<<ctas, all_threads, ring_bytes, stream>>>(p, threads, rows_per_cta);
-  return cudaGetLastError();
+  config.gridDim = unsigned(clusters) * cluster;
+  return cudaLaunchKernelEx(&config, kernel, p);
 }
 
-template <int stages>
+// Small CTAs, but none that reads less than 8 KiB where it belongs to a cluster: an SM can start only so
+// many. The chapter derives it.
+template <NormDesign d>
 cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
-  if (p.cols % vector != 0 || p.cols > 512 * 8 * vector) {
-    row_of_any_width<<<p.rows, any_width_threads, 0, stream>>>(p);
-    return cudaGetLastError();
+  if (p.cols % vector == 0) {
+    if constexpr (d.clusters) {
+      if (p.cols <= 2048) return launch<d, 1, 1, 256>(p, stream);
+      if (p.cols <= 8192) return launch<d, 1, 2, 512>(p, stream);
+      if (p.cols <= 16384) return launch<d, 2, 4, 256>(p, stream);
+      if (p.cols <= 32768) return launch<d, 2, 8, 256>(p, stream);
+      if (p.cols <= 262144) return launch<d, 4, 16, 512>(p, stream);
+      // The loop over rows would take the registers that 16 vectors need.
+      if constexpr (!d.persistent) {
+        if (p.cols <= 1048576) return launch<d, 16, 16, 512>(p, stream);
+      }
+    } else {
+      if (p.cols <= 8192) return launch<d, 1, 1, 1024>(p, stream);
+      if (p.cols <= 32768) return launch<d, 4, 1, 1024>(p, stream);
+      if (p.cols <= 65536) return launch<d, 16, 1, 512>(p, stream);
+    }
   }
-  if (p.cols <= warp_size * 1 * vector) return launch<1, stages, 256>(p, stream);
-  if (p.cols <= warp_size * 2 * vector) return launch<2, stages, 256>(p, stream);
-  if (p.cols <= warp_size * 4 * vector) return launch<4, stages, 256>(p, stream);
-  if (p.cols <= 512 * 2 * vector) return launch<2, stages, 512>(p, stream);
-  return launch<8, stages, 512>(p, stream);
+  row_of_any_width<<<p.rows, any_width_threads, 0, stream>>>(p);
+  return cudaGetLastError();
 }
 
 }  // namespace
 
-cudaError_t fused_norm_1_stage(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<1>(p, stream);
+cudaError_t fused_norm_no_clusters(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<NormDesign{.clusters = false}>(p, stream);
 }
-cudaError_t fused_norm_3_stages(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<3>(p, stream);
+cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<NormDesign{.early_h = false}>(p, stream);
 }
-cudaError_t fused_norm_warp_specialized(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<2>(p, stream);
+cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<NormDesign{.streaming = true}>(p, stream);
+}
+cudaError_t fused_norm_persistent(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<NormDesign{.persistent = true}>(p, stream);
+}
+cudaError_t fused_norm_late_start(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<NormDesign{.early_start = false}>(p, stream);
+}
+cudaError_t fused_norm_row_in_cluster(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<NormDesign{}>(p, stream);
 }
 
 }  // namespace ladder::rung_08

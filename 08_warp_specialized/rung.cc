@@ -54,10 +54,21 @@ const Rung& rung() {
             rung_08::rows_of_vectors, rung_08::gemm_128x256},
            {"warp_specialized", "whichever of the last nine the estimate finds fastest",
             rung_08::rows_of_vectors, rung_08::gemm_warp_specialized}},
-      .fused_norm = {{"1_stage", "rows fetched one batch ahead", any_shape, rung_08::fused_norm_1_stage},
-                     {"3_stages", "three batches ahead", any_shape, rung_08::fused_norm_3_stages},
-                     {"warp_specialized", "a warp that fetches, two batches ahead of those that compute",
-                      any_shape, rung_08::fused_norm_warp_specialized}},
+      .fused_norm =
+          {{"ring_1_stage", "rows fetched by a warp's bulk copies, one batch ahead of those that compute",
+            rung_08::rows_in_ring, rung_08::fused_norm_ring_1_stage},
+           {"ring", "the same, two batches ahead", rung_08::rows_in_ring, rung_08::fused_norm_ring},
+           {"ring_3_stages", "three batches ahead", rung_08::rows_in_ring, rung_08::fused_norm_ring_3_stages},
+           {"persistent", "16-byte loads by all threads; CTAs stay for many rows", any_shape,
+            rung_08::fused_norm_persistent},
+           {"streaming", "a cluster for each row; loads past L1, stores that L2 evicts first", any_shape,
+            rung_08::fused_norm_streaming},
+           {"late_h", "h stored with y, not as soon as it is known", any_shape, rung_08::fused_norm_late_h},
+           {"late_start", "a grid starts when the one before has ended", any_shape,
+            rung_08::fused_norm_late_start},
+           {"no_clusters", "a CTA for each row, however wide", any_shape, rung_08::fused_norm_no_clusters},
+           {"row_in_cluster", "a row in the registers of a cluster", any_shape,
+            rung_08::fused_norm_row_in_cluster}},
   };
   return r;
 }

@@ -10,8 +10,9 @@ __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
 }
 
-// Why gemm cannot run a shape.
+// Why gemm, and why the norm's ring of bulk copies, cannot run a shape.
 std::string rows_of_vectors(const Gemm& p);
+std::string rows_in_ring(const FusedNorm& p);
 
 cudaError_t gemm_no_cluster(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_shared_a(const Gemm& p, cudaStream_t stream);
@@ -39,8 +40,14 @@ cudaError_t gemm_128x128(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x192(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream);
-cudaError_t fused_norm_1_stage(const FusedNorm& p, cudaStream_t stream);
-cudaError_t fused_norm_3_stages(const FusedNorm& p, cudaStream_t stream);
-cudaError_t fused_norm_warp_specialized(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_ring_1_stage(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_ring(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_ring_3_stages(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_persistent(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_late_start(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_no_clusters(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_row_in_cluster(const FusedNorm& p, cudaStream_t stream);
 
 }  // namespace ladder::rung_08

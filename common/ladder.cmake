@@ -59,20 +59,28 @@ function(ladder_simulated program)
   target_link_libraries(${program} PRIVATE ladder_harness_sim)
 endfunction()
 
-# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ...): the program NAME in bin/, the same objects on the simulator as
-# NAME_sim, their tests, and the rung's place in the course. A kernel that spills registers, or keeps an array in local
-# memory, gets a warning, and so does not build.
+# ladder_objects(TARGET ARCH SOURCE...): a rung's code for ARCH. A kernel that spills registers, or keeps an array in
+# local memory, gets a warning, and so does not build.
+function(ladder_objects target arch)
+  add_library(${target} OBJECT ${ARGN})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PUBLIC CUDA::toolkit PRIVATE ladder_warnings)
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills,-warn-lmem-usage>)
+  ladder_architecture(${target} ${arch})
+endfunction()
+
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... ALSO 103a ...): the program NAME in bin/, the same objects on the
+# simulator as NAME_sim, their tests, and the rung's place in the course. ALSO: architectures that the same source must
+# build for, where PTX for ARCH does not run.
 function(ladder_rung name)
-  cmake_parse_arguments(rung "" "ARCH" "SOURCES" ${ARGN})
+  cmake_parse_arguments(rung "" "ARCH" "SOURCES;ALSO" ${ARGN})
   if(NOT rung_SOURCES)
     set(rung_SOURCES rung.cc gemm.cu fused_norm.cu)
   endif()
-  add_library(${name}_objects OBJECT ${rung_SOURCES})
-  target_include_directories(${name}_objects PRIVATE ${PROJECT_SOURCE_DIR})
-  target_link_libraries(${name}_objects PUBLIC CUDA::toolkit PRIVATE ladder_warnings)
-  target_compile_options(${name}_objects PRIVATE
-    $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills,-warn-lmem-usage>)
-  ladder_architecture(${name}_objects ${rung_ARCH})
+  ladder_objects(${name}_objects ${rung_ARCH} ${rung_SOURCES})
+  foreach(arch IN LISTS rung_ALSO)
+    ladder_objects(${name}_for_${arch} ${arch} ${rung_SOURCES})
+  endforeach()
   set_target_properties(${name}_objects PROPERTIES LADDER_ARCH ${rung_ARCH})
 
   add_executable(${name} $<TARGET_OBJECTS:${name}_objects>)

@@ -37,8 +37,9 @@ std::vector<float> library_reference(const Gemm& p);
 
 // What a variant is timed beside: cuBLAS for the gemm, a plain copy for the norm. `sets` are the problems
 // that timings rotate over.
-std::vector<Contender> baselines(const std::vector<Gemm>& sets);
-std::vector<Contender> baselines(const std::vector<FusedNorm>& sets);
+// What is timed has this precision; cuBLAS multiplies bf16 all the same, the copy moves as many bytes.
+std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision precision);
+std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision precision);
 
 // --- Only on the simulator.
 

@@ -60,4 +60,9 @@ void GuardedBuffer::copy_to_host(std::uint64_t first, std::span<__nv_bfloat16> t
         "copying " + name_ + " to the host");
 }
 
+void GuardedBuffer::copy_from_host(std::span<const __nv_bfloat16> from) const {
+  check(cudaMemcpy(data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice),
+        "copying " + name_ + " to the GPU");
+}
+
 }  // namespace ladder

@@ -33,6 +33,9 @@ class GuardedBuffer {
   // Copies elements [first, first + to.size()) to the host.
   void copy_to_host(std::uint64_t first, std::span<__nv_bfloat16> to) const;
 
+  // Copies as many elements as there are, from the host.
+  void copy_from_host(std::span<const __nv_bfloat16> from) const;
+
  private:
   static constexpr std::uint64_t guard_bytes = 1 << 16;
 

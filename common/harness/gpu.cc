@@ -43,20 +43,20 @@ std::vector<float> library_reference(const Gemm& p) {
   return host;
 }
 
-std::vector<Contender> baselines(const std::vector<Gemm>& sets) {
+std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision) {
   return cublas_baselines(sets);
 }
 
 // One plain copy that reads and writes together as many bytes as the norm must move, less what is over a
 // multiple of 64 KiB each way where that is little: cudaMemcpy is much slower for some ragged sizes, and the
 // rival shall be at its best.
-std::vector<Contender> baselines(const std::vector<FusedNorm>& sets) {
+std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision precision) {
   struct Pair {
     GuardedBuffer from, to;
   };
   auto pairs = std::make_shared<std::vector<Pair>>();
   constexpr std::uint64_t granule = 65536 / sizeof(__nv_bfloat16);
-  std::uint64_t elements = footprint_bytes(sets[0]) / 2 / sizeof(__nv_bfloat16);
+  std::uint64_t elements = footprint_bytes(sets[0], precision) / 2 / sizeof(__nv_bfloat16);
   if (elements > 64 * granule) elements -= elements % granule;
   for (std::size_t i = 0; i < sets.size(); ++i) {
     pairs->push_back({GuardedBuffer("the copy's source", GuardedBuffer::Kind::input, elements),

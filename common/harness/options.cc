@@ -238,7 +238,7 @@ static const char how_to_write[] = R"(  --json FILE          append one JSON obj
 
 static const char environment[] = R"(
 environment
-  SIMULATOR_DEVICE     the GPU to be: a100, l40s, h200 (default) or b200
+  SIMULATOR_DEVICE     the GPU to be: a100, l40s, h200 (default, unless the rung is for b200) or b200
   SIMULATOR_SEED       0 (default): warps run in order; any other number: another order that a GPU may choose
   SIMULATOR_CHECKS     what to do about races, reads of memory never written, divergent barriers:
                        fail (default), report, or off

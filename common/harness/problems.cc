@@ -14,6 +14,7 @@ std::vector<Gemm> ProblemInfo<Gemm>::verify_shapes() {
           gemm_shape(1, 8, 8), gemm_shape(7, 16, 8), gemm_shape(130, 8, 40), gemm_shape(129, 136, 24),
           gemm_shape(128, 256, 64), gemm_shape(128, 128, 160), gemm_shape(200, 264, 40),
           gemm_shape(264, 136, 72), gemm_shape(65, 8, 1024), gemm_shape(257, 520, 56),
+          gemm_shape(129, 136, 352), gemm_shape(300, 264, 48),  // and k in blocks of 32 and 16
           gemm_shape(333, 520, 264), gemm_shape(1024, 1000, 1016), gemm_shape(4096, 4096, 4096)};
 }
 
@@ -23,11 +24,12 @@ std::vector<Gemm> ProblemInfo<Gemm>::sweep_shapes() {
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::verify_shapes() {
-  return {norm_shape(1, 1),     norm_shape(3, 7),       norm_shape(111, 541),    norm_shape(37, 256),
-          norm_shape(19, 512),  norm_shape(5, 1000),    norm_shape(13, 2040),    norm_shape(9, 4096),
-          norm_shape(7, 8192),  norm_shape(1, 65537),   norm_shape(5, 16384),    norm_shape(3, 32760),
-          norm_shape(3, 65536), norm_shape(8, 65537),   norm_shape(2, 131072),   norm_shape(2600, 520),
-          norm_shape(3, 24576), norm_shape(8192, 4096), norm_shape(16384, 8192), norm_shape(2048, 65536)};
+  return {norm_shape(1, 1),       norm_shape(3, 7),      norm_shape(111, 541),   norm_shape(37, 256),
+          norm_shape(19, 512),    norm_shape(5, 1000),   norm_shape(13, 2040),   norm_shape(9, 4096),
+          norm_shape(7, 8192),    norm_shape(1, 65537),  norm_shape(5, 16384),   norm_shape(3, 32760),
+          norm_shape(3, 65536),   norm_shape(8, 65537),  norm_shape(2, 131072),  norm_shape(2600, 520),
+          norm_shape(3, 24576),   norm_shape(1, 300000), norm_shape(8192, 4096), norm_shape(16384, 8192),
+          norm_shape(2048, 65536)};
 }
 
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {
@@ -64,20 +66,27 @@ static std::uint64_t product(int x, int y) {
   return std::uint64_t(x) * std::uint64_t(y);
 }
 
-std::uint64_t footprint_bytes(const Gemm& p) {
-  return 2 * (product(p.m, p.k) + product(p.k, p.n) + product(p.m, p.n));
+static std::uint64_t matrix_bytes(Precision precision, int rows, int cols) {
+  if (precision == Precision::bf16) return 2 * product(rows, cols);
+  const QuantisedLayout layout(precision, rows, cols);
+  return layout.element_bytes() + layout.scale_bytes();
 }
 
-std::uint64_t footprint_bytes(const FusedNorm& p) {
-  return 4 * 2 * product(p.rows, p.cols) + 2 * std::uint64_t(p.cols);
+std::uint64_t footprint_bytes(const Gemm& p, Precision precision) {
+  return matrix_bytes(precision, p.m, p.k) + matrix_bytes(precision, p.n, p.k) + 2 * product(p.m, p.n);
 }
 
-double score(const Gemm& p, double microseconds) {
+std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision) {
+  return 3 * 2 * product(p.rows, p.cols) + matrix_bytes(precision, p.rows, p.cols) +
+         2 * std::uint64_t(p.cols);
+}
+
+double score(const Gemm& p, Precision, double microseconds) {
   return 2.0 * p.m * p.n * p.k / microseconds * 1e-6;
 }
 
-double score(const FusedNorm& p, double microseconds) {
-  return double(footprint_bytes(p)) / microseconds * 1e-3;
+double score(const FusedNorm& p, Precision precision, double microseconds) {
+  return double(footprint_bytes(p, precision)) / microseconds * 1e-3;
 }
 
 }  // namespace ladder

@@ -66,12 +66,13 @@ std::string shape_text(const Gemm& p);       // "4096x4096x4096" (m x n x k)
 std::string shape_text(const FusedNorm& p);  // "16384x8192" (rows x cols)
 
 // Bytes of device memory that one set of inputs and outputs takes.
-std::uint64_t footprint_bytes(const Gemm& p);
-std::uint64_t footprint_bytes(const FusedNorm& p);
+// In another precision A and B of the gemm take its bytes, and y of the norm.
+std::uint64_t footprint_bytes(const Gemm& p, Precision precision = Precision::bf16);
+std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision = Precision::bf16);
 
 // The score at a given time per launch: TFLOPS = 2·m·n·k / time for the gemm, GB/s over the bytes that must
-// move, 4·rows·cols·2 + 2·cols, for the norm.
-double score(const Gemm& p, double microseconds);
-double score(const FusedNorm& p, double microseconds);
+// move, 4·rows·cols·2 + 2·cols in bf16, for the norm.
+double score(const Gemm& p, Precision precision, double microseconds);
+double score(const FusedNorm& p, Precision precision, double microseconds);
 
 }  // namespace ladder

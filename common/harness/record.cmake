@@ -27,7 +27,7 @@ foreach(rung ${rungs})
 endforeach()
 # From 08 on a rung chooses by shape: the shapes that a sweep of cubes leaves out, among them some with few tiles and a
 # long k; what each trick buys at small sizes, and where the card is at its power limit; and whether all of it stands
-# many launches.
+# many launches. The norm at rows that one CTA cannot hold.
 foreach(rung ${rungs})
   if(rung STRGREATER_EQUAL "08")
     foreach(shape 6144,6144,6144 16384,16384,16384 4096,14336,4096 8192,1024,8192 128,8192,8192
@@ -38,6 +38,8 @@ foreach(rung ${rungs})
     foreach(size 512 2048 8192)
       step(${BIN}/${rung} gemm --ablate --size ${size} --json ${json})
     endforeach()
+    step(${BIN}/${rung} fused_norm --ablate --rows 2048 --cols 65536 --json ${json})
+    step(${BIN}/${rung} fused_norm --rows 512 --cols 262144 --json ${json})
     step(${BIN}/${rung} --soak 10000 --json ${json})
   endif()
 endforeach()

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "common/harness/counters.h"
 #include "common/harness/device.h"
 #include "common/harness/failure.h"
 #include "common/harness/machine.h"
+#include "common/harness/precision.h"
 #include "common/harness/report.h"
 #include "common/harness/rotation.h"
 #include "common/harness/soak.h"
@@ -20,12 +22,16 @@ namespace {
 // Device memory that a run takes: the buffer sets and, beside them, the reference C in fp32 or the norm's
 // rival, the copy; and what cuBLAS's workspace, the guard zones and the context need. In floating point,
 // since the largest shapes pass 2^64.
+// In another precision a set has its operands or y beside those in bf16, and the reference the rounded ones.
 constexpr double memory_slack = 256 << 20;
-double bytes_needed(const Gemm& p, int sets, bool) {
-  return double(footprint_bytes(p)) * sets + 4.0 * p.m * p.n + memory_slack;
+double bytes_needed(const Gemm& p, int sets, bool, bool bf16_only) {
+  const double inputs = double(footprint_bytes(p)) - 2.0 * p.m * p.n;
+  return double(footprint_bytes(p)) * sets + (bf16_only ? 0 : inputs * (sets + 1)) + 4.0 * p.m * p.n +
+         memory_slack;
 }
-double bytes_needed(const FusedNorm& p, int sets, bool timed) {
-  return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) + memory_slack;
+double bytes_needed(const FusedNorm& p, int sets, bool timed, bool bf16_only) {
+  return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) +
+         (bf16_only ? 0 : 2.0 * p.rows * p.cols * sets) + memory_slack;
 }
 
 // Host memory that a check takes: the inputs, the reference, and a chunk of the output.
@@ -79,8 +85,15 @@ class Runner {
   void run_shape(const Problem& shape, bool only_shape) {
     const bool simulated = options_.device == DeviceKind::simulator;
     const bool timed = !simulated && !options_.verify_only, counted = simulated && !options_.verify_only;
-    const int sets = timed ? sets_to_rotate(footprint_bytes(shape), machine_.l2_bytes) : 1;
-    const double device_bytes = bytes_needed(shape, sets, timed);
+    std::vector<Candidate> candidates = chosen(shape);
+    std::uint64_t least_bytes = footprint_bytes(shape);
+    for (const Candidate& c : candidates)
+      if (runs(c)) least_bytes = std::min(least_bytes, footprint_bytes(shape, c.variant->precision));
+    const int sets = timed ? sets_to_rotate(least_bytes, machine_.l2_bytes) : 1;
+    const bool bf16_only = std::all_of(candidates.begin(), candidates.end(), [](const Candidate& c) {
+      return c.variant->precision == Precision::bf16;
+    });
+    const double device_bytes = bytes_needed(shape, sets, timed, bf16_only);
     const double host_bytes =
         host_bytes_needed(shape) + (simulated ? device_bytes : 0);  // one memory for both
     std::string no_memory = memory_shortage("GPU", device_bytes, free_device_bytes());
@@ -88,7 +101,6 @@ class Runner {
     if (!no_memory.empty() && only_shape)
       throw Failure(Exit::cannot_run, shape_text(shape) + ": " + no_memory);
 
-    std::vector<Candidate> candidates = chosen(shape);
     if (only_shape && std::none_of(candidates.begin(), candidates.end(), runs))
       throw Failure(Exit::bad_usage, std::string(candidates.back().variant->name) + " does not take " +
                                          shape_text(shape) + ": " + candidates.back().result.refused);
@@ -104,7 +116,7 @@ class Runner {
       }
       if (timed) time(candidates, shape, sets, workload);
       for (const Candidate& c : candidates)
-        if (c.result.refused.empty()) write_json(c.result, shape, sets, workload.input());
+        if (c.result.refused.empty()) write_json(c, shape, sets, workload.input());
     }
 
     progress_.clear();
@@ -167,6 +179,7 @@ class Runner {
 
   void verify(Candidate& c, const Problem& shape, Workload<Problem>& workload, bool counted) const {
     show(shape, std::string("checking ") + c.variant->name);
+    workload.choose(*c.variant);
     workload.poison();
     const std::string doing = std::string(Info::name) + " " + c.variant->name + " at " + shape_text(shape);
     auto launch = [&] {
@@ -188,13 +201,21 @@ class Runner {
   }
 
   void time(std::vector<Candidate>& candidates, const Problem& shape, int sets,
-            const Workload<Problem>& workload) const {
-    std::vector<Problem> problems;
-    for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
-    show(shape, "preparing the baselines");
-    const std::vector<Contender> rivals = baselines(problems);
+            Workload<Problem>& workload) const {
+    std::vector<Contender> rivals;
+    std::optional<Precision> rivals_for;
     for (Candidate& c : candidates) {
       if (!runs(c)) continue;
+      const Precision precision = c.variant->precision;
+      workload.choose(*c.variant);
+      std::vector<Problem> problems;
+      for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
+      if (rivals_for != precision) {
+        show(shape, "preparing the baselines");
+        rivals.clear();
+        rivals = baselines(problems, precision);
+        rivals_for = precision;
+      }
       show(shape, std::string("timing ") + c.variant->name);
       std::vector<Contender> contenders{{c.variant->name, [&](int set, cudaStream_t stream) {
                                            return c.variant->launch(problems[set], stream);
@@ -202,14 +223,16 @@ class Runner {
       contenders.insert(contenders.end(), rivals.begin(), rivals.end());
       c.result.measurement = measure(contenders, sets, options_.repeats);
       for (const Timing& t : c.result.measurement->timings)
-        c.result.scores.push_back(score(shape, t.median_us));
+        c.result.scores.push_back(score(shape, precision, t.median_us));
     }
   }
 
   static void add_shape(JsonObject& o, const Gemm& p) { o.field("m", p.m).field("n", p.n).field("k", p.k); }
   static void add_shape(JsonObject& o, const FusedNorm& p) { o.field("rows", p.rows).field("cols", p.cols); }
 
-  void write_json(const Result& r, const Problem& shape, int sets, const std::string& input) const {
+  void write_json(const Candidate& c, const Problem& shape, int sets, const std::string& input) const {
+    const Result& r = c.result;
+    const Precision precision = c.variant->precision;
     const auto& all = Info::variants(rung_);
     int index = 0;
     while (all[index].name != r.variant) ++index;
@@ -218,6 +241,7 @@ class Runner {
     o.field("variant", r.variant).field("variant_index", index);
     o.field("is_rung", index + 1 == int(all.size()));
     add_shape(o, shape);
+    if (precision != Precision::bf16) o.field("precision", precision_name(precision));
     if (r.measurement) {
       const auto& t = r.measurement->timings;
       o.field("median_us", t[0].median_us).field("p10_us", t[0].p10_us).field("p90_us", t[0].p90_us);
@@ -240,7 +264,7 @@ class Runner {
           .field("instruction_mix", instruction_mix_json(*r.counters));
     if (r.measurement) add_card_state(o, r.measurement->card);
     o.field("input", input);
-    if (r.measurement) o.field("l2", l2_text(footprint_bytes(shape), sets, machine_.l2_bytes));
+    if (r.measurement) o.field("l2", l2_text(footprint_bytes(shape, precision), sets, machine_.l2_bytes));
     o.field("seed", options_.seed);
     json_.write(o);
   }

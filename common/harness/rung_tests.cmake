@@ -44,25 +44,33 @@ endfunction()
 
 # ladder_sass(NAME FILE INSTRUCTION...): one kernel of the rung's FILE, such as gemm.cu, must have all these SASS
 # instructions, such as HMMA.16816. Tested where there is a cuobjdump.
-function(ladder_sass name file)
+function(ladder_sass name file first)
   if(Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP)
-    add_test(NAME ${name}.sass.${file}
+    set(test ${name}.sass.${file}.${first})
+    add_test(NAME ${test}
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
-              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,/${file}.o$> ${ARGN}
+              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,/${file}.o$> ${first} ${ARGN}
       COMMAND_EXPAND_LISTS)
-    set_tests_properties(${name}.sass.${file} PROPERTIES TIMEOUT 120)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 120)
   endif()
 endfunction()
 
-# ladder_fault(NAME FILE FAULT [OF source] REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]): builds
-# the rung on the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE exactly once,
-# replaced by `other` (OF: the source whose header FILE is); and tests that it fails when run with the arguments, in every order of execution, with words that the regex
-# matches. UNCHECKED: with the simulator's checks off, too, and with these words.
+# ladder_fault(NAME FILE FAULT [HEADER header] REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]):
+# builds the rung on the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE, or in the
+# header that it includes, exactly once, replaced by `other`; and tests that it fails when run with the arguments, in
+# every order of execution, with words that the regex matches. UNCHECKED: with the simulator's checks off, too, and with
+# these words.
 function(ladder_fault name file fault)
-  cmake_parse_arguments(PARSE_ARGV 3 fault "" "OF;REPLACE;BY;RUN;EXPECT;UNCHECKED" "")
+  cmake_parse_arguments(PARSE_ARGV 3 fault "" "HEADER;REPLACE;BY;RUN;EXPECT;UNCHECKED" "")
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-  set(planted ${folder}/${name}/${file}) # where #include "NAME/FILE" finds it
+  set(planted ${folder}/${file})
+  set(compiled ${planted})
+  if(fault_HEADER) # found before the sound one
+    set(compiled ${source})
+    set(source ${PROJECT_SOURCE_DIR}/${fault_HEADER})
+    set(planted ${folder}/${fault_HEADER})
+  endif()
   set(plant ${ladder_harness_tests}/plant_fault.cmake)
   file(CONFIGURE OUTPUT ${folder}/fault.cmake @ONLY CONTENT
 "set(source [==[@source@]==])
@@ -76,11 +84,7 @@ include([==[@plant@]==])
 
   # Its warnings and spills are nobody's concern.
   set(program ${name}_${fault})
-  set(replaced ${file})
-  if(fault_OF)
-    set(replaced ${fault_OF})
-  endif()
-  add_executable(${program} ${planted} ${fault_OF} $<FILTER:$<TARGET_OBJECTS:${name}_objects>,EXCLUDE,/${replaced}.o$>)
+  add_executable(${program} ${compiled} ${planted} $<FILTER:$<TARGET_OBJECTS:${name}_objects>,EXCLUDE,/${file}.o$>)
   target_include_directories(${program} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
   get_target_property(arch ${name}_objects LADDER_ARCH)
   ladder_architecture(${program} ${arch})

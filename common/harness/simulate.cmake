@@ -2,10 +2,17 @@
 #
 # The test of a rung's kernels on the simulator: every variant at awkward sizes, on GPUs of three generations, in three
 # orders of execution that a GPU may choose, with every check on. A GPU that the rung is not for (exit code 77) is passed
-# over.
+# over. A rung for none of the three runs on the fourth, which nobody here has seen: in six orders.
 set(ran 0)
-foreach(device a100 l40s h200)
-  foreach(seed 0 1 2)
+foreach(device a100 l40s h200 b200)
+  set(seeds 0 1 2)
+  if(device STREQUAL b200)
+    if(ran)
+      break()
+    endif()
+    set(seeds 0 1 2 3 4 5)
+  endif()
+  foreach(seed IN LISTS seeds)
     execute_process(
       COMMAND ${CMAKE_COMMAND} -E env SIMULATOR_DEVICE=${device} SIMULATOR_SEED=${seed} SIMULATOR_CHECKS=fail
               ${PROGRAM} ${PROBLEM} --ablate --verify-only

@@ -32,14 +32,18 @@ FusedNorm random_shape(Random& random, DeviceKind device, const FusedNorm&) {
   return norm_shape(dimension(random, std::min(most, (device == DeviceKind::gpu ? 8 << 20 : 8 << 10) / cols)),
                     cols);
 }
-// The next larger one whose rows are whole vectors, for rungs that take no other.
-Gemm in_vectors(Gemm p) {
-  p.n = (p.n + 7) / 8 * 8;
-  p.k = (p.k + 7) / 8 * 8;
+// The next larger one whose rows are whole vectors, or whole blocks that share a scale, for variants that
+// take no other.
+int next_multiple(int size, int of) {
+  return (size + of - 1) / of * of;
+}
+Gemm in_vectors(Gemm p, Precision precision) {
+  p.n = next_multiple(p.n, 8);
+  p.k = next_multiple(p.k, std::max(8, QuantisedLayout(precision, 1, 32).block));
   return p;
 }
-FusedNorm in_vectors(FusedNorm p) {
-  p.cols = (p.cols + 7) / 8 * 8;
+FusedNorm in_vectors(FusedNorm p, Precision precision) {
+  p.cols = next_multiple(p.cols, std::max(8, QuantisedLayout(precision, 1, 32).block));
   return p;
 }
 
@@ -71,11 +75,12 @@ Soaked soak(const Rung& rung, const Options& options) {
     std::vector<std::unique_ptr<Subject<Problem>>> subjects;
     for (int i = 0; i < shapes_at_once && soaked.launches < options.soak; ++i) {
       Problem shape = random_shape(random, options.device, Problem{});
-      if (!variant.unsupported(shape).empty()) shape = in_vectors(shape);
+      if (!variant.unsupported(shape).empty()) shape = in_vectors(shape, variant.precision);
       if (!variant.unsupported(shape).empty()) continue;
       const std::string doing = std::string(Info::name) + " " + variant.name + " at " + shape_text(shape);
       auto subject = std::make_unique<Subject<Problem>>(shape, random(), options.reference);
       subject->workload.prepare(Workload<Problem>::passes - 1);
+      subject->workload.choose(variant);
       subject->workload.poison();
       check(variant.launch(subject->workload.problem(0), nullptr), doing);
       check(cudaDeviceSynchronize(), doing);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "common/harness/precision.h"
+
 namespace ladder {
 
 void Verdict::add(const Verdict& other) {
@@ -44,6 +46,55 @@ void check_element(const char* name, __nv_bfloat16 got_bf16, std::uint64_t index
     one.first_wrong = line;
   }
   verdict.add(one);
+}
+
+void check_block(const char* name, const QuantisedLayout& layout, Precision precision, int row, int block,
+                 std::span<const std::byte> elements, std::span<const std::byte> scales,
+                 std::span<const Expected> expected, Verdict& verdict) {
+  Verdict all;
+  char line[200];
+  auto wrong = [&](const char* text) {
+    if (all.wrong++ == 0) all.first_wrong = text;
+  };
+  float scale = 1;
+  if (layout.block != 0) {
+    const auto byte = std::to_integer<unsigned char>(scales[layout.scale_at(row, block)]);
+    scale = decoded_scale(precision, byte);
+    double least = 0, most = 0;  // that the largest of the block may be
+    for (const Expected& e : expected) {
+      least = std::max(least, std::abs(e.exact) - e.slack);
+      most = std::max(most, std::abs(e.exact) + e.slack);
+    }
+    const float low = scale_of(precision, float(least)), high = scale_of(precision, float(most));
+    const bool right = expected.empty() ? byte == 0 : low <= scale && scale <= high;  // a NaN is not
+    if (!right) {
+      std::snprintf(line, sizeof line, "the scale of %s[%d], block %d, is %.9g, expected %.9g to %.9g", name,
+                    row, block, scale, expected.empty() ? 0 : low, expected.empty() ? 0 : high);
+      wrong(line);
+    }
+  }
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const int col = block * int(expected.size()) + int(i);
+    auto byte =
+        std::to_integer<unsigned char>(elements[row * layout.pitch() + std::size_t(col) * layout.bits / 8]);
+    if (layout.bits == 4 && col % 2 == 1) byte >>= 4;
+    const double got = decoded_element(precision, byte) * scale;
+    const auto [exact, slack] = expected[i];
+    const double low = rounded_element(precision, float(exact - slack), scale);
+    const double high = rounded_element(precision, float(exact + slack), scale);
+    Verdict one;
+    one.checked = 1;
+    one.error = std::abs(got - exact);
+    one.bound = std::max(exact - low, high - exact);
+    if (!(low <= got && got <= high)) {
+      std::snprintf(line, sizeof line, "%s[%d,%d] is %.9g, expected %.9g (%.9g to %.9g with its scale %.9g)",
+                    name, row, col, got, exact, low, high, scale);
+      one.wrong = 1;
+      one.first_wrong = line;
+    }
+    all.add(one);
+  }
+  verdict.add(all);
 }
 
 double accumulation_slack(double k, double norm_a, double norm_b) {

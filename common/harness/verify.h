@@ -4,12 +4,14 @@
 
 #include <cuda_bf16.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "common/harness/parallel.h"
+#include "common/rung.h"
 
 namespace ladder {
 
@@ -45,6 +47,19 @@ Verdict check_elements(const char* name, std::span<const __nv_bfloat16> got, std
 void check_element(const char* name, __nv_bfloat16 got, std::uint64_t index, std::uint64_t cols,
                    Expected expected, Verdict& verdict);
 
+// Checks a matrix of another precision, stored as QuantisedLayout says. Each scale may be that of any block
+// whose numbers lie within their slack, and each element what its scale makes of any such number. A scale
+// that is wrong counts as one more wrong element.
+template <class ExpectedAt>
+Verdict check_quantised(const char* name, Precision precision, int rows, int cols,
+                        std::span<const std::byte> elements, std::span<const std::byte> scales,
+                        const ExpectedAt& expected);
+
+// One block of it: `expected` has as many elements as it; row, block and cols name it.
+void check_block(const char* name, const QuantisedLayout& layout, Precision precision, int row, int block,
+                 std::span<const std::byte> elements, std::span<const std::byte> scales,
+                 std::span<const Expected> expected, Verdict& verdict);
+
 // The largest error that adding up k products of bf16 in fp32 can make, in any order, on a unit that may
 // truncate instead of rounding: k · 2^-23 · Σ|a·b|, and Σ|a·b| <= |a|₂·|b|₂. Products of two bf16 are exact
 // in fp32. (Higham, Accuracy and Stability of Numerical Algorithms, §3.1, with the unit roundoff doubled.)
@@ -73,6 +88,32 @@ Verdict check_elements(const char* name, std::span<const __nv_bfloat16> got, std
     Verdict verdict;
     for (std::uint64_t i = begin; i < end; ++i)
       check_element(name, got[i], first + i, cols, expected(first + i), verdict);
+    verdicts[slice] = verdict;
+  });
+  Verdict all;
+  for (const Verdict& v : verdicts) all.add(v);
+  return all;
+}
+
+template <class ExpectedAt>
+Verdict check_quantised(const char* name, Precision precision, int rows, int cols,
+                        std::span<const std::byte> elements, std::span<const std::byte> scales,
+                        const ExpectedAt& expected) {
+  const QuantisedLayout layout(precision, rows, cols);
+  const int block = layout.block ? layout.block : 1;
+  std::vector<Verdict> verdicts(max_slices());
+  parallel_slices(rows, 1, [&](std::size_t slice, std::uint64_t begin, std::uint64_t end) {
+    Verdict verdict;
+    std::vector<Expected> of_block(block);
+    for (std::uint64_t row = begin; row < end; ++row) {
+      for (int b = 0; b < cols / block; ++b) {
+        for (int i = 0; i < block; ++i) of_block[i] = expected(row * cols + std::uint64_t(b) * block + i);
+        check_block(name, layout, precision, int(row), b, elements, scales, of_block, verdict);
+      }
+      // Past the end of the row.
+      for (int b = cols / block; b < 4 * layout.tiles_across(); ++b)
+        check_block(name, layout, precision, int(row), b, elements, scales, {}, verdict);
+    }
     verdicts[slice] = verdict;
   });
   Verdict all;

@@ -13,6 +13,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <type_traits>
 
 #include "common/ptx/shared_address.cuh"
 
@@ -68,6 +69,18 @@ __device__ __forceinline__ void tma_load_multicast(SharedAddress to, const CUten
       : "memory");
 }
 
+// Like tma_load(), for a CTA of a pair that multiplies together: `to` is its own, and the barrier may be its
+// own or lie in its peer, as an address in the cluster's shared memory. sm_100a and its family.
+// (….cta_group::2)
+__device__ __forceinline__ void tma_load_of_pair(SharedAddress to, const CUtensorMap& map, int x, int y,
+                                                 SharedAddress barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 [%0], "
+      "[%1, {%2, %3}], [%4];" ::"r"(to),
+      "l"(&map), "r"(x), "r"(y), "r"(barrier)
+      : "memory");
+}
+
 // Copies a box from shared memory to the matrix; what lies outside of it is not written. The copy belongs to
 // this thread's open bulk group. (cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group)
 __device__ __forceinline__ void tma_store(const CUtensorMap& map, int x, int y, SharedAddress from) {
@@ -92,13 +105,15 @@ __device__ __forceinline__ void bulk_wait_group_read() {
 // r lies where chunk c ^ (r * W / 128) % (W / 16) would. Enough for 8 rows to meet all 32 banks.
 enum class Swizzle { none = 16, bytes32 = 32, bytes64 = 64, bytes128 = 128 };
 
-// Describes a row-major bf16 matrix to TMA, for boxes of box_rows x box_cols elements. box_rows <= 256; the
-// bytes of box_cols are a multiple of 16 and, where swizzled, at most the swizzle's. cols must be a multiple
-// of 8 and `matrix` aligned to 16 bytes. Returns cudaErrorNotSupported where the driver knows no tensor maps,
-// and cudaErrorInvalidValue where it refuses this one. (cuTensorMapEncodeTiled, found at run time, so that
+// Describes a row-major matrix of bf16, bytes or 64-bit words to TMA, for boxes of box_rows x box_cols
+// elements, both at most 256. The bytes of box_cols are a multiple of 16 and, where swizzled, at most the
+// swizzle's. From row to row it is `pitch` elements, cols where it is 0; its bytes are a multiple of 16, and
+// `matrix` is aligned to 16. Returns cudaErrorNotSupported where the driver knows no tensor maps, and
+// cudaErrorInvalidValue where it refuses this one. (cuTensorMapEncodeTiled, found at run time, so that
 // nothing links to the driver)
-inline cudaError_t make_tensor_map(CUtensorMap* map, const __nv_bfloat16* matrix, int rows, int cols,
-                                   int box_rows, int box_cols, Swizzle swizzle) {
+template <class Element>
+inline cudaError_t make_tensor_map(CUtensorMap* map, const Element* matrix, int rows, int cols, int box_rows,
+                                   int box_cols, Swizzle swizzle, std::uint64_t pitch = 0) {
   static decltype(&cuTensorMapEncodeTiled) const encode = [] {
     void* entry = nullptr;
     cudaDriverEntryPointQueryResult found{};
@@ -108,17 +123,23 @@ inline cudaError_t make_tensor_map(CUtensorMap* map, const __nv_bfloat16* matrix
     return reinterpret_cast<decltype(&cuTensorMapEncodeTiled)>(entry);
   }();
   if (!encode) return cudaErrorNotSupported;
+  constexpr CUtensorMapDataType type = std::is_same_v<Element, __nv_bfloat16>
+                                           ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
+                                       : sizeof(Element) == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                                              : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  static_assert(std::is_same_v<Element, __nv_bfloat16> || std::is_same_v<Element, unsigned char> ||
+                std::is_same_v<Element, std::uint64_t>);
   const cuuint64_t size[2] = {cuuint64_t(cols), cuuint64_t(rows)};
-  const cuuint64_t pitch[1] = {cuuint64_t(cols) * sizeof *matrix};
+  const cuuint64_t row_bytes[1] = {(pitch ? pitch : cols) * sizeof *matrix};
   const cuuint32_t box[2] = {cuuint32_t(box_cols), cuuint32_t(box_rows)};
   const cuuint32_t step[2] = {1, 1};
   const CUtensorMapSwizzle mode = swizzle == Swizzle::bytes128  ? CU_TENSOR_MAP_SWIZZLE_128B
                                   : swizzle == Swizzle::bytes64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                   : swizzle == Swizzle::bytes32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                                 : CU_TENSOR_MAP_SWIZZLE_NONE;
-  const CUresult result = encode(map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<__nv_bfloat16*>(matrix),
-                                 size, pitch, box, step, CU_TENSOR_MAP_INTERLEAVE_NONE, mode,
-                                 CU_TENSOR_MAP_L2_PROMOTION_L2_128B, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  const CUresult result = encode(map, type, 2, const_cast<Element*>(matrix), size, row_bytes, box, step,
+                                 CU_TENSOR_MAP_INTERLEAVE_NONE, mode, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 

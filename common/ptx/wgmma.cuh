@@ -10,13 +10,11 @@
 
 #include <cstdint>
 
+#include "common/ptx/major.cuh"
 #include "common/ptx/shared_address.cuh"
 #include "common/ptx/tma.cuh"
 
 namespace ladder::ptx {
-
-// Which dimension of an operand is contiguous: k, or the other one (m of A, n of B).
-enum class Major { k = 0, mn = 1 };
 
 // Where an operand lies and how. The tensor core sees it in core matrices, 8 rows of 16 bytes. With a swizzle
 // the rows of an atom have 32, 64 or 128 bytes, and 8 of them make the pattern; without, 16. Offsets are in

@@ -3,6 +3,8 @@
 //   SIMULATOR_SEED      a number: 0 (default) runs warps in order, any other number picks an interleaving
 //   SIMULATOR_THREADS   CPU threads that run CTAs (default: all)
 //   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: the library.s)
+//   SIMULATOR_STRICT    1: tell, too, what the PTX ISA forbids and hardware is known to let pass, or 0 (default: the
+//                       library's)
 //   SIMULATOR_COUNTERS  a file to write counters to, as JSON, at exit; "-": a table on stderr
 //   SIMULATOR_TRACE     a file to write the memory accesses of one warp of each launch to: counters/trace.h
 //   SIMULATOR_TRACE_WARP   CTA:WARP                              which warp (default 0:0)
@@ -29,6 +31,7 @@ struct Settings {
   uint64_t seed = 0;
   int threads = 0;  // 0: as many as the machine has
   Checks checks = Checks::report;
+  bool strict = false;
   bool speed = false;
   std::string counters;  // empty: not written
   std::string trace;     // empty: not written

@@ -17,6 +17,7 @@ struct AccessCounts {
   Counts async_copy;          // cp.async: sectors that it reads, wavefronts that write them to shared memory
   Counts bulk_copy;           // cp.async.bulk, a request each: sectors and bytes of global memory
   Counts wgmma;               // what it reads of shared memory, a request each
+  Counts tcgen05;             // the same of tcgen05.mma and .cp
   Counts ldmatrix, stmatrix;  // these are part of shared_load and shared_store
 };
 struct LineCounts : AccessCounts {
@@ -27,7 +28,8 @@ struct KernelCounts : AccessCounts {
   std::string name;  // demangled
   uint64_t launches = 0, ctas = 0, warps = 0;
   uint64_t findings = 0;
-  uint64_t tensor_instructions = 0, tensor_macs = 0;  // mma of a warp; multiply-adds that they do
+  uint64_t tensor_instructions = 0,
+           tensor_macs = 0;             // mma of a warp, or a thread; multiply-adds that they do
   std::map<std::string, uint64_t> mix;  // opcode with type, such as "fma.f32" → warp-instructions
   std::vector<LineCounts> lines;  // by the line in the kernel's own file: what is inlined counts for the call
   std::vector<std::string> notes;  // what ptxas may do differently, such as merging adjacent accesses

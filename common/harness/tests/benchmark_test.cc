@@ -219,10 +219,13 @@ TEST(Problems, FootprintsBeyondThirtyTwoBits) {
 }
 
 TEST(Problems, Scores) {
-  EXPECT_DOUBLE_EQ(score(gemm_shape(1000, 1000, 1000), 1000), 2);  // 2 GFLOP in a millisecond: 2 TFLOPS
-  EXPECT_DOUBLE_EQ(score(norm_shape(1000, 1000), 1.0), 8002);      // 8.002 MB in a microsecond: 8002 GB/s
-  EXPECT_NEAR(score(gemm_shape(65536, 65536, 65536), 1e6), 562.9, 0.1);  // products past 2^31
-  EXPECT_NEAR(score(norm_shape(65536, 65536), 1e6), 34.36, 0.01);
+  EXPECT_DOUBLE_EQ(score(gemm_shape(1000, 1000, 1000), Precision::bf16, 1000),
+                   2);  // 2 GFLOP in a millisecond: 2 TFLOPS
+  EXPECT_DOUBLE_EQ(score(norm_shape(1000, 1000), Precision::bf16, 1.0),
+                   8002);  // 8.002 MB in a microsecond: 8002 GB/s
+  EXPECT_NEAR(score(gemm_shape(65536, 65536, 65536), Precision::bf16, 1e6), 562.9,
+              0.1);  // products past 2^31
+  EXPECT_NEAR(score(norm_shape(65536, 65536), Precision::bf16, 1e6), 34.36, 0.01);
 }
 
 TEST(Problems, NamesUnitsAndDefaults) {

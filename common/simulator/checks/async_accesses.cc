@@ -37,7 +37,7 @@ AsyncAccesses::Id AsyncAccesses::begin(uint32_t warp, uint32_t lane, uint32_t pc
   return uint64_t{entry.generation} << 32 | index;
 }
 
-AsyncAccesses::Entry* AsyncAccesses::find(Id id) {
+const AsyncAccesses::Entry* AsyncAccesses::find(Id id) const {
   const uint32_t index = static_cast<uint32_t>(id);
   if (index == 0 || index >= entries_.size() || entries_[index].generation != id >> 32) return nullptr;
   return &entries_[index];
@@ -110,8 +110,8 @@ AsyncAccesses::Problem AsyncAccesses::access(SharedShadow& shadow, Id id, uint32
 }
 
 void AsyncAccesses::seen(SharedShadow& shadow, Id id, uint32_t warp) {
-  Entry* entry = find(id);
-  if (!entry) return;
+  if (!find(id)) return;
+  Entry* const entry = &entries_[static_cast<uint32_t>(id)];
   auto& seen = entry->operation.seen;
   if (std::none_of(seen.begin(), seen.end(), [&](const auto& who) { return who.first == warp; })) {
     seen.emplace_back(warp, shadow.clock_of_warp(warp));

@@ -46,6 +46,12 @@ class AsyncAccesses {
   // The warp has waited for it. Of those that ask for an operation together each may wait for all.
   void seen(SharedShadow& shadow, Id id, uint32_t warp);
 
+  // Is it still of any concern? Does the warp know that it has ended?
+  bool knows(Id id) const { return find(id) != nullptr; }
+  bool over(const SharedShadow& shadow, Id id, uint32_t warp) const {
+    return !find(id) || over(shadow, warp, static_cast<uint32_t>(id));
+  }
+
   // Threads access `bytes` bytes each, at most 16 and aligned to as many.
   Problem meet(const SharedShadow& shadow, uint32_t warp, const uint32_t offset[32], uint32_t lanes,
                bool write) const;
@@ -60,7 +66,7 @@ class AsyncAccesses {
   static constexpr uint32_t chunk_bytes = 16;
   static constexpr uint32_t group_warps = 4;  // a warpgroup
 
-  Entry* find(Id id);
+  const Entry* find(Id id) const;
   bool over(const SharedShadow& shadow, uint32_t warp, uint32_t index) const;
   void put(uint32_t& place, uint32_t index);
   void free_if_unused(uint32_t index);

@@ -144,6 +144,8 @@ const char* name_of(FindingKind kind) {
       return "race";
     case FindingKind::absent_cta:
       return "absent CTA";
+    case FindingKind::tensor_allocation:
+      return "tensor memory allocation";
     case FindingKind::divergent_barrier:
       return "divergent barrier";
     case FindingKind::invalid_shuffle:

@@ -583,6 +583,20 @@ bool SharedShadow::fenced(uint32_t warp, Stamp earlier) const {
          (clock <= fences.before && knows(warp, by, fences.before));
 }
 
+SharedShadow::Problem SharedShadow::unfenced_read(uint32_t warp, uint32_t lane, uint32_t offset,
+                                                  uint32_t bytes) {
+  Problem problem;
+  const Stamp mine = Stamp{warp} << warp_bit | lane_pair(lane & 31, lane & 31);
+  for (uint32_t granule = offset >> shift_; granule < (offset + bytes) >> shift_; ++granule) {
+    for (uint32_t v = 0; v < warps_; ++v) {
+      const Stamp read = reads_of(v)[granule];
+      if (read >= from_clock(base_) && clock_of(read) != 0 && !fenced(warp, read))
+        tell(problem, Problem::Kind::unfenced, granule, mine, read, false);
+    }
+  }
+  return problem;
+}
+
 void SharedShadow::async_access_slowly(uint32_t warp, uint32_t lane, uint32_t granule, bool write,
                                        Problem& problem) {
   const auto is_ordered = [&](Stamp earlier) {

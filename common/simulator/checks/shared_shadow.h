@@ -94,11 +94,14 @@ class SharedShadow {
   bool knows(uint32_t later, uint32_t earlier, uint32_t clock) const {
     return later == earlier || known(later)[earlier] >= clock;
   }
+  uint32_t known_clock(uint32_t later, uint32_t earlier) const { return known(later)[earlier]; }
   uint32_t clock_of_warp(uint32_t warp);
   uint32_t life() const {
     return life_;
   }  // changes where such readings lose their meaning: all before is ordered
 
+  // A read by a thread that no proxy fence separates from an access to these bytes through the async proxy.
+  Problem unfenced_read(uint32_t warp, uint32_t lane, uint32_t offset, uint32_t bytes);
   // fence.proxy.async by these lanes; all: no other lane of the warp is alive.
   void proxy_fence(uint32_t warp, uint32_t lanes, bool all);
   // An operation of the async proxy is asked for by this lane of the warp (all_lanes: by the warp): `count`

@@ -14,6 +14,7 @@ struct Counts {
   uint64_t bytes = 0;       // asked for by the active lanes
   uint64_t wavefronts = 0;  // shared memory: passes of L1's data stage
   uint64_t ideal_wavefronts = 0;  // passes for the same access without bank conflicts
+  uint64_t macs = 0;              // tcgen05.mma: multiply-adds, which only its descriptors tell
 
   Counts& operator+=(const Counts& other) {
     executed += other.executed;
@@ -23,6 +24,7 @@ struct Counts {
     bytes += other.bytes;
     wavefronts += other.wavefronts;
     ideal_wavefronts += other.ideal_wavefronts;
+    macs += other.macs;
     return *this;
   }
 };

@@ -251,13 +251,14 @@ std::string mix_name(const ptx::Instruction& instruction, const MemoryUse& memor
   const bool barrier = instruction.opcode == "bar" || instruction.opcode == "barrier";
   const bool atomic = instruction.opcode == "atom" || instruction.opcode == "red";
   const bool copy = instruction.opcode == "cp";
-  const bool matrix = works_on_matrices(instruction.opcode);
-  for (const std::string_view modifier : instruction.modifiers) {
+  const bool matrix = works_on_matrices(instruction.opcode), tensor = instruction.opcode == "tcgen05";
+  for (const std::string_view& modifier : instruction.modifiers) {
     ptx::Type type;
     if (ptx::parse_type(modifier, type) || among(modifier, kept) ||
         (barrier && among(modifier, kept_of_barriers)) || (atomic && among(modifier, kept_of_atomics)) ||
         (copy && among(modifier, kept_of_copies)) ||
-        (matrix && (among(modifier, kept_of_matrices) || product_of_shape(modifier) != 0))) {
+        (matrix && (among(modifier, kept_of_matrices) || product_of_shape(modifier) != 0)) ||
+        (tensor && (&modifier == &instruction.modifiers.front() || modifier.starts_with("kind::")))) {
       name += '.';
       name += modifier;
     }
@@ -284,6 +285,8 @@ KernelDescription describe(const Program& kernel, const std::vector<const Progra
       described.memory = program->memory[pc];
       described.mix = mix_name(code[pc], described.memory);
       described.wgmma = code[pc].opcode == "wgmma";
+      described.tcgen05 = code[pc].opcode == "tcgen05" &&
+                          (code[pc].modifiers.front() == "mma" || code[pc].modifiers.front() == "cp");
       described.matrices = code[pc].opcode == "ldmatrix" || code[pc].opcode == "stmatrix";
       described.macs = multiply_adds(code[pc]);
       described.place = places.of(*program, code[pc].location);

@@ -15,6 +15,7 @@ struct DescribedInstruction {
       mix;  // "fma.f32", "ld.global.v4.f32": opcode, space, vector and types, without rounding, cache hints …
   MemoryUse memory;
   bool wgmma = false;     // reads shared memory by itself
+  bool tcgen05 = false;   // may do so, too
   bool matrices = false;  // ldmatrix, stmatrix: an access like another, named separately
   uint64_t macs = 0;      // mma: multiply-adds that the warp does together
   uint32_t place = 0;     // index in KernelDescription::places

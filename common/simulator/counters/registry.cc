@@ -56,6 +56,7 @@ void add(AccessCounts& sums, const DescribedInstruction& instruction, const Coun
   sums.total += counts;
   if (instruction.matrices) (use.kind == MemoryUse::Kind::load ? sums.ldmatrix : sums.stmatrix) += counts;
   if (instruction.wgmma) sums.wgmma += counts;
+  if (instruction.tcgen05) sums.tcgen05 += counts;
   Counts* access = sums_of_access(sums, use, counts);
   if (access == nullptr) return;
   const bool both = use.kind != MemoryUse::Kind::load && use.kind != MemoryUse::Kind::store;
@@ -149,8 +150,8 @@ class Registry {
       const KernelDescription::Place& place = description.places[instruction.place];
       add(kernel, instruction, counts);
       add(lines[{place.file, place.line}], instruction, counts);
-      if (instruction.macs != 0) kernel.tensor_instructions += counts.executed;
-      kernel.tensor_macs += instruction.macs * counts.executed;
+      if (instruction.macs != 0 || counts.macs != 0) kernel.tensor_instructions += counts.executed;
+      kernel.tensor_macs += instruction.macs * counts.executed + counts.macs;
       kernel.mix[instruction.mix] += counts.executed;
     }
     for (auto& [place, line] : lines) {

@@ -35,7 +35,7 @@ double ratio(uint64_t of, uint64_t to) {
 SharedWavefronts shared_wavefronts(const AccessCounts& sums) {
   SharedWavefronts all{0, 0};
   for (const Counts* counts :
-       {&sums.shared_load, &sums.shared_store, &sums.async_copy, &sums.wgmma, &sums.atomic}) {
+       {&sums.shared_load, &sums.shared_store, &sums.async_copy, &sums.wgmma, &sums.tcgen05, &sums.atomic}) {
     all.actual += counts->wavefronts;
     all.ideal += counts->ideal_wavefronts;
   }
@@ -113,10 +113,13 @@ void add_counts(Object& o, const AccessCounts& sums, bool only_used) {
   };
   matrices("ldsm", sums.ldmatrix);
   matrices("stsm", sums.stmatrix);
-  if (const Counts& products = sums.wgmma; products.requests != 0) {
-    o.field("ptx__wavefronts_mem_shared_op_wgmma", products.wavefronts)
-        .field("ptx__bytes_mem_shared_op_wgmma", products.bytes);
-  }
+  auto products = [&](const std::string& op, const Counts& counts) {
+    if (counts.requests == 0) return;
+    o.field("ptx__wavefronts_mem_shared_op_" + op, counts.wavefronts);
+    o.field("ptx__bytes_mem_shared_op_" + op, counts.bytes);
+  };
+  products("wgmma", sums.wgmma);
+  products("tcgen05", sums.tcgen05);
   if (const Counts& copies = sums.async_copy; copies.requests != 0) {
     o.field("l1tex__t_requests_pipe_lsu_mem_global_op_ldgsts.sum", copies.requests);
     o.field("l1tex__t_sectors_pipe_lsu_mem_global_op_ldgsts.sum", copies.sectors);
@@ -234,8 +237,8 @@ std::string table_of(const KernelCounts& kernel) {
   const std::string wavefronts =
       wavefront_row("shared load", kernel.shared_load) + wavefront_row("  ldmatrix", kernel.ldmatrix) +
       wavefront_row("shared store", kernel.shared_store) + wavefront_row("  stmatrix", kernel.stmatrix) +
-      wavefront_row("wgmma", kernel.wgmma) + wavefront_row("async copy", kernel.async_copy) +
-      wavefront_row("shared atomic", kernel.atomic);
+      wavefront_row("wgmma", kernel.wgmma) + wavefront_row("tcgen05", kernel.tcgen05) +
+      wavefront_row("async copy", kernel.async_copy) + wavefront_row("shared atomic", kernel.atomic);
   if (!wavefronts.empty())
     text += access_row("", {"requests", "wavefronts", "ideal", "excess", "bytes"}) + wavefronts;
   if (kernel.local.requests != 0) {
@@ -286,6 +289,7 @@ LineCounts& operator+=(LineCounts& x, const LineCounts& y) {
   x.async_copy += y.async_copy;
   x.bulk_copy += y.bulk_copy;
   x.wgmma += y.wgmma;
+  x.tcgen05 += y.tcgen05;
   return x;
 }
 

@@ -96,7 +96,8 @@ Trace::Event Trace::event_of(const ptx::Instruction& instruction) {
   if (opcode == "cp" && has("commit_group")) return Event::commit;
   if (opcode == "cp" && (has("wait_group") || has("wait_all"))) return Event::wait;
   if ((opcode == "bar" || opcode == "barrier") && !has("warp")) return Event::barrier;
-  if (opcode == "mma" || (opcode == "wmma" && has("mma")) || (opcode == "wgmma" && has("mma_async"))) {
+  if (opcode == "mma" || (opcode == "wmma" && has("mma")) || (opcode == "wgmma" && has("mma_async")) ||
+      (opcode == "tcgen05" && has("mma"))) {
     return Event::mma;
   }
   return Event::none;

@@ -23,14 +23,32 @@ Finding about(const BulkCopy& copy, FindingKind kind, std::string what,
           site_of(*copy.warp, program, copy.pc - program.first, static_cast<int>(copy.lane))};
 }
 
+// Elements of 6 bits, of which each takes a byte in shared memory: PTX ISA 5.5.1.1, .b6p2x16.
+bool packs(const BulkCopy& copy) {
+  return copy.kind == BulkCopy::Kind::store && copy.type == TensorType::b6_padded;
+}
+
+uint32_t bytes_in_shared(const BulkCopy& copy, const BulkPiece& piece) {
+  return packs(copy) ? padded_group : piece.bytes;
+}
+
+// 16 of them, to 12 bytes.
+void pack(std::byte* to, const std::byte* from) {
+  uint32_t bits = 0, count = 0;
+  for (uint32_t i = 0; i < padded_group; ++i) {
+    bits |= (std::to_integer<uint32_t>(from[i]) & 0x3f) << count;
+    for (count += 6; count >= 8; count -= 8, bits >>= 8) *to++ = std::byte(bits & 0xff);
+  }
+}
+
 // Calls f(address in shared memory, byte of the piece, bytes) for what stays together.
 template <class F>
 void each_run(const BulkCopy& copy, const BulkPiece& piece, F f) {
-  const uint32_t begin = copy.shared + piece.offset;
-  if (copy.swizzle == Swizzle::none) return f(begin, 0u, piece.bytes);
+  const uint32_t begin = copy.shared + piece.offset, end = bytes_in_shared(copy, piece);
+  if (copy.swizzle == Swizzle::none) return f(begin, 0u, end);
   const uint32_t atom = copy.swizzle == Swizzle::b128_atom32_flip8 ? 8 : 16;
-  for (uint32_t at = 0; at < piece.bytes;) {
-    const uint32_t bytes = std::min(piece.bytes - at, atom - (begin + at) % atom);
+  for (uint32_t at = 0; at < end;) {
+    const uint32_t bytes = std::min(end - at, atom - (begin + at) % atom);
     f(swizzled(copy.swizzle, begin + at), at, bytes);
     at += bytes;
   }
@@ -41,7 +59,7 @@ void fill(const BulkCopy& copy, std::byte* to, uint32_t bytes) {
   std::memset(to, 0, bytes);
   if (!copy.fill_nan) return;
   // All ones but for the sign, in little-endian order.
-  const uint32_t element = bytes_of(copy.type);
+  const uint32_t element = bits_of(copy.type) / 8;
   for (uint32_t at = 0; at < bytes; ++at) to[at] = std::byte(at % element == element - 1 ? 0x7f : 0xff);
 }
 
@@ -71,6 +89,10 @@ void write_shared(BulkCopy& copy) {
     }
     return;
   }
+  if (copy.kind == BulkCopy::Kind::response) {
+    std::memcpy(shared + copy.shared, copy.in_flight.data(), copy.bytes);
+    return;
+  }
   for (const BulkPiece& piece : copy.pieces) {
     each_run(copy, piece, [&](uint32_t address, uint32_t at, uint32_t bytes) {
       if (piece.global) {
@@ -87,13 +109,15 @@ void read_shared(BulkCopy& copy) {
   if (copy.state != BulkCopy::State::asked) return;
   copy.state = BulkCopy::State::read;
   const std::byte* shared = copy.cta->shared.data();
-  copy.in_flight.resize(copy.bytes);
+  uint32_t total = 0;
+  for (const BulkPiece& piece : copy.pieces) total += bytes_in_shared(copy, piece);
+  copy.in_flight.resize(total);
   std::byte* to = copy.in_flight.data();
   for (const BulkPiece& piece : copy.pieces) {
     each_run(copy, piece, [&](uint32_t address, uint32_t at, uint32_t bytes) {
       std::memcpy(to + at, shared + address, bytes);
     });
-    to += piece.bytes;
+    to += bytes_in_shared(copy, piece);
   }
 }
 
@@ -105,19 +129,33 @@ void trace_end(const BulkCopy& copy) {
   trace->landed(program, copy.pc - program.first, 1u << copy.lane, copy.issued, copy.group);
 }
 
+void write_piece(const BulkCopy& copy, const BulkPiece& piece, const std::byte* from) {
+  if (copy.byte_mask != all_bytes) {
+    for (uint32_t i = 0; i < piece.bytes; ++i) {
+      if (!(copy.byte_mask >> i % 16 & 1)) continue;
+      piece.global[i] = from[i];
+      if (piece.written) piece.written[i] = 1;
+    }
+    return;
+  }
+  if (copy.reduction) {
+    copy.reduction(piece.global, from, piece.bytes);
+  } else if (packs(copy)) {
+    pack(piece.global, from);
+  } else {
+    std::memcpy(piece.global, from, piece.bytes);
+  }
+  if (piece.written) std::memset(piece.written, 1, piece.bytes);
+}
+
 void write_global(BulkCopy& copy) {
   read_shared(copy);
   if (copy.state == BulkCopy::State::done) return;
   copy.state = BulkCopy::State::done;
   const std::byte* from = copy.in_flight.data();
   for (const BulkPiece& piece : copy.pieces) {
-    if (copy.reduction) {
-      copy.reduction(piece.global, from, piece.bytes);
-    } else {
-      std::memcpy(piece.global, from, piece.bytes);
-    }
-    if (piece.written) std::memset(piece.written, 1, piece.bytes);
-    from += piece.bytes;
+    write_piece(copy, piece, from);
+    from += bytes_in_shared(copy, piece);
   }
   copy.in_flight = {};
   ++copy.cta->worker->events;
@@ -142,7 +180,7 @@ std::vector<uint32_t> chunks_read(const BulkCopy& copy) {
     return true;
   };
   for (const BulkPiece& piece : copy.pieces) {
-    const uint32_t begin = copy.shared + piece.offset, end = begin + piece.bytes;
+    const uint32_t begin = copy.shared + piece.offset, end = begin + bytes_in_shared(copy, piece);
     for (uint32_t at = begin / chunk * chunk; at < end; at += chunk) {
       const uint32_t address = swizzled(copy.swizzle, at) / chunk * chunk;
       if ((at >= begin && at + chunk <= end) || whole(address)) chunks.push_back(in_cluster(cta, address));
@@ -165,25 +203,29 @@ void note_accesses(Warp& warp, BulkCopy& copy) {
     async_access(warp, copy.source_access, &source, 1, copy.bytes);
   }
   const uint32_t to = in_cluster(*copy.cta, copy.shared);
+  if (copy.kind == BulkCopy::Kind::response && settings().strict)
+    async_reads_fenced(warp, copy.lane, to, copy.extent);
   copy.access = async_begin(warp, copy.lane, true);
   async_access(warp, copy.access, &to, 1, copy.extent);
 }
 
-// A copy from or to the shared memory of this CTA.
-void add(Warp& warp, BulkCopy copy, Cta& cta) {
+// A copy from or to the shared memory of this CTA, counted there or by its peer.
+void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
   const bool store = copy.kind == BulkCopy::Kind::store;
   const int lane = static_cast<int>(copy.lane);
   copy.cta = &cta;
+  copy.counting = &counting;
   shared_range(warp, lane, store ? AccessKind::load : AccessKind::store, copy.extent, copy.shared);
   if (copy.kind == BulkCopy::Kind::send) shared_range(warp, lane, AccessKind::load, copy.bytes, copy.source);
   check_presence(warp, lane, cta);
-  if (!store && !cta.mbarriers.contains(copy.mbarrier)) {
+  if (&counting != &cta) check_presence(warp, lane, counting);
+  if (!store && !counting.mbarriers.contains(copy.mbarrier)) {
     throw Fault(
         about(copy, FindingKind::illegal_instruction,
               "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
   }
   note_accesses(warp, copy);
-  (store ? cta.bulk.leaving : cta.bulk.arriving).push_back(std::move(copy));
+  (store ? cta.bulk.leaving : counting.bulk.arriving).push_back(std::move(copy));
 }
 
 // A copy to shared memory happens.
@@ -194,8 +236,8 @@ void arrive(BulkCopy& copy) {
   copy.pieces = {};
   ++copy.cta->worker->events;
   trace_end(copy);
-  copy.phase = mbarrier_phase(*copy.cta, copy.mbarrier);
-  const std::string problem = complete_bytes(*copy.cta, copy.mbarrier, copy.bytes);
+  copy.phase = mbarrier_phase(*copy.counting, copy.mbarrier);
+  const std::string problem = complete_bytes(*copy.counting, copy.mbarrier, copy.bytes);
   if (!problem.empty()) throw Fault(about(copy, FindingKind::illegal_instruction, problem));
 }
 
@@ -208,14 +250,24 @@ void begin_bulk_copy(BulkCopy copy, uint32_t mask) {
   const bool store = copy.kind == BulkCopy::Kind::store;
   if (rank >= ctas.size() || mask >> ctas.size())
     throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
-  if (!store && !mask && copy.mbarrier >> rank_shift != rank) {
+  const uint32_t rank_of_mbarrier = store ? rank : copy.mbarrier >> rank_shift;
+  if (!mask && (rank_of_mbarrier ^ rank) > (copy.pairs ? 1u : 0u)) {
     throw Fault(about(copy, FindingKind::illegal_instruction,
-                      "the mbarrier is not in the CTA whose shared memory is written"));
+                      copy.pairs ? "the mbarrier is neither in the CTA whose shared memory is written nor in "
+                                   "its peer"
+                                 : "the mbarrier is not in the CTA whose shared memory is written"));
   }
   copy.shared &= offset_in_cta;
   copy.mbarrier &= offset_in_cta;
-  for (uint32_t left = mask ? mask : 1u << rank; left; left &= left - 1)
-    add(warp, copy, *ctas[static_cast<size_t>(std::countr_zero(left))]);
+  // PTX ISA, cp.async.bulk.tensor: with .cta_group::2 what is counted for each CTA of the mask is counted
+  // there or by its peer, whichever has the parity of the CTA that the mbarrier's address names.
+  for (uint32_t left = mask ? mask : 1u << rank; left; left &= left - 1) {
+    const uint32_t to = static_cast<uint32_t>(std::countr_zero(left));
+    const uint32_t counting = copy.pairs ? (to & ~1u) | (rank_of_mbarrier & 1) : to;
+    if (counting >= ctas.size())
+      throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
+    add(warp, copy, *ctas[to], *ctas[counting]);
+  }
   ++warp.worker->events;
   ++warp.writes;
 }
@@ -234,6 +286,7 @@ void bulk_copies_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
   for (BulkCopy& copy : cta.bulk.arriving) {
     if (copy.mbarrier != mbarrier || copy.state != BulkCopy::State::done || copy.phase + 1 != phase) continue;
     copy.seen = true;
+    warp.cta->launches_over |= copy.refused;
     async_seen(warp, copy.access);
     async_seen(*copy.warp, copy.source_access);
   }
@@ -291,17 +344,23 @@ void end_bulk_copies(Cta& cta) {
     if (settings().checks == Checks::fail) throw Fault(std::move(found));
     cta.grid->findings.add(std::move(found));
   };
+  const auto concerns = [&](const BulkCopy& copy) { return copy.cta == &cta || copy.counting == &cta; };
   for (const auto& other : cta.cluster->ctas) {
-    for (const BulkCopy& copy : other->bulk.arriving) {
+    std::deque<BulkCopy>& arriving = other->bulk.arriving;
+    for (const BulkCopy& copy : arriving) {
       if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
         tell(copy,
              "a copy from shared memory may still be under way when the CTA ends: nobody has waited for it");
     }
+    std::deque<BulkCopy> ended;
+    for (BulkCopy& copy : arriving) {
+      if (concerns(copy)) ended.push_back(std::move(copy));
+    }
+    std::erase_if(arriving, concerns);
+    for (const BulkCopy& copy : ended)
+      tell(copy,
+           "a copy to shared memory may still be under way when the CTA ends: nobody has waited for it");
   }
-  const std::deque<BulkCopy> arriving = std::move(cta.bulk.arriving);
-  cta.bulk.arriving.clear();
-  for (const BulkCopy& copy : arriving)
-    tell(copy, "a copy to shared memory may still be under way when the CTA ends: nobody has waited for it");
 }
 
 std::vector<std::string> copies_of(const Cta& cta, uint32_t mbarrier) {

@@ -37,11 +37,14 @@ struct BulkPiece {
   uint32_t bytes = 0;
 };
 
+constexpr uint16_t all_bytes = 0xffff;
+
 struct BulkCopy {
   enum class Kind : uint8_t {
-    load,   // global to shared memory
-    store,  // shared to global memory
-    send,   // shared memory to that of another CTA
+    load,      // global to shared memory
+    store,     // shared to global memory
+    send,      // shared memory to that of another CTA
+    response,  // what is in flight, to shared memory
   };
   enum class State : uint8_t {
     asked,  // nothing has happened yet
@@ -65,19 +68,23 @@ struct BulkCopy {
   uint32_t source = 0;  // send: the address in the thread's own CTA
   Swizzle swizzle = Swizzle::none;
   std::vector<BulkPiece> pieces;     // load, store
-  std::vector<std::byte> in_flight;  // store: what has been read
+  uint16_t byte_mask = all_bytes;    // store: which of every 16 bytes are written
+  std::vector<std::byte> in_flight;  // store: what has been read; response: what is to be written
+  bool refused = false;              // response: of clusterlaunchcontrol.try_cancel that has failed
   Reduction reduction = nullptr;     // null: to = from
   TensorType type = TensorType::u8;  // load of a box
   bool fill_nan = false;
 
-  uint32_t group = 0;     // store: of its thread's groups
-  uint32_t mbarrier = 0;  // load, send: address in `cta`
-  uint64_t phase = 0;     // of the mbarrier, when the copy was done
+  uint32_t group = 0;       // store: of its thread's groups
+  Cta* counting = nullptr;  // load, send, response: where the mbarrier is: `cta`, or
+  bool pairs = false;       // .cta_group::2: perhaps its peer, whose rank differs in bit 0
+  uint32_t mbarrier = 0;    // address in that CTA
+  uint64_t phase = 0;       // of the mbarrier, when the copy was done
 };
 
 // Those that concern the shared memory of a CTA, in the order in which they were asked for.
 struct BulkCopies {
-  std::deque<BulkCopy> arriving;  // load, send: here; until the phase after theirs is complete
+  std::deque<BulkCopy> arriving;  // that an mbarrier here counts; until the phase after theirs is complete
   std::deque<BulkCopy> leaving;   // store: from here
   std::map<uint64_t, uint64_t>
       acquired_maps;  // tensor maps: ChangedMap::changes when it was last acquired here

@@ -20,6 +20,7 @@ using ptx::Type;
 constexpr uint32_t chunk = 16;           // bytes: what a bulk copy is a multiple of
 constexpr uint32_t box_alignment = 128;  // bytes, in shared memory
 constexpr uint64_t map_alignment = 64;   // bytes
+constexpr uint32_t gathered_rows = 4;    // of .tile::gather4 and .tile::scatter4
 
 struct Address {
   uint32_t reg = 0;
@@ -35,11 +36,14 @@ struct Address {
 struct BulkUse {
   BulkCopy::Kind kind = BulkCopy::Kind::load;
   bool to_own_cta = false;  // load: .shared::cta
+  bool pairs = false;       // .cta_group::2
   uint32_t rank = 0;        // of the tensor; 0: bytes, not a box of a tensor
+  bool rows = false;        // .tile::gather4, .tile::scatter4: four rows that need not be neighbours
   Address shared, global, source, mbarrier, map;
-  uint32_t coordinates[max_tensor_rank] = {};  // registers
+  uint32_t coordinates[max_tensor_rank] = {};  // registers; rows: the column, then each row's
   uint32_t size = 0;                           // register
   uint32_t mask = 0;                           // register: CTAs to copy to; 0: none is given
+  uint32_t byte_mask = 0;                      // register; 0: all bytes
   bool reduces = false;
   ReductionOp op = ReductionOp::add;
   Reduction reduction = nullptr;  // of bytes
@@ -93,32 +97,43 @@ void add_piece(std::vector<BulkPiece>& pieces, const BulkPiece& piece) {
   pieces.push_back(piece);
 }
 
-// The rows of a box, clipped to the tensor. What is outside is left out of a store.
+// The rows of a box, clipped to the tensor. What is outside is left out of a store. at_offset: in shared
+// memory.
 void add_box(Warp& warp, uint32_t lane, const TensorMap& map, const int32_t* at, AccessKind kind, bool fills,
-             std::vector<BulkPiece>& pieces) {
-  const uint32_t element = bytes_of(map.type), pitch = map.pitch(), row_bytes = map.row_bytes();
+             uint32_t at_offset, std::vector<BulkPiece>& pieces) {
+  const uint32_t bits = bits_of(map.type), pitch = map.pitch(), row_bytes = map.row_bytes();
   const int64_t width = map.box[0], elements = int64_t{map.last[0]} + 1;
-  const uint32_t begin = static_cast<uint32_t>(std::clamp<int64_t>(-int64_t{at[0]}, 0, width)) * element;
-  const uint32_t end = static_cast<uint32_t>(std::clamp<int64_t>(elements - at[0], 0, width)) * element;
+  const uint32_t begin = static_cast<uint32_t>(std::clamp<int64_t>(-int64_t{at[0]}, 0, width)) * bits / 8;
+  const uint32_t end = static_cast<uint32_t>(std::clamp<int64_t>(elements - at[0], 0, width)) * bits / 8;
+  // A piece whose offset counts from the row's begin, without padding.
+  const auto add = [&](BulkPiece piece, uint32_t offset) {
+    const uint32_t step = is_padded(map.type) ? padded_group * bits / 8 : piece.bytes;
+    for (uint32_t done = 0; done < piece.bytes; done += step) {
+      const uint32_t from = piece.offset + done;
+      add_piece(pieces,
+                {piece.global ? piece.global + done : nullptr, piece.written ? piece.written + done : nullptr,
+                 offset + (is_padded(map.type) ? from / step * padded_group : from), step});
+    }
+  };
   uint32_t index[max_tensor_rank] = {};
   for (uint32_t row = 0; row < map.rows(); ++row) {
-    const uint32_t offset = row * pitch;
+    const uint32_t offset = at_offset + row * pitch;
     bool inside = begin < end;
-    uint64_t address = map.address + static_cast<uint64_t>(int64_t{at[0]}) * element + begin;
+    uint64_t address = map.address + static_cast<uint64_t>(int64_t{at[0]} * bits / 8) + begin;
     for (uint32_t i = 1; i < map.rank; ++i) {
       const int64_t coordinate = int64_t{at[i]} + int64_t{index[i]} * map.step[i];
       inside = inside && coordinate >= 0 && coordinate <= map.last[i];
       address += static_cast<uint64_t>(coordinate) * map.stride[i - 1];
     }
     if (inside) {
-      BulkPiece piece{nullptr, nullptr, offset + begin, end - begin};
-      piece.global =
-          global_range(warp, static_cast<int>(lane), kind, piece.bytes, address, element, piece.written);
-      if (fills) add_piece(pieces, {nullptr, nullptr, offset, begin});
-      add_piece(pieces, piece);
-      if (fills) add_piece(pieces, {nullptr, nullptr, offset + end, row_bytes - end});
+      BulkPiece piece{nullptr, nullptr, begin, end - begin};
+      piece.global = global_range(warp, static_cast<int>(lane), kind, piece.bytes, address,
+                                  std::max(1u, bits / 8), piece.written);
+      if (fills) add({nullptr, nullptr, 0, begin}, offset);
+      add(piece, offset);
+      if (fills) add({nullptr, nullptr, end, row_bytes - end}, offset);
     } else if (fills) {
-      add_piece(pieces, {nullptr, nullptr, offset, row_bytes});
+      add({nullptr, nullptr, 0, row_bytes}, offset);
     }
     for (uint32_t i = 1; i < map.rank && ++index[i] == map.count(i); ++i) index[i] = 0;
   }
@@ -128,13 +143,30 @@ void add_box(Warp& warp, uint32_t lane, const TensorMap& map, const int32_t* at,
 void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
   const TensorMap map = map_at(warp, lane, use);
   int32_t at[max_tensor_rank] = {};
-  for (uint32_t i = 0; i < use.rank; ++i)
+  for (uint32_t i = 0; i < (use.rows ? gathered_rows + 1 : use.rank); ++i)
     at[i] = static_cast<int32_t>(warp.reg<uint32_t>(use.coordinates[i])[lane]);
   copy.type = map.type;
   copy.fill_nan = map.fill_nan;
   copy.swizzle = map.swizzle;
-  copy.extent = map.shared_bytes();
   const bool loads = copy.kind == BulkCopy::Kind::load;
+  copy.extent = map.shared_bytes() * (use.rows ? gathered_rows : 1);
+  const int32_t multiple = is_padded(map.type) ? padded_row : map.type == TensorType::b4 ? 2 : 1;
+  if (at[0] % multiple != 0) {
+    illegal(warp, lane,
+            "the first coordinate is " + std::to_string(at[0]) +
+                ": with elements of this type it must "
+                "be a multiple of " +
+                std::to_string(multiple));
+  }
+  if (!loads && (map.type == TensorType::b4_padded))
+    illegal(warp, lane, "elements of 4 bits that are padded in shared memory can only be loaded");
+  if (loads && map.type == TensorType::b6_padded && map.swizzle == Swizzle::b128_atom64)
+    illegal(warp, lane, "with this swizzle elements of 6 bits can only be stored");
+  if (use.rows && map.box[1] != 1) {
+    illegal(warp, lane,
+            "the tensor map's boxDim[1] is " + std::to_string(map.box[1]) +
+                ": with .tile::gather4 and .tile::scatter4 it must be 1");
+  }
   // Measured on an H200: boxes of rank 1 and 2, over the left edge by less and by more than a sector. The ISA
   // names no such limit; nor does the hardware have it for loads, or for the right edge.
   if (!loads && at[0] < 0) illegal(warp, lane, "a store's first coordinate is negative");
@@ -150,7 +182,14 @@ void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
     }
   }
   aligned(warp, lane, "the box's address in shared memory", copy.shared, box_alignment);
-  add_box(warp, lane, map, at, kind, loads, copy.pieces);
+  if (use.rows) {
+    for (uint32_t row = 0; row < gathered_rows; ++row) {
+      const int32_t corner[] = {at[0], at[1 + row]};
+      add_box(warp, lane, map, corner, kind, loads, row * map.shared_bytes(), copy.pieces);
+    }
+  } else {
+    add_box(warp, lane, map, at, kind, loads, 0, copy.pieces);
+  }
   copy.bytes = 0;
   for (const BulkPiece& piece : copy.pieces) copy.bytes += piece.bytes;
 }
@@ -165,6 +204,7 @@ void set_bytes(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
     copy.reduction = use.reduction;
     return;
   }
+  if (use.byte_mask) copy.byte_mask = warp.reg<uint16_t>(use.byte_mask)[lane];
   const uint64_t address = use.global.of(warp, lane);
   aligned(warp, lane, "the address in global memory", address, chunk);
   const AccessKind kind = use.reduces                         ? AccessKind::atomic
@@ -196,6 +236,7 @@ void run_copy(Warp& warp, const Inst& inst) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
     BulkCopy copy;
     copy.kind = use.kind;
+    copy.pairs = use.pairs;
     copy.warp = &warp;
     copy.lane = lane;
     copy.pc = warp.frame->program->first + warp.pc - 1;
@@ -244,9 +285,9 @@ void tensor_operand(Decoder& d, const Operand& operand, BulkUse& use) {
   if (operand.elements.size() != 2) d.unsupported("the coordinates are missing");
   const Operand& list = operand.elements[1];
   const bool one = list.kind != Operand::Kind::vector;
-  if ((one ? 1 : list.elements.size()) != use.rank) d.unsupported("the number of coordinates differs");
-  for (uint32_t i = 0; i < use.rank; ++i)
-    use.coordinates[i] = d.src(one ? list : list.elements[i], Type::s32);
+  const uint32_t count = use.rows ? gathered_rows + 1 : use.rank;
+  if ((one ? 1 : list.elements.size()) != count) d.unsupported("the number of coordinates differs");
+  for (uint32_t i = 0; i < count; ++i) use.coordinates[i] = d.src(one ? list : list.elements[i], Type::s32);
 }
 
 // The first and the second state space that the instruction names: 0 .shared::cluster, 1 .shared::cta, 2
@@ -266,14 +307,15 @@ void spaces(Decoder& d, int& to, int& from) {
   d.has("global");
 }
 
-uint32_t tensor_rank(Decoder& d) {
+void tensor_mode(Decoder& d, BulkUse& use) {
   const int rank = d.one_of({"1d", "2d", "3d", "4d", "5d"});
   if (rank < 0) d.unsupported("the number of dimensions is missing");
   if (d.one_of({"im2col", "im2col::w", "im2col::w::128", "im2col_no_offs"}) >= 0)
     d.unsupported("im2col mode is not implemented");
-  if (d.one_of({"tile::gather4", "tile::scatter4"}) >= 0) d.unsupported("gathering rows is not implemented");
+  use.rank = static_cast<uint32_t>(rank + 1);
+  use.rows = d.one_of({"tile::gather4", "tile::scatter4"}) >= 0;
+  if (use.rows && use.rank != 2) d.unsupported("rows are gathered from two dimensions only");
   d.has("tile");
-  return static_cast<uint32_t>(rank + 1);
 }
 
 // From operand `next` on: {, ctaMask} {, cache policy}.
@@ -283,6 +325,8 @@ void trailing_operands(Decoder& d, size_t next, BulkUse& use) {
     use.mask = d.src(mask, Type::u16);
   }
   if (d.has("L2::cache_hint")) d.src(d.operand(next++), Type::b64);
+  if (use.kind == BulkCopy::Kind::store && use.rank == 0 && !use.reduces && d.has("cp_mask"))
+    use.byte_mask = d.src(d.operand(next++), Type::u16);
   if (next != d.operand_count()) d.unsupported("unexpected operands");
 }
 
@@ -292,7 +336,7 @@ void decode_prefetch(Decoder& d) {
   d.has("global");
   size_t next = 0;
   if (d.has("tensor")) {
-    use.rank = tensor_rank(d);
+    tensor_mode(d, use);
     tensor_operand(d, d.operand(next++), use);
   } else {
     address(d, d.operand(next++));
@@ -305,7 +349,7 @@ void decode_prefetch(Decoder& d) {
 void decode_copy(Decoder& d) {
   BulkUse use;
   const bool tensor = d.has("tensor");
-  if (tensor) use.rank = tensor_rank(d);
+  if (tensor) tensor_mode(d, use);
   int to = -1, from = -1;
   spaces(d, to, from);
   enum { cluster, cta, global };
@@ -322,7 +366,10 @@ void decode_copy(Decoder& d) {
   const bool stores = use.kind == BulkCopy::Kind::store;
   if (!d.has(stores ? "bulk_group" : "mbarrier::complete_tx::bytes"))
     d.unsupported("this way of waiting for the copy is not implemented");
-  if (d.one_of({"cta_group::1", "cta_group::2"}) >= 0) d.unsupported("pairs of CTAs are not implemented");
+  const int group = d.one_of({"cta_group::1", "cta_group::2"});
+  if (group >= 0 && !(tensor && use.kind == BulkCopy::Kind::load))
+    d.unsupported(".cta_group is for loads of a tensor");
+  use.pairs = group == 1;
   if (use.reduces = d.has("reduce"); use.reduces) {
     int op = -1;
     for (int i = 0; i < 8; ++i) op = d.has(reduction_names[i]) ? i : op;

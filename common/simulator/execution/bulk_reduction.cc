@@ -108,7 +108,7 @@ Reduction reduction_for(ReductionOp op, Type type, bool shared) {
 
 Type reduced_type(ReductionOp op, TensorType type) {
   if (op >= ReductionOp::op_and) {
-    const uint32_t bytes = bytes_of(type);
+    const uint32_t bytes = bits_of(type) / 8;
     return is_floating(type) ? Type::none : bytes == 4 ? Type::b32 : bytes == 8 ? Type::b64 : Type::none;
   }
   switch (type) {

@@ -49,7 +49,9 @@ void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::st
                      {other()});
     case Kind::unfenced:
       return finding(
-          warp, FindingKind::missing_fence, begin + "no fence.proxy.async follows a write to it by a thread",
+          warp, FindingKind::missing_fence,
+          begin + "no fence.proxy.async follows a " + (problem.other.write ? "write to it" : "read of it") +
+              " by a thread",
           lane, {other() + ": that thread needs the fence after it, before the barrier that leads here"});
     case Kind::operation:
       break;
@@ -84,6 +86,16 @@ void async_access(Warp& warp, AsyncAccesses::Id id, const uint32_t* address, uin
   const Program& program = *warp.frame->program;
   tell_async(warp, problem,
              std::string(program.function->instructions[warp.pc - 1].opcode) +
+                 place_in_shared(warp, problem.offset));
+}
+
+void async_reads_fenced(Warp& warp, uint32_t lane, uint32_t address, uint32_t bytes) {
+  Cluster& cluster = *warp.cta->cluster;
+  const uint32_t offset = shadow_offset(*cluster.ctas[address >> rank_shift], address & offset_in_cta);
+  const SharedShadow::Problem problem = cluster.shadow.unfenced_read(warp.in_cluster, lane, offset, bytes);
+  if (problem.kind == SharedShadow::Problem::Kind::none) return;
+  tell_async(warp, {Kind::unfenced, problem.offset, problem.lane, problem.other, {}},
+             std::string(warp.frame->program->function->instructions[warp.pc - 1].opcode) +
                  place_in_shared(warp, problem.offset));
 }
 

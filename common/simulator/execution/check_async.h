@@ -17,6 +17,9 @@ AsyncAccesses::Id async_begin(Warp& warp, uint32_t lane, bool write);
 // that orders the two; writes by threads with no fence.proxy.async after them; reads of what was never
 // written.
 void async_access(Warp& warp, AsyncAccesses::Id id, const uint32_t* address, uint32_t count, uint32_t bytes);
+// It is going to write there, and threads may have read what was there before. Told: that no
+// fence.proxy.async came between. ISA 9.7.13.17 has it in its example; of copies it says nothing of the kind.
+void async_reads_fenced(Warp& warp, uint32_t lane, uint32_t address, uint32_t bytes);
 // The warp has waited for it.
 void async_seen(Warp& warp, AsyncAccesses::Id id);
 

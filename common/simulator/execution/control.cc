@@ -89,6 +89,7 @@ void run_return(Warp& warp, const Inst& inst) {
   Frame* caller = callee->caller;
   if (!caller) return warp.leave(warp.exec);
   if (warp.wgmma.asked != warp.wgmma.waited) forget_wgmma_registers(warp, callee);
+  if (!warp.tensor.pending.empty()) forget_loaded_registers(warp, callee);
   // Results go to where the call wants them.
   const uint32_t* list = callee->call->list;  // [arguments, their offsets …, results, their offsets …]
   const uint32_t* results = list + 1 + list[0];

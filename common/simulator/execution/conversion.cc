@@ -279,6 +279,48 @@ int field(Kind kind) {  // bits from one value of the pair to the next
 
 }  // namespace
 
+// The random bits of the value at this place, counted from the upper end, and how many there are. (PTX ISA
+// 9.7.9.21, of which the figures were not at hand: both values of a half share its bits.)
+struct RandomBits {
+  uint32_t bits;
+  int count;
+};
+RandomBits random_bits(Kind to, uint32_t random, int place) {
+  const int half = place / 2 == 0 ? 16 : 0;  // of four values
+  switch (to) {
+    case Kind::f16x2:
+      return {random >> (place == 0 ? 16 : 0) & 0x1fff, 13};
+    case Kind::bf16x2:
+      return {random >> (place == 0 ? 16 : 0) & 0xffff, 16};
+    case Kind::e2m1x2:
+      return {random >> (half / 2 + (place % 2 == 0 ? 16 : 0)) & 0xff, 8};
+    default:
+      return {random >> half & 0xffff, 16};
+  }
+}
+
+void stochastic(Warp& warp, const Inst& inst) {
+  const Stochastic& use = *static_cast<const Stochastic*>(inst.data);
+  const FloatFormat& format = use.to == Kind::f16x2    ? format_f16
+                              : use.to == Kind::bf16x2 ? format_bf16
+                                                       : format_of(use.to);
+  const uint32_t nan = use.to == Kind::f16x2 || use.to == Kind::bf16x2    ? 0x7fff
+                       : use.to == Kind::e4m3x2 || use.to == Kind::e5m2x2 ? 0x7f
+                                                                          : format.largest;
+  const uint32_t* random = warp.reg<uint32_t>(inst.list[use.count]);
+  store(warp, inst.d, use.count * use.field, [&](int lane) {
+    uint64_t result = 0;
+    for (int place = 0; place < use.count; ++place) {
+      const float x = warp.reg<float>(inst.list[place])[lane];
+      const RandomBits bits = random_bits(use.to, random[lane], place);
+      uint32_t one = x == x ? narrow_stochastic(x, format, bits.bits, bits.count, use.satfinite) : nan;
+      if (use.relu && one >> (format.exponent_bits + format.mantissa_bits)) one = 0;
+      result = result << use.field | one;
+    }
+    return result;
+  });
+}
+
 void pair_of_floats(Warp& warp, const Inst& inst) {  // a to the upper, b to the lower half
   const Plan& plan = *static_cast<const Plan*>(inst.data);
   const float *a = warp.reg<float>(inst.a), *b = warp.reg<float>(inst.b);

@@ -69,4 +69,12 @@ void pair_of_floats(Warp& warp, const Inst& inst);  // two f32 to a pair: a to t
 void pair_of_halves(Warp& warp, const Inst& inst);  // f16x2 or bf16x2 to a pair of smaller ones
 void pair_to_halves(Warp& warp, const Inst& inst);  // and back
 
+// .rs. inst.data: a Stochastic; list: the sources, from the upper place on, and the random bits.
+struct Stochastic {
+  Kind to;
+  uint8_t count, field;  // values; bits of each
+  bool relu, satfinite;
+};
+void stochastic(Warp& warp, const Inst& inst);
+
 }  // namespace simulator::conversion

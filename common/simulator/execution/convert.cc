@@ -317,6 +317,41 @@ void decode_pairs(Decoder& decoder, Plan& plan) {
   decoder.unsupported("these types");
 }
 
+// cvt.rs{.relu}{.satfinite}.f16x2.f32 d, a, b, rbits and its like; of four values {a, b, e, f}.
+void decode_stochastic(Decoder& decoder) {
+  struct Form {
+    std::string_view name;
+    Kind to;
+    uint8_t count, field;
+  };
+  constexpr Form forms[] = {{"f16x2", Kind::f16x2, 2, 16},  {"bf16x2", Kind::bf16x2, 2, 16},
+                            {"e4m3x4", Kind::e4m3x2, 4, 8}, {"e5m2x4", Kind::e5m2x2, 4, 8},
+                            {"e2m3x4", Kind::e2m3x2, 4, 8}, {"e3m2x4", Kind::e3m2x2, 4, 8},
+                            {"e2m1x4", Kind::e2m1x2, 4, 4}};
+  const Form* form = nullptr;
+  for (const Form& each : forms)
+    if (decoder.has(each.name)) form = &each;
+  if (form == nullptr || !decoder.has("f32")) decoder.unsupported("these types");
+  const Stochastic use{form->to, form->count, form->field, decoder.has("relu"), decoder.has("satfinite")};
+  const bool four = use.count == 4;
+  if (four && !use.satfinite) decoder.unsupported("without .satfinite");
+  require_operands(decoder, four ? 3 : 4);
+  const ptx::Operand& values = decoder.operand(1);
+  if (four && values.elements.size() != 4) decoder.unsupported("the source is not four values");
+  std::vector<uint32_t> list;
+  for (size_t i = 0; i < use.count; ++i)
+    list.push_back(decoder.src(four ? values.elements[i] : decoder.operand(1 + i), ptx::Type::f32));
+  list.push_back(decoder.src(four ? 2 : 3, ptx::Type::b32));
+  Inst& inst = decoder.inst();
+  inst.list = decoder.list(std::move(list));
+  inst.data = decoder.keep(use);
+  const int bits = use.count * use.field;
+  if (register_bits(decoder, 0, bits) != bits) decoder.unsupported("operand of another width");
+  inst.d = decoder.dst(0, register_type(Kind::other, bits));
+  decoder.early_clobber();
+  set_handler(decoder, stochastic);
+}
+
 // Which modifiers go with which types.
 void check(Decoder& decoder, const Plan& plan) {
   const bool to_integer = is_integer(plan.to), from_integer = is_integer(plan.from);
@@ -347,6 +382,7 @@ void decode_cvt(Decoder& decoder) {
   const size_t modifiers = decoder.ptx().modifiers.size();
   if (modifiers < 2) decoder.unsupported("without types");
   if (decoder.ptx().modifiers[0] == "pack") return decode_pack(decoder);
+  if (decoder.has("rs")) return decode_stochastic(decoder);
   const Named to = kind_of(decoder.modifier(modifiers - 2)), from = kind_of(decoder.modifier(modifiers - 1));
   if (to.kind == Kind::other || from.kind == Kind::other) decoder.unsupported("these types");
   Plan plan{};

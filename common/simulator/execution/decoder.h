@@ -108,27 +108,31 @@ struct Opcode {
 std::span<const Opcode> arithmetic_opcodes();  // arithmetic.cc   add sub mul mad fma div rem min max abs neg
                                                // … : integers here, by type on to the two functions below
 std::span<const Opcode> bit_opcodes();  // bits.cc         and or xor not cnot shl shr shf lop3 bfe bfi prmt …
-std::span<const Opcode> compare_opcodes();        // compare.cc      set setp selp slct testp
-std::span<const Opcode> convert_opcodes();        // convert.cc      cvt
-std::span<const Opcode> approximate_opcodes();    // approximate.cc  ex2 lg2 sin cos tanh rsqrt, rcp and sqrt
-std::span<const Opcode> move_opcodes();           // move.cc         mov, special registers
-std::span<const Opcode> control_opcodes();        // control.cc      bra brx call ret exit trap …
-std::span<const Opcode> sync_opcodes();           // sync.cc         bar barrier fence membar …
-std::span<const Opcode> cluster_opcodes();        // cluster.cc      mapa getctarank
-std::span<const Opcode> register_pool_opcodes();  // register_pool.cc  setmaxnreg
-std::span<const Opcode> warp_opcodes();           // warp_ops.cc     shfl vote match redux activemask elect
-std::span<const Opcode> memory_opcodes();         // memory.cc       ld ldu st prefetch cvta isspacep …
-std::span<const Opcode> stack_opcodes();          // stack.cc        alloca stacksave stackrestore
-std::span<const Opcode> async_copy_opcodes();     // async_copy.cc    cp.async
-std::span<const Opcode> mbarrier_opcodes();       // mbarrier.cc      mbarrier
-std::span<const Opcode> atomic_opcodes();         // atomic.cc       atom red
-std::span<const Opcode> tensor_map_opcodes();     // tensor_map_instruction.cc  tensormap
-std::span<const Opcode> matrix_load_opcodes();    // matrix_load.cc  ldmatrix stmatrix movmatrix
-std::span<const Opcode> mma_opcodes();            // mma.cc          mma
-std::span<const Opcode> wmma_opcodes();           // wmma.cc         wmma
-std::span<const Opcode> wgmma_opcodes();          // wgmma.cc          wgmma
-void decode_async_store(Decoder& decoder);        // async_store.cc  st.async red.async
-Handler implicit_return();  // control.cc      what stands behind a function's last instruction
+std::span<const Opcode> compare_opcodes();         // compare.cc      set setp selp slct testp
+std::span<const Opcode> convert_opcodes();         // convert.cc      cvt
+std::span<const Opcode> approximate_opcodes();     // approximate.cc  ex2 lg2 sin cos tanh rsqrt, rcp and sqrt
+std::span<const Opcode> move_opcodes();            // move.cc         mov, special registers
+std::span<const Opcode> control_opcodes();         // control.cc      bra brx call ret exit trap …
+std::span<const Opcode> sync_opcodes();            // sync.cc         bar barrier fence membar …
+std::span<const Opcode> cluster_opcodes();         // cluster.cc      mapa getctarank
+std::span<const Opcode> cluster_launch_opcodes();  // cluster_launch.cc  clusterlaunchcontrol
+std::span<const Opcode> register_pool_opcodes();   // register_pool.cc  setmaxnreg
+std::span<const Opcode> warp_opcodes();            // warp_ops.cc     shfl vote match redux activemask elect
+std::span<const Opcode> memory_opcodes();          // memory.cc       ld ldu st prefetch cvta isspacep …
+std::span<const Opcode> stack_opcodes();           // stack.cc        alloca stacksave stackrestore
+std::span<const Opcode> async_copy_opcodes();      // async_copy.cc    cp.async
+std::span<const Opcode> mbarrier_opcodes();        // mbarrier.cc      mbarrier
+std::span<const Opcode> atomic_opcodes();          // atomic.cc       atom red
+std::span<const Opcode> tensor_map_opcodes();      // tensor_map_instruction.cc  tensormap
+std::span<const Opcode> matrix_load_opcodes();     // matrix_load.cc  ldmatrix stmatrix movmatrix
+std::span<const Opcode> mma_opcodes();             // mma.cc          mma
+std::span<const Opcode> wmma_opcodes();            // wmma.cc         wmma
+std::span<const Opcode> wgmma_opcodes();           // wgmma.cc          wgmma
+std::span<const Opcode> tcgen05_opcodes();         // tcgen05.cc        tcgen05: on to the following
+void decode_tensor_mma(Decoder& decoder);          // tensor_mma.cc     tcgen05.mma
+void decode_async_store(Decoder& decoder);         // async_store.cc  st.async red.async
+Handler implicit_return();                 // control.cc      what stands behind a function's last instruction
+void decode_bulk_store(Decoder& decoder);  // bulk_store.cc  st.bulk
 void floating_arithmetic(
     Decoder& decoder);                    // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64
 void half_arithmetic(Decoder& decoder);   // half.cc         … on f16, f16x2, bf16, bf16x2

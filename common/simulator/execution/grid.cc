@@ -11,6 +11,7 @@
 #include "common/simulator/counters/registry.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/device.h"
+#include "common/simulator/execution/cluster_launch.h"
 #include "common/simulator/execution/scheduler.h"
 #include "common/simulator/execution/speed.h"
 #include "common/simulator/settings.h"
@@ -39,6 +40,14 @@ std::array<uint32_t, 3> position(uint64_t index, const std::array<uint32_t, 3>& 
           static_cast<uint32_t>(index / size[0] / size[1])};
 }
 
+// %ctaid of the cluster's first CTA.
+std::array<uint32_t, 3> first_cta(const Grid& grid, uint64_t cluster) {
+  const auto &of_grid = grid.launch.grid, &size = grid.launch.cluster;
+  auto first = position(cluster, {of_grid[0] / size[0], of_grid[1] / size[1], of_grid[2] / size[2]});
+  for (size_t i = 0; i < 3; ++i) first[i] *= size[i];
+  return first;
+}
+
 void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   Grid& grid = *worker.grid;
   const auto &of_grid = grid.launch.grid, &of_cluster = grid.launch.cluster;
@@ -47,10 +56,8 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.cluster = &cluster;
   cta.rank = rank;
   cta.shadow_base = rank * shadow_bytes(grid);
-  const auto first = position(
-      cluster.index, {of_grid[0] / of_cluster[0], of_grid[1] / of_cluster[1], of_grid[2] / of_cluster[2]});
-  const auto inside = position(rank, of_cluster);
-  for (size_t i = 0; i < 3; ++i) cta.id[i] = first[i] * of_cluster[i] + inside[i];
+  const auto first = first_cta(grid, cluster.index), inside = position(rank, of_cluster);
+  for (size_t i = 0; i < 3; ++i) cta.id[i] = first[i] + inside[i];
   cta.index = (uint64_t{cta.id[2]} * of_grid[1] + cta.id[1]) * of_grid[0] + cta.id[0];
   cta.turn = cta.clock_reads = 0;
   cta.clock_start = worker.executed;
@@ -60,6 +67,10 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   cta.register_pool = {};
   cta.bulk = {};
   cta.async_stores = {};
+  cta.launches_over = false;
+  cta.tensor_memory.reset();
+  cta.tensor_pipeline = {};
+  cta.tensor_allocator = {};
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   cta.warpgroups.assign((grid.warps + warpgroup_warps - 1) / warpgroup_warps, {});
@@ -79,6 +90,8 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
     warp.unfenced.clear();
     warp.async.clear();
     warp.wgmma = {};
+    warp.tensor = {};
+    warp.without_others = 0;
     warp.bulk_committed.fill(0);
     warp.asked_mbarrier = 0;
     warp.rotated = warp.yield = false;
@@ -116,6 +129,7 @@ void start(Cluster& cluster, Worker& worker, uint64_t index) {
   const uint32_t ctas = size[0] * size[1] * size[2];
   const uint32_t bytes = shadow_bytes(grid);
   cluster.index = index;
+  cluster.waiting = index + grid.queues;
   cluster.arriving.clear();
   cluster.completed.clear();
   worker.random = (grid.seed * 0x9e3779b97f4a7c15u ^ grid.id) * 0xbf58476d1ce4e5b9u + index;
@@ -123,6 +137,7 @@ void start(Cluster& cluster, Worker& worker, uint64_t index) {
     cluster.shadow.reset(bytes, grid.warps, grid.entry->shared_granule, ctas);
     cluster.pending_copies.reset(bytes * ctas);
     cluster.async_accesses.reset(bytes * ctas, grid.warps);
+    cluster.tensor_accesses.reset(ctas, ctas * grid.warps, settings().strict);
   }
   cluster.ctas.resize(ctas);
   for (uint32_t rank = 0; rank < ctas; ++rank) {
@@ -154,6 +169,7 @@ bool advance(Cta& cta) {
   const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker) % count) : 0;
   bool any = false;
   if (seed && !cta.bulk.empty()) end_copies_at_random(cta, next_random(worker));
+  if (seed && cta.tensor_pipeline.busy()) end_tensor_operations_at_random(cta, next_random(worker));
   for (uint32_t i = 0; i < count; ++i) {
     Warp& warp = cta.warps[(first + i) % count];
     if (!warp.live) continue;
@@ -162,6 +178,7 @@ bool advance(Cta& cta) {
     any = true;
     const uint64_t turn = seed ? 1 + next_random(worker) % 256 : quantum;
     if (seed && !warp.async.pending.empty()) land_copies_at_random(warp, next_random(worker));
+    if (seed && !warp.tensor.pending.empty()) land_tensor_transfers_at_random(warp, next_random(worker));
     if (seed && warp.wgmma.asked != warp.wgmma.waited) land_wgmma_at_random(warp, next_random(worker));
     if (worker.counting) {
       warp.run<true>(turn);
@@ -181,7 +198,8 @@ bool advance(Cluster& cluster) {
 
 bool resolve_divergent_barriers(Cluster& cluster) {
   bool any = false;
-  for (const auto& cta : cluster.ctas) any |= resolve_divergent_barriers(*cta);
+  for (const auto& cta : cluster.ctas)
+    any |= resolve_divergent_barriers(*cta) || resolve_divergent_allocations(*cta);
   return any;
 }
 
@@ -355,9 +373,7 @@ void work(Context& context) {
   std::vector<std::unique_ptr<Cluster>> running;
   running.push_back(take_idle(context));
   Cluster& cluster = *running.front();
-  for (;;) {
-    const uint64_t index = grid.next++;
-    if (index >= grid.clusters || index > grid.stopped) break;
+  const auto run_cluster = [&](uint64_t index) {
     guarded(grid, cluster, [&] {
       start(cluster, context.worker, index);
       while (const uint64_t before = unfinished(cluster)) {
@@ -372,6 +388,10 @@ void work(Context& context) {
       }
     });
     if (unfinished(cluster)) abandon(cluster);
+  };
+  for (uint64_t queue; (queue = grid.next++) < grid.queues;) {
+    for (uint64_t index = queue; index < grid.clusters && index <= grid.stopped; index = cluster.waiting)
+      run_cluster(index);
   }
   context.idle.push_back(std::move(running.front()));
 }
@@ -429,7 +449,33 @@ void work_in_order(Context& context, uint64_t resident) {
   if (context.idle.size() > 64) context.idle.resize(64);
 }
 
+// How many queues the clusters wait in: at most as many as run at once. So few that several wait in each,
+// where that makes a difference, and there are enough.
+uint64_t queues_of(const Grid& grid, uint64_t at_once) {
+  if (!grid.entry->cancels_launches) return grid.clusters;
+  constexpr uint64_t in_a_queue = 3;
+  const uint64_t most = std::max<uint64_t>(1, std::min(grid.clusters, at_once));
+  if (grid.seed == 0) return std::min(most, (grid.clusters + in_a_queue - 1) / in_a_queue);
+  Worker worker;
+  worker.random = grid.seed ^ grid.id;
+  return 1 + next_random(worker) % most;
+}
+
 }  // namespace
+
+std::optional<std::array<uint32_t, 3>> cancel_launch(Cluster& by) {
+  Worker& worker = *by.ctas[0]->worker;
+  Grid& grid = *worker.grid;
+  if (grid.seed != 0 && next_random(worker) % 8 == 0) return {};
+  if (grid.queues == 0) {
+    if (grid.next == grid.clusters) return {};
+    return first_cta(grid, grid.next++);
+  }
+  if (by.waiting >= grid.clusters) return {};
+  const uint64_t index = by.waiting;
+  by.waiting += grid.queues;
+  return first_cta(grid, index);
+}
 
 std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std::byte* params) {
   static std::mutex one_at_a_time;
@@ -471,7 +517,8 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   const bool in_order = kernel.entry->order_sensitive || launch.cooperative;
   uint64_t threads = settings().threads > 0 ? uint64_t(settings().threads)
                                             : std::max(1u, std::thread::hardware_concurrency());
-  threads = in_order ? 1 : std::min(threads, grid.clusters);
+  if (!in_order) grid.queues = queues_of(grid, at_once / cluster_ctas);
+  threads = in_order ? 1 : std::min(threads, grid.queues);
   while (contexts.size() < threads) contexts.push_back(std::make_unique<Context>());
   const Allocation* workspace = nullptr;
   if (launch.cooperative) {  // {size, barrier, …}: cooperative groups count arrivals in it

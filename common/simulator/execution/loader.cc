@@ -13,6 +13,7 @@
 
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/tcgen05.h"
 
 namespace simulator {
 namespace {
@@ -20,13 +21,18 @@ namespace {
 const std::unordered_map<std::string_view, Decode>& opcodes() {
   static const auto table = [] {
     std::unordered_map<std::string_view, Decode> all;
-    for (const auto& family :
-         {arithmetic_opcodes(),  bit_opcodes(),           compare_opcodes(),    convert_opcodes(),
-          approximate_opcodes(), move_opcodes(),          control_opcodes(),    sync_opcodes(),
-          cluster_opcodes(),     register_pool_opcodes(), warp_opcodes(),       memory_opcodes(),
-          stack_opcodes(),       atomic_opcodes(),        async_copy_opcodes(), mbarrier_opcodes(),
-          matrix_load_opcodes(), tensor_map_opcodes(),    mma_opcodes(),        wmma_opcodes(),
-          wgmma_opcodes()}) {
+    for (const auto& family : {arithmetic_opcodes(),  bit_opcodes(),
+                               compare_opcodes(),     convert_opcodes(),
+                               approximate_opcodes(), move_opcodes(),
+                               control_opcodes(),     sync_opcodes(),
+                               cluster_opcodes(),     register_pool_opcodes(),
+                               warp_opcodes(),        memory_opcodes(),
+                               stack_opcodes(),       atomic_opcodes(),
+                               async_copy_opcodes(),  mbarrier_opcodes(),
+                               matrix_load_opcodes(), tensor_map_opcodes(),
+                               mma_opcodes(),         wmma_opcodes(),
+                               wgmma_opcodes(),       cluster_launch_opcodes(),
+                               tcgen05_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }
     return all;
@@ -58,6 +64,11 @@ void run_guarded(Warp& warp, const Inst& inst) {
   inst.inner(warp, inst);
   warp.exec = exec;
   warp.full = full;
+}
+
+bool is_tcgen05(const ptx::Instruction& instruction, std::string_view operation) {
+  return instruction.opcode == "tcgen05" && !instruction.modifiers.empty() &&
+         instruction.modifiers.front() == operation;
 }
 
 // The carry flags come first in a frame; so that offset 0 can mean "no guard".
@@ -158,12 +169,14 @@ class FrameDecoder final : public Decoder {
     }
   }
 
-  // Does the instruction use a register that some wgmma uses, too?
+  // Does the instruction use a register that some wgmma uses, or some tcgen05.ld writes, too? (No GPU has
+  // both.)
   void watch(const Access& access) {
-    const std::vector<bool>& used = program_->wgmma_registers;
+    const bool wgmma = !program_->wgmma_registers.empty();
+    const std::vector<bool>& used = wgmma ? program_->wgmma_registers : program_->loaded_registers;
     if (used.empty()) return;
     Watched& watched = program_->watched.emplace_back();
-    if (ptx_->opcode == "wgmma") return;
+    if (ptx_->opcode == "wgmma" || is_tcgen05(*ptx_, "ld") || is_tcgen05(*ptx_, "wait::ld")) return;
     for (const auto* registers : {&access.reads, &access.writes}) {
       for (const uint32_t r : *registers) {
         if (used[r]) watched.registers.push_back(offsets_->offset[r]);
@@ -174,7 +187,11 @@ class FrameDecoder final : public Decoder {
     const bool move =
         ptx_->opcode == "mov" && std::none_of(ptx_->operands.begin(), ptx_->operands.end(), is_vector);
     watched.run = inst_.run;
-    inst_.run = move ? run_watched_move : run_watched;
+    if (wgmma) {
+      inst_.run = move ? run_watched_move : run_watched;
+    } else {
+      inst_.run = move ? run_watched_load_move : run_watched_load;
+    }
   }
 
   // One line for all instructions that differ in their operands only: there may be thousands.
@@ -430,6 +447,10 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     Program& top = *kernel_->programs[0];
     top.shared_granule = std::min(top.shared_granule, program->shared_granule);
     top.order_sensitive |= program->order_sensitive;
+    if (!top.cta_group) top.cta_group = program->cta_group;
+    if (program->cta_group && program->cta_group != top.cta_group)
+      info.unsupported.push_back(std::string(program->function->name) + ": " + one_cta_group);
+    top.cancels_launches |= program->cancels_launches;
     top.most_registers = std::max(top.most_registers, program->most_registers);
     info.prints |= program->prints;
     info.allocates |= program->allocates;
@@ -527,6 +548,18 @@ void Loader::decode(Program& program) {
     for (size_t i = 0; i < 2; ++i) {  // D, and A where it is in registers
       for (const ptx::Operand& each : at.operands[i].elements) {
         if (each.kind == ptx::Operand::Kind::reg) program.wgmma_registers[each.index] = true;
+      }
+    }
+  }
+
+  for (const ptx::Instruction& at : function.instructions) {
+    if (!is_tcgen05(at, "ld")) continue;
+    program.loaded_registers.resize(function.registers.size());
+    for (const ptx::Operand& list : at.operands) {
+      if (list.kind == ptx::Operand::Kind::reg) program.loaded_registers[list.index] = true;
+      if (list.kind != ptx::Operand::Kind::vector) continue;
+      for (const ptx::Operand& each : list.elements) {
+        if (each.kind == ptx::Operand::Kind::reg) program.loaded_registers[each.index] = true;
       }
     }
   }

@@ -16,6 +16,7 @@
 #include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/pending_copies.h"
 #include "common/simulator/checks/shared_shadow.h"
+#include "common/simulator/checks/tensor_accesses.h"
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/execution/async_store.h"
 #include "common/simulator/execution/bulk_copy.h"
@@ -23,6 +24,9 @@
 #include "common/simulator/execution/loader.h"
 #include "common/simulator/execution/mbarrier.h"
 #include "common/simulator/execution/register_pool.h"
+#include "common/simulator/execution/tensor_allocation.h"
+#include "common/simulator/execution/tensor_memory.h"
+#include "common/simulator/execution/tensor_pipeline.h"
 #include "common/simulator/execution/warp.h"
 #include "common/simulator/memory/global_memory.h"
 
@@ -77,7 +81,11 @@ struct Grid {
   Trace* trace = nullptr;  // null: none is asked for
   Findings findings;
   uint64_t clusters = 0;
-  std::atomic<uint64_t> next{0};                // cluster to start next
+  // Clusters wait in queues: i, i + queues, i + 2 · queues … in the i-th. One runs at a time of each; it is
+  // that one which may cancel the launch of the others (cluster_launch.h), so that who does what does not
+  // depend on the CPU's threads. 0: all are in one queue, and one thread runs them.
+  uint64_t queues = 0;
+  std::atomic<uint64_t> next{0};                // queue to begin next; queues == 0: cluster
   std::atomic<uint64_t> stopped{~0ull};         // lowest cluster in which a fault ended the launch
   std::mutex mutex;                             // of what follows
   std::map<uint64_t, std::string> output;       // printf, by cluster
@@ -89,10 +97,12 @@ struct Grid {
 // clusters each CTA is one.
 struct Cluster {
   uint64_t index = 0;
+  uint64_t waiting = 0;                    // the next one of its queue
   std::vector<std::unique_ptr<Cta>> ctas;  // by rank
   SharedShadow shadow;
   PendingCopies pending_copies;
   AsyncAccesses async_accesses;
+  TensorAccesses tensor_accesses;
   // barrier.cluster. What a thread does after its arrival and before its wait is ordered by nothing, so
   // arrivals are kept by lane, in the warps. Clocks: of the arrivals in this phase, of those before it.
   std::vector<uint32_t> arriving, completed;
@@ -114,6 +124,10 @@ struct Cta {
   std::vector<Warpgroup> warpgroups;
   BulkCopies bulk;
   AsyncStores async_stores;
+  TensorPipeline tensor_pipeline;
+  bool launches_over = false;                 // has seen that no further cluster can be canceled
+  TensorMemory tensor_memory;
+  TensorAllocator tensor_allocator;
   uint32_t unfinished = 0;                    // warps
   uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
   uint64_t turn = 0;                          // how often the scheduler came by

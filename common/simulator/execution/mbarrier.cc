@@ -194,24 +194,32 @@ void run_arrive(Warp& warp, const Inst& inst) {
 void run_wait(Warp& warp, const Inst& inst) {
   const MbarrierUse& use = *static_cast<const MbarrierUse*>(inst.data);
   uint32_t done = 0;
+  struct {
+    uint32_t address = 0;
+    uint64_t phase = 0;
+    bool done = false;
+  } last;  // what the lane before has been told: most often all lanes ask the same
   each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
-    const State state = load(warp, cta, address);
     const uint64_t phase = use.parity ? warp.reg<uint32_t>(inst.b)[lane] & 1
                                       : std::bit_cast<State>(warp.reg<uint64_t>(inst.b)[lane]).phase;
-    if (state.phase != phase) {
-      done |= 1u << lane;
-      if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
-      if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
-      copies_seen(cta, address);
-      bulk_copies_seen(warp, cta, address);
-      stores_seen(cta, address);
-    } else {
-      warp.asked_mbarrier = address;
-      const uint64_t present = mbarrier_phase(cta, address);
-      for (const auto land : {land_copies_for, end_copies_for, land_stores_for}) {
-        if (mbarrier_phase(cta, address) == present) land(cta, address);
+    if (address != last.address || phase != last.phase) {
+      last = {address, phase, load(warp, cta, address).phase != phase};
+      if (last.done) {
+        if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
+        if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
+        copies_seen(cta, address);
+        bulk_copies_seen(warp, cta, address);
+        stores_seen(cta, address);
+        commits_seen(warp, cta, address);
+      } else {
+        warp.asked_mbarrier = address;
+        const uint64_t present = mbarrier_phase(cta, address);
+        for (const auto land : {land_copies_for, end_copies_for, land_stores_for, end_commits_for}) {
+          if (mbarrier_phase(cta, address) == present) land(cta, address);
+        }
       }
     }
+    done |= static_cast<uint32_t>(last.done) << lane;
   });
   warp.set_pred(inst.d, done);
   if (done != warp.exec) {  // will ask again: others first
@@ -305,6 +313,21 @@ std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes) {
   return {};
 }
 
+void check_mbarrier(Warp& warp, Cta& cta, uint32_t address) {
+  load(warp, cta, address);
+}
+
+std::string arrive_asynchronously(Cta& cta, uint32_t address, const std::vector<uint32_t>& clock) {
+  if (!cta.mbarriers.contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
+  State state;
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
+  if (state.pending == 0) return "an arrival at an mbarrier that expects no more in this phase";
+  if (cta.worker->checking) cta.cluster->shadow.merge(clock, cta.mbarriers[address].arriving);
+  --state.pending;
+  settle(cta, address, state);
+  return {};
+}
+
 void publish_mbarriers(Warp& warp) {
   SharedShadow& shadow = warp.cta->cluster->shadow;
   shadow.publish(warp.in_cluster);
@@ -335,6 +358,9 @@ std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address) {
   if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that nobody expected";
   std::vector<std::string> lines{std::move(text)};
   for (const std::string& line : copies_of(cta, address)) lines.push_back("  " + line);
+  for (const auto& each : cta.cluster->ctas) {
+    for (std::string& line : uncommitted_tensor_operations(*each)) lines.push_back(std::move(line));
+  }
   return lines;
 }
 

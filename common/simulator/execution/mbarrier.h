@@ -32,6 +32,12 @@ uint64_t mbarrier_phase(const Cta& cta, uint32_t address);
 // So many bytes that the object at this address counts have arrived. What is wrong with that; empty: nothing.
 std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes);
 
+// Faults where there is no object at this address, tells where nothing orders its initialisation before.
+void check_mbarrier(Warp& warp, Cta& cta, uint32_t address);
+// One arrival that no thread makes, as tcgen05.commit asks for. clock: what comes before it. What is wrong
+// with that; empty: nothing.
+std::string arrive_asynchronously(Cta& cta, uint32_t address, const std::vector<uint32_t>& clock);
+
 // fence.mbarrier_init: publishes the objects that the warp has initialised.
 void publish_mbarriers(Warp& warp);
 

@@ -278,6 +278,7 @@ void decode_load(Decoder& d) {
 
 void decode_store(Decoder& d) {
   if (d.has("async")) return decode_async_store(d);
+  if (d.has("bulk")) return decode_bulk_store(d);
   AddressUse use;
   use.kind = AccessKind::store;
   memory_space(d, use);

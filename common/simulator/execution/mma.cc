@@ -113,17 +113,9 @@ void run_floating(Warp& warp, const Inst& inst) {
   });
 }
 
-// The sums of products begin at zero; C is added to them by an ordinary addition.
 void run_fp8(Warp& warp, const Inst& inst) {
   for_pieces(warp, inst, [](const Use& use, const auto& a, const auto& b, Accumulators& c) {
-    Accumulators sums = {};
-    multiply_add(a, b, use.shape->k, use.terms, use.fraction, use.half, sums);
-    for (int r = 0; r < 4; ++r) {
-      for (int l = 0; l < warp_size; ++l) {
-        const float sum = sums.value[r][l] + c.value[r][l];
-        c.value[r][l] = sum != sum ? std::bit_cast<float>(0x7fffffffu) : sum;
-      }
-    }
+    multiply_add_fp8(a, b, use.shape->k, use.terms, use.fraction, use.half, c);
   });
 }
 
@@ -320,7 +312,7 @@ void decode(Decoder& d) {
   Use use = {};
   const auto& modifiers = d.ptx().modifiers;
   for (size_t i = 0; i < modifiers.size(); ++i) {
-    if (modifiers[i].starts_with("sp")) d.unsupported("sparse matrices are not implemented");
+    if (modifiers[i].starts_with("sp")) return decode_sparse_product(d);
     if (modifiers[i].starts_with("kind::")) d.unsupported("this kind of multiplication is not implemented");
     if (shape_of(modifiers[i])) use.shape = shape_of(d.modifier(i));
   }
@@ -329,6 +321,18 @@ void decode(Decoder& d) {
 }
 
 }  // namespace
+
+void multiply_add_fp8(const RowsByLane& a, const ColumnsByLane& b, int k, int terms, int fraction, bool half,
+                      Accumulators& c) {
+  Accumulators sums = {};
+  multiply_add(a, b, k, terms, fraction, half, sums);
+  for (int r = 0; r < 4; ++r) {
+    for (int l = 0; l < warp_size; ++l) {
+      const float sum = sums.value[r][l] + c.value[r][l];
+      c.value[r][l] = sum != sum ? std::bit_cast<float>(0x7fffffffu) : sum;
+    }
+  }
+}
 
 // How a wmma is made of mma: see wmma.cc. The layouts are those of memory; a fragment is the same with any.
 void decode_wmma_product(Decoder& d) {

@@ -50,7 +50,8 @@ struct MemoryUse {
   uint8_t bytes = 0;  // per lane
 };
 
-// An instruction that uses registers of some wgmma of its function: what it does, and their offsets.
+// An instruction that uses registers of some wgmma, or tcgen05.ld, of its function: what it does, and their
+// offsets.
 struct Watched {
   Handler run = nullptr;
   std::vector<uint32_t> registers;
@@ -82,14 +83,17 @@ struct Program {
   uint32_t shared_bytes = 0;    // static shared memory of the kernel and all it calls
   uint32_t shared_granule = 4;  // bytes: the narrowest access to shared or generic memory (1, 2 or 4)
   bool prints = false, allocates = false;  // calls printf, malloc
-  bool order_sensitive = false;  // communicates between CTAs in a way whose outcome depends on their order
+  bool order_sensitive = false;   // communicates between CTAs in a way whose outcome depends on their order
+  bool cancels_launches = false;  // clusterlaunchcontrol.try_cancel
   // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the
   // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
   // more.
   std::set<std::pair<uint32_t, int64_t>> compared;
   std::vector<bool> wgmma_registers;     // by number: some wgmma names it; empty: there is no wgmma
+  std::vector<bool> loaded_registers;    // the same of tcgen05.ld, of whose registers it writes
   std::vector<Watched> watched;          // where there is: as long as code
   std::set<uint32_t> compared_values;    // registers that they compare with: such a load's destination
+  uint32_t cta_group = 0;                // of its tcgen05 instructions; 0: there is none
   uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
   std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched
   std::deque<std::vector<uint32_t>> lists;

@@ -76,9 +76,11 @@ constexpr FloatFormat format_f32{8, 23, 0x7f7fffff, true}, format_f16{5, 10, 0x7
     format_e5m2{5, 2, 0x7b, true}, format_e2m1{2, 1, 0x7, false}, format_e2m3{2, 3, 0x1f, false},
     format_e3m2{3, 2, 0x1f, false};
 
-// x, not NaN, as bits of the format, rounded once. What is too large becomes infinity or, by the direction of
-// rounding, with satfinite, or where there is no infinity, the largest finite value.
-inline uint32_t narrow(double x, const FloatFormat& format, Rounding rounding, bool satfinite = false) {
+// x, not NaN, as bits of the format, rounded once: up(kept, rest, shift) says whether away from zero, of
+// |x| = kept · 2^shift + rest in units of its last bit (where shift > 60, kept is 0 and rest is all of it).
+// What is too large becomes infinity, where there is one and it may, else the largest finite value.
+template <class Up>
+uint32_t narrow_by(double x, const FloatFormat& format, bool to_infinity, bool satfinite, Up up) {
   const uint64_t bits = std::bit_cast<uint64_t>(x);
   const bool negative = bits >> 63;
   const uint32_t sign = static_cast<uint32_t>(negative) << (format.exponent_bits + format.mantissa_bits);
@@ -94,36 +96,35 @@ inline uint32_t narrow(double x, const FloatFormat& format, Rounding rounding, b
   const int exponent = biased == 0 ? -1022 : biased - 1023;
   const uint64_t significand = biased == 0 ? fraction : fraction | uint64_t{1} << 52;
   const int bias = (1 << (format.exponent_bits - 1)) - 1, smallest = 1 - bias;
-  int shift = 52 - format.mantissa_bits + (exponent < smallest ? smallest - exponent : 0);
-  if (shift > 60) shift = 60;  // all of it is rounded away
-  const uint64_t kept = significand >> shift, rest = significand - (kept << shift),
-                 half = uint64_t{1} << (shift - 1);
-  bool up = false;
-  switch (rounding) {
-    case Rounding::nearest:
-      up = rest > half || (rest == half && (kept & 1));
-      break;
-    case Rounding::away:
-      up = rest >= half;
-      break;
-    case Rounding::zero:
-      break;
-    case Rounding::down:
-      up = rest != 0 && negative;
-      break;
-    case Rounding::up:
-      up = rest != 0 && !negative;
-      break;
-  }
+  const int shift = 52 - format.mantissa_bits + (exponent < smallest ? smallest - exponent : 0);
+  const uint64_t kept = shift > 60 ? 0 : significand >> shift,
+                 rest = shift > 60 ? significand : significand - (kept << shift);
   // kept's leading one, where there is one, counts as one step of the exponent.
-  result = kept + up;
+  result = kept + (up(kept, rest, shift) ? 1 : 0);
   if (exponent >= smallest) result += static_cast<uint64_t>(exponent - smallest) << format.mantissa_bits;
-  if (result > format.largest) {
-    const bool to_infinity = rounding == Rounding::nearest || rounding == Rounding::away ||
-                             rounding == (negative ? Rounding::down : Rounding::up);
+  if (result > format.largest)
     result = format.largest + (to_infinity && format.infinity && !satfinite ? 1 : 0);
-  }
   return sign | static_cast<uint32_t>(result);
+}
+inline uint32_t narrow(double x, const FloatFormat& format, Rounding rounding, bool satfinite = false) {
+  const bool negative = std::signbit(x);
+  const Rounding outwards = negative ? Rounding::down : Rounding::up;
+  const bool to_infinity =
+      rounding == Rounding::nearest || rounding == Rounding::away || rounding == outwards;
+  return narrow_by(x, format, to_infinity, satfinite, [=](uint64_t kept, uint64_t rest, int shift) {
+    const uint64_t half = uint64_t{1} << (shift > 60 ? 59 : shift - 1);
+    if (rounding == Rounding::nearest) return rest > half || (rest == half && (kept & 1));
+    if (rounding == Rounding::away) return rest >= half;
+    return rounding == outwards && rest != 0;
+  });
+}
+// .rs: by the carry of `count` random bits and as many leading bits of what is cut off. (PTX ISA 9.7.9.21)
+inline uint32_t narrow_stochastic(double x, const FloatFormat& format, uint32_t random, int count,
+                                  bool satfinite) {
+  return narrow_by(x, format, true, satfinite, [=](uint64_t, uint64_t rest, int shift) {
+    const uint64_t leading = shift - count < 64 ? rest >> (shift - count) : 0;
+    return (leading + random) >> count != 0;
+  });
 }
 
 // Bits of a format without NaN or infinity (the caller's affair), exactly.

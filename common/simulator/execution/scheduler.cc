@@ -218,7 +218,8 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
     }
   }
   std::memset(made->registers, 0, 64);  // carry
-  made->wgmma.assign(program.watched.empty() ? 0 : program.frame_bytes / 64, {});
+  made->wgmma.assign(program.wgmma_registers.empty() ? 0 : program.frame_bytes / 64, {});
+  made->loaded.assign(program.loaded_registers.empty() ? 0 : program.frame_bytes / 64, {});
   for (const Program::Formal& zeroed : program.zeroed)
     std::memset(made->registers + zeroed.offset, 0, zeroed.bytes);
   made->caller = caller;

@@ -315,18 +315,6 @@ void run_proxy_fence(Warp& warp, const Inst&) {
     warp.cta->cluster->shadow.proxy_fence(warp.in_cluster, warp.exec, warp.exec == warp.live);
 }
 
-void decode_proxy_fence(Decoder& d) {
-  d.inst().inner = run_nothing;
-  if (d.has("async")) {
-    if (!d.has("global")) d.inst().inner = run_proxy_fence;
-    d.one_of({"shared::cta", "shared::cluster"});
-  } else if (d.has("tensormap::generic")) {
-    decode_tensor_map_fence(d);
-  } else if (!d.has("alias")) {
-    d.unsupported("this proxy is not implemented");
-  }
-}
-
 // a, b: does it release, acquire? Memory is sequentially consistent here: a fence matters only to what is
 // known to be ordered, around relaxed arrivals and waits.
 void run_fence(Warp& warp, const Inst& inst) {
@@ -336,6 +324,33 @@ void run_fence(Warp& warp, const Inst& inst) {
   if (!inst.b || warp.unfenced.empty()) return;
   shadow.acquire(warp.in_cluster, warp.unfenced);
   warp.unfenced.clear();
+}
+
+// fence.proxy.async::generic: between accesses by threads and later ones of the async proxy, of which the
+// threads hear through a relaxed barrier.
+void run_generic_to_async_fence(Warp& warp, const Inst& inst) {
+  if (inst.b) run_fence(warp, inst);
+  run_proxy_fence(warp, inst);
+  if (inst.a) run_fence(warp, inst);
+}
+
+void decode_proxy_fence(Decoder& d) {
+  d.inst().inner = run_nothing;
+  if (d.has("async")) {
+    if (!d.has("global")) d.inst().inner = run_proxy_fence;
+    d.one_of({"shared::cta", "shared::cluster"});
+  } else if (d.has("async::generic")) {
+    d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
+    d.has("cluster");
+    d.inst().a = d.has("release");
+    d.inst().b = d.has("acquire");
+    if (d.inst().a == d.inst().b) d.unsupported("this fence does not exist");
+    d.inst().inner = run_generic_to_async_fence;
+  } else if (d.has("tensormap::generic")) {
+    decode_tensor_map_fence(d);
+  } else if (!d.has("alias")) {
+    d.unsupported("this proxy is not implemented");
+  }
 }
 
 void run_init_fence(Warp& warp, const Inst&) {
@@ -369,7 +384,10 @@ void decode_membar(Decoder& d) {
 
 void warp_finished(Warp& warp) {
   Cta& cta = *warp.cta;
-  if (--cta.unfinished == 0) end_bulk_copies(cta);
+  if (--cta.unfinished == 0) {
+    end_bulk_copies(cta);
+    end_tensor_pipeline(cta);
+  }
   for (uint32_t number = 0; number < cta.barriers.size(); ++number) try_finish(cta, number);
 }
 
@@ -469,6 +487,10 @@ std::vector<std::string> who_waits(Cta& cta) {
         line += " at " + where(*group.frame, group.pc) + " " + what;
       } else if (group.state == Group::State::convergence) {
         line += " wait for the other lanes of their warp at " + where(*group.frame, group.pc);
+      } else if (const std::string allocation =
+                     allocation_waited_for(warp, group.frame->program->code[group.pc]);
+                 !allocation.empty()) {
+        line += " at " + where(*group.frame, group.pc) + " " + allocation;
       } else {
         line += " run in a loop that changes nothing at " + where(*group.frame, group.pc);
       }

@@ -17,15 +17,36 @@ std::string dimension_of(const char* what, uint32_t dimension, uint64_t value, c
   return std::string(what) + "[" + std::to_string(dimension) + "] is " + std::to_string(value) + ": " + rule;
 }
 
+// Of elements that are padded in shared memory.
+std::string problem_of_padded(const TensorMap& map) {
+  constexpr uint32_t alignment = 32;  // bytes
+  if (map.address % alignment)
+    return "its global address is not a multiple of 32, as padded elements need it";
+  for (uint32_t i = 0; i + 1 < map.rank; ++i) {
+    if (map.stride[i] % alignment)
+      return dimension_of("globalStrides", i, map.stride[i],
+                          "of padded elements it must be a multiple of 32");
+  }
+  if ((uint64_t{map.last[0]} + 1) % padded_row)
+    return dimension_of("globalDim", 0, uint64_t{map.last[0]} + 1,
+                        "of padded elements it must be a multiple of 128");
+  if (map.box[0] != padded_row)
+    return dimension_of("boxDim", 0, map.box[0], "of padded elements it must be 128");
+  const bool swizzles_well = map.swizzle == Swizzle::none || map.swizzle == Swizzle::b128 ||
+                             map.swizzle == Swizzle::b128_atom32 ||
+                             (map.swizzle == Swizzle::b128_atom64 && map.type == TensorType::b6_padded);
+  return swizzles_well ? "" : "padded elements cannot be swizzled in this way";
+}
+
 }  // namespace
 
-uint32_t bytes_of(TensorType type) {
-  constexpr uint8_t bytes[tensor_types] = {1, 2, 4, 4, 8, 8, 2, 4, 8, 2, 4, 4, 4};
-  return bytes[static_cast<size_t>(type)];
+uint32_t bits_of(TensorType type) {
+  constexpr uint8_t bits[tensor_types] = {8, 16, 32, 32, 64, 64, 16, 32, 64, 16, 32, 32, 32, 4, 4, 6};
+  return bits[static_cast<size_t>(type)];
 }
 
 bool is_floating(TensorType type) {
-  return type >= TensorType::f16;
+  return type >= TensorType::f16 && !is_packed(type);
 }
 
 uint32_t span_of(Swizzle swizzle) {
@@ -34,7 +55,7 @@ uint32_t span_of(Swizzle swizzle) {
 }
 
 uint32_t TensorMap::pitch() const {
-  return std::max(row_bytes(), span_of(swizzle));
+  return std::max(shared_row_bytes(), span_of(swizzle));
 }
 
 uint32_t TensorMap::rows() const {
@@ -71,11 +92,17 @@ std::string problem_of(const TensorMap& map) {
     if (map.step[i] < 1 || map.step[i] > 8)
       return dimension_of("elementStrides", i, map.step[i], "it must be 1 to 8");
   }
-  if (map.row_bytes() % 16)
-    return "a row of its box has " + std::to_string(map.row_bytes()) + " bytes: it must be a multiple of 16";
+  if (map.type == TensorType::b4 && map.last[0] % 2 == 0)
+    return dimension_of("globalDim", 0, uint64_t{map.last[0]} + 1,
+                        "of elements of 4 bits it must be a multiple of 2");
+  if (is_padded(map.type)) {
+    if (const std::string problem = problem_of_padded(map); !problem.empty()) return problem;
+  }
+  const uint32_t row = map.shared_row_bytes();
+  if (row % 16) return "a row of its box has " + std::to_string(row) + " bytes: it must be a multiple of 16";
   const uint32_t span = span_of(map.swizzle);
-  if (span && map.row_bytes() > span) {
-    return "a row of its box has " + std::to_string(map.row_bytes()) + " bytes: with this swizzle at most " +
+  if (span && row > span) {
+    return "a row of its box has " + std::to_string(row) + " bytes: with this swizzle at most " +
            std::to_string(span);
   }
   if (map.fill_nan && !is_floating(map.type)) return "NaN cannot fill in for integers";

@@ -14,10 +14,37 @@ constexpr uint32_t tensor_map_bytes = 128;
 constexpr uint32_t max_tensor_rank = 5;
 
 // In the order of CUtensorMapDataType.
-enum class TensorType : uint8_t { u8, u16, u32, s32, u64, s64, f16, f32, f64, bf16, f32_ftz, tf32, tf32_ftz };
-constexpr uint32_t tensor_types = 13;
-uint32_t bytes_of(TensorType type);
+enum class TensorType : uint8_t {
+  u8,
+  u16,
+  u32,
+  s32,
+  u64,
+  s64,
+  f16,
+  f32,
+  f64,
+  bf16,
+  f32_ftz,
+  tf32,
+  tf32_ftz,
+  // In global memory elements of 4 or 6 bits lie without gaps. In shared memory too, or each 16 of them,
+  // which are 8 or 12 bytes, begin at a multiple of 16 bytes (PTX ISA 5.5.1.1).
+  b4,
+  b4_padded,
+  b6_padded,
+};
+constexpr uint32_t tensor_types = 16;
+uint32_t bits_of(TensorType type);  // of an element in global memory
 bool is_floating(TensorType type);
+inline bool is_packed(TensorType type) {
+  return type >= TensorType::b4;
+}
+inline bool is_padded(TensorType type) {
+  return type >= TensorType::b4_padded;
+}
+constexpr uint32_t padded_group = 16;  // elements; bytes that they take in shared memory
+constexpr uint32_t padded_row = 128;   // elements of a box's row, and of the tensor's a multiple
 
 // In the order of CUtensorMapSwizzle. atom: bytes that stay together, where it is not 16; flip8: the halves
 // of 16 bytes change places in every second line of 128.
@@ -65,7 +92,8 @@ struct TensorMap {
   uint32_t count(uint32_t dimension) const {  // elements of a copy
     return dimension == 0 ? box[0] : (box[dimension] + step[dimension] - 1u) / step[dimension];
   }
-  uint32_t row_bytes() const { return box[0] * bytes_of(type); }
+  uint32_t row_bytes() const { return box[0] * bits_of(type) / 8; }  // in global memory
+  uint32_t shared_row_bytes() const { return is_padded(type) ? box[0] : row_bytes(); }
   // Between rows in shared memory: a row that is narrower than the swizzle's span takes all of it.
   uint32_t pitch() const;
   uint32_t rows() const;

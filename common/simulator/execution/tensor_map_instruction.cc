@@ -83,9 +83,10 @@ void one_by_one(Warp& warp, uint32_t lanes, F f) {
 void replace(TensorMap& map, Field field, uint32_t ordinal, uint64_t value) {
   // In the order of table 33 in the PTX ISA, which is not that of the driver.
   constexpr TensorType types[tensor_types] = {
-      TensorType::u8,   TensorType::u16,  TensorType::u32,     TensorType::s32,     TensorType::u64,
-      TensorType::s64,  TensorType::f16,  TensorType::f32,     TensorType::f32_ftz, TensorType::f64,
-      TensorType::bf16, TensorType::tf32, TensorType::tf32_ftz};
+      TensorType::u8,       TensorType::u16, TensorType::u32,       TensorType::s32,
+      TensorType::u64,      TensorType::s64, TensorType::f16,       TensorType::f32,
+      TensorType::f32_ftz,  TensorType::f64, TensorType::bf16,      TensorType::tf32,
+      TensorType::tf32_ftz, TensorType::b4,  TensorType::b4_padded, TensorType::b6_padded};
   switch (field) {
     case Field::global_address:
       map.address = value;

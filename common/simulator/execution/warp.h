@@ -9,6 +9,7 @@
 
 #include "common/simulator/execution/async_copy.h"
 #include "common/simulator/execution/program.h"
+#include "common/simulator/execution/tensor_load.h"
 #include "common/simulator/execution/wgmma.h"
 
 namespace simulator {
@@ -37,7 +38,8 @@ struct Frame {
   uint32_t local_base = 0;  // bytes, in each thread's local memory
   uint32_t dynamic = 0;     // bytes of local memory from alloca, behind the program's own
   std::vector<std::byte> storage;
-  std::vector<WgmmaRegister> wgmma;  // by offset / 64, where the program has any
+  std::vector<WgmmaRegister> wgmma;    // by offset / 64, where the program has any
+  std::vector<TensorRegister> loaded;  // the same
 
   uint32_t local_end() const { return local_base + program->local_bytes + dynamic; }
 };
@@ -86,6 +88,8 @@ class Warp {
   std::vector<uint32_t> fenced, unfenced;
   AsyncCopies async;  // cp.async that have not been waited for
   WgmmaQueue wgmma;
+  TensorTransfers tensor;       // tcgen05.ld and .st
+  uint32_t without_others = 0;  // lanes that need not wait for others: resolve_divergent_allocations()
   uint32_t asked_mbarrier = 0;  // address of the one whose phase it last found incomplete; 0: none
   std::array<uint32_t, 32> bulk_committed{};  // groups of bulk copies, of each lane
 

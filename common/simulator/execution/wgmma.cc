@@ -200,7 +200,7 @@ void run_multiply(Warp& warp, const Inst& inst) {
   next.frame[mine] = warp.frame;
   if (use.sparse) {
     std::copy_n(warp.reg<uint32_t>(inst.d), warp_size, next.metadata[mine].begin());
-    if (const int lane = invalid_metadata(use, next.metadata[mine]); lane >= 0) {
+    if (const int lane = invalid_metadata(sparsity_of(use), next.metadata[mine].data(), false); lane >= 0) {
       fault(warp, FindingKind::illegal_instruction,
             "sparsity metadata that names no two elements of four (tf32: no one of two)", lane);
     }

@@ -13,6 +13,7 @@ constexpr uint32_t bytes_of(uint64_t field) {
 // counted from where the pattern begins.
 uint32_t swizzled(const MatrixDescriptor& matrix, uint32_t address) {
   const uint32_t row = (address >> 7) - matrix.base_offset;
+  if (matrix.wide_atoms) return address ^ (row & 3) << 5;  // Swizzle<2, 5, 2>
   return address ^ (row & (matrix.swizzle / 16 - 1)) << 4;
 }
 
@@ -29,7 +30,8 @@ MatrixDescriptor::MatrixDescriptor(uint64_t bits)
 
 std::vector<uint32_t> chunks_of(const MatrixDescriptor& matrix, bool mn_major, uint32_t mn_count,
                                 uint32_t k_count) {
-  const uint32_t wide = matrix.swizzle / 16;  // chunks along the major dimension of a swizzle atom
+  const uint32_t wide = matrix.swizzle / 16;           // chunks along the major dimension of a swizzle atom
+  const uint32_t deep = matrix.wide_atoms ? 4 : core;  // rows along k of one that is MN-major
   std::vector<uint32_t> chunks;
   chunks.reserve(mn_count * k_count);
   for (uint32_t mn = 0; mn < mn_count; ++mn) {
@@ -42,8 +44,8 @@ std::vector<uint32_t> chunks_of(const MatrixDescriptor& matrix, bool mn_major, u
       } else if (wide == 1) {
         at += mn * matrix.stride + k % core * 16 + k / core * matrix.leading;
       } else {
-        at += mn % wide * 16 + mn / wide * matrix.leading + k % core * matrix.swizzle +
-              k / core * matrix.stride;
+        at += mn % wide * 16 + mn / wide * matrix.leading + k % deep * matrix.swizzle +
+              k / deep * matrix.stride;
       }
       chunks.push_back(swizzled(matrix, at) & 0x3ffff);
     }

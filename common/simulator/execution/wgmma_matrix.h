@@ -1,4 +1,4 @@
-// Matrices of wgmma in shared memory, as descriptors say (PTX ISA 9.7.15.5.1.2).
+// Matrices of wgmma and tcgen05.mma in shared memory, as descriptors say (PTX ISA 9.7.15.5.1.2, 9.7.16.4.1).
 //
 // They are made of chunks of 16 bytes, T elements. K-major: a chunk is T neighbours along k, of one row of A
 // or one column of B. MN-major: T neighbours along m or n, of one k.
@@ -10,10 +10,12 @@
 namespace simulator {
 
 struct MatrixDescriptor {
-  uint32_t start, leading, stride;  // bytes
-  uint32_t base_offset;             // rows of 128 bytes
-  uint32_t swizzle;                 // bytes: 16 (none), 32, 64, 128
+  uint32_t start = 0, leading = 0, stride = 0;  // bytes
+  uint32_t base_offset = 0;                     // rows of 128 bytes
+  uint32_t swizzle = 16;                        // bytes: 16 (none), 32, 64, 128
+  bool wide_atoms = false;                      // tcgen05: what is swizzled are pieces of 32 bytes, not 16
 
+  MatrixDescriptor() = default;
   explicit MatrixDescriptor(uint64_t bits);
 };
 

@@ -7,6 +7,7 @@
 
 #include "common/simulator/execution/fragments.h"
 #include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/matrix_chunks.h"
 #include "common/simulator/execution/tensor_core.h"
 
 namespace simulator {
@@ -16,23 +17,6 @@ using namespace fragments;
 
 constexpr uint32_t chunk_bytes = 16;
 enum class Kind : uint8_t { half, bfloat, tf32, fp8, integer, bit };
-
-// A chunk's elements.
-using Widen = void (*)(const std::byte* chunk, float* to);
-template <class Of>
-void widen_chunk(const std::byte* chunk, float* to) {
-  uint32_t words[4];
-  std::memcpy(words, chunk, sizeof words);
-  for (int w = 0; w < 4; ++w) {
-    for (int i = 0; i < Of::per; ++i) to[w * Of::per + i] = Of::widen(words[w], i);
-  }
-}
-template <>
-void widen_chunk<OfF16>(const std::byte* chunk, float* to) {
-  uint16_t halves[8];
-  std::memcpy(halves, chunk, sizeof halves);
-  widen_f16(halves, to, 8);
-}
 
 }  // namespace
 
@@ -80,33 +64,6 @@ constexpr WgmmaElement elements[] = {element<OfF16>("f16", Kind::half),
                                      element<OfInteger<8, false>>("u8", Kind::integer),
                                      {"b1", Kind::bit, 1, nullptr, 0, nullptr}};
 
-// Rows of A or columns of B from chunks: those of this tile come first.
-template <int across>
-void load(const WgmmaElement& of, bool mn_major, uint32_t k, const std::byte* shared, const uint32_t* chunks,
-          Factors<across>& to) {
-  const uint32_t per = 128 / of.bits;
-  float values[16];
-  if (mn_major) {
-    for (uint32_t mn = 0; mn < across / per; ++mn) {
-      for (uint32_t i = 0; i < k; ++i) of.widen(shared + (*chunks++ & offset_in_cta), to.value[i] + mn * per);
-    }
-    return;
-  }
-  for (uint32_t row = 0; row < across; ++row) {
-    for (uint32_t first = 0; first < k; first += per) {
-      of.widen(shared + (*chunks++ & offset_in_cta), values);
-      for (uint32_t i = 0; i < per; ++i) to.value[first + i][row] = values[i];
-    }
-  }
-}
-
-template <int across>
-void negate(Factors<across>& factors, uint32_t k) {
-  for (uint32_t i = 0; i < k; ++i) {
-    for (float& value : factors.value[i]) value = -value;
-  }
-}
-
 // One warp's part of D for eight columns, of integers: by column and row.
 void read_tile(const std::byte* registers, const uint32_t* list, int32_t to[8][16]) {
   for (int r = 0; r < 4; ++r) {
@@ -138,34 +95,6 @@ void cut_fp8(Accumulators& c) {
   }
 }
 
-// Where the elements of a sparse A belong (PTX ISA 9.7.15.6.2). Four bits tell of four neighbours of a row
-// (tf32: two) which two (one) are there. Those of row g, and of row g + 8, are in lanes 4g … 4g + 3: of 8-bit
-// types one row's in even lanes and the other's in odd ones, else both in one lane, of which the selector
-// says whether it is in the first or second pair.
-void place(const Factors<16>& packed, const WgmmaUse& use, const std::array<uint32_t, 32>& metadata,
-           Factors<16>& to) {
-  const uint32_t bits = use.a->bits, group = bits == 32 ? 2 : 4, kept = group / 2;
-  const uint32_t span = 4 * group * (bits == 8 ? 2 : 1);  // of k, in one lane
-  for (uint32_t k = 0; k < use.k; ++k) {
-    std::fill_n(to.value[k], 16, 0.0f);
-    std::fill_n(to.exponent[k], 16, of_absent);
-  }
-  for (uint32_t row = 0; row < 16; ++row) {
-    const uint32_t upper = row / 8;
-    for (uint32_t first = 0; first < use.k; first += group) {
-      const uint32_t part = first / span;
-      const uint32_t lane = row % 8 * 4 + (bits == 8 ? upper + 2 * part : 2 * use.selector + part);
-      const uint32_t shift = first % span / group * 4 + (bits == 8 ? 0 : 16 * upper);
-      const uint32_t code = metadata[lane] >> shift & 15;
-      for (uint32_t i = 0; i < kept; ++i) {
-        const uint32_t at = first + (bits == 32 ? code >> 3 : code >> 2 * i & 3), from = first / 2 + i;
-        to.value[at][row] = packed.value[from][row];
-        to.exponent[at][row] = packed.exponent[from][row];
-      }
-    }
-  }
-}
-
 class Product {
  public:
   Product(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared)
@@ -180,13 +109,14 @@ class Product {
       if (use_.a_in_registers) {
         use_.a->read(operation_.registers[w], list_ + use_.results(), a);
       } else {
-        load(*use_.a, use_.mn_major[0], stored, shared_, chunks(0) + w * operation_.chunks[0].size() / 4, a);
+        load_factors(use_.a->widen, 128 / use_.a->bits, use_.mn_major[0], 16, stored, shared_,
+                     chunks(0) + w * operation_.chunks[0].size() / 4, a);
       }
       if (use_.negated[0]) negate(a, stored);
       measure(a, static_cast<int>(stored), use_.a->lowest);
       if (use_.sparse) {
         const Factors<16> packed = a;
-        place(packed, use_, operation_.metadata[w], a);
+        place(packed, sparsity_of(use_), operation_.metadata[w].data(), a);
       }
       if (integers_only) continue;
       by_lane(a, static_cast<int>(use_.k), rows_[w]);
@@ -194,8 +124,8 @@ class Product {
     const uint32_t tiles = use_.n / 8;
     Factors<8> b;
     for (uint32_t tile = 0; tile < tiles; ++tile) {
-      load(*use_.b, use_.mn_major[1], use_.k, shared_, chunks(1) + tile * operation_.chunks[1].size() / tiles,
-           b);
+      load_factors(use_.b->widen, 128 / use_.b->bits, use_.mn_major[1], 8, use_.k, shared_,
+                   chunks(1) + tile * operation_.chunks[1].size() / tiles, b);
       if (use_.negated[1]) negate(b, use_.k);
       if (!integers_only) {
         measure(b, static_cast<int>(use_.k), use_.b->lowest);
@@ -318,18 +248,8 @@ bool is_bits(const WgmmaElement& element) {
   return element.kind == Kind::bit;
 }
 
-int invalid_metadata(const WgmmaUse& use, const std::array<uint32_t, 32>& metadata) {
-  const uint32_t bits = use.a->bits;
-  for (uint32_t lane = 0; lane < 32; ++lane) {
-    if (bits > 8 && lane % 4 / 2 != use.selector) continue;
-    for (uint32_t shift = 0; shift < 32; shift += 4) {
-      const uint32_t code = metadata[lane] >> shift & 15;
-      if (bits == 32 ? code != 0b1110 && code != 0b0100 : (code & 3) == code >> 2) {
-        return static_cast<int>(lane);
-      }
-    }
-  }
-  return -1;
+Sparsity sparsity_of(const WgmmaUse& use) {
+  return {use.a->bits, use.k, use.selector};
 }
 
 void multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared) {

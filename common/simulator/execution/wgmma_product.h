@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/simulator/execution/sparse.h"
 #include "common/simulator/execution/wgmma.h"
 
 namespace simulator {
@@ -37,8 +38,7 @@ uint32_t wgmma_k(const WgmmaElement& a, const WgmmaElement& b, std::string_view 
 bool may_be_mn_major(const WgmmaElement& element);
 bool is_floating(const WgmmaElement& element);
 bool is_bits(const WgmmaElement& element);
-// The lane whose metadata are none; -1: no lane's.
-int invalid_metadata(const WgmmaUse& use, const std::array<uint32_t, 32>& metadata);
+Sparsity sparsity_of(const WgmmaUse& use);
 
 // D += A · B, in the registers of all the warps that still have theirs. shared: the CTA's shared memory.
 void multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared);

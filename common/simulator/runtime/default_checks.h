@@ -5,5 +5,6 @@
 namespace simulator {
 
 Checks default_checks();
+bool default_strict();
 
 }  // namespace simulator

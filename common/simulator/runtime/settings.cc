@@ -49,6 +49,7 @@ void read_flag(const char* name, bool& flag) {
 Settings read_environment() {
   Settings settings;
   settings.checks = default_checks();
+  settings.strict = default_strict();
   if (const char* value = variable("SIMULATOR_DEVICE")) {
     settings.device = value;
     constexpr std::string_view known[] = {"a100", "l40s", "h200", "b200"};
@@ -70,6 +71,7 @@ Settings read_environment() {
       refuse("SIMULATOR_CHECKS", text, "off, report or fail");
     }
   }
+  read_flag("SIMULATOR_STRICT", settings.strict);
   if (const char* value = variable("SIMULATOR_COUNTERS")) settings.counters = value;
   if (const char* value = variable("SIMULATOR_TRACE")) settings.trace = value;
   if (const char* value = variable("SIMULATOR_TRACE_WARP")) {

@@ -40,8 +40,9 @@ CUresult encode_tiled(CUtensorMap* object, CUtensorMapDataType type, cuuint32_t 
   if (swizzle < 0 || swizzle > CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B) return invalid("unknown swizzle");
   if (promotion < 0 || promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B) return invalid("unknown l2Promotion");
   if (fill < 0 || fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA) return invalid("unknown oobFill");
-  if (static_cast<uint32_t>(type) >= tensor_types)
-    return not_supported("cuTensorMapEncodeTiled for packed elements of 4 and 6 bits");
+  if (is_packed(static_cast<TensorType>(type)) && device().major < 10)
+    return not_supported(
+        "a tensor map of elements of 4 or 6 bits on a device of compute capability below 10.0");
   if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
     return not_supported("cuTensorMapEncodeTiled with an interleaved layout");
 

@@ -147,6 +147,15 @@ TEST_F(Bulk, AnAccessToWhatALoadWritesIsTold) {
   }
 }
 
+TEST_F(Bulk, OfEverySixteenBytesThoseOfTheMaskAreStored) {
+  const Result r = run_body(
+      ".reg .b16 %rs1;\nmov.u16 %rs1, 0x1ef0;\n"
+      "@%p1 cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd0], [%r2], 64, %rs1;\n" +
+      commit_ + "@%p1 cp.async.bulk.wait_group 0;\n");
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t t = 0; t < 16; ++t) EXPECT_EQ(r.words[t], t % 2 == 1 ? 7 : 100 + t) << t;
+}
+
 TEST_F(Bulk, TooFewBytesExpected) {
   const std::string few = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 240;\n";
   const std::string text = told(few + load_ + wait_, FindingKind::deadlock);

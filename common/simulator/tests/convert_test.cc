@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -130,6 +131,78 @@ TEST(Convert, SmallFormatsSaturate) {
   EXPECT_EQ(convert("cvt.rn.satfinite.e3m2x2.f32", Type::b16, 28.1f, -infinity), 0x1f3fu);
 }
 
+// Random bits carry into the value for as many of their settings as its fraction of a step says.
+TEST(Convert, StochasticRounding) {
+  struct Form {
+    std::string name;
+    Type packed;
+    int count, field, random;  // values; bits of each; random bits of each
+    float x, step;             // what the upper neighbour has more than the lower one
+    int shift[4];              // where the random bits of each value begin
+  };
+  // x has at least eight leading bits of its fraction of a step that are not 0.
+  const Form forms[] = {{"f16x2", Type::b32, 2, 16, 13, 1.0f + 0x1.57p-11f, 0x1p-10f, {16, 0}},
+                        {"bf16x2", Type::b32, 2, 16, 16, 1.0f + 0x1.57p-8f, 0x1p-7f, {16, 0}},
+                        {"e4m3x4", Type::b32, 4, 8, 16, 1.0f + 0x1.57p-4f, 0x1p-3f, {16, 16, 0, 0}},
+                        {"e5m2x4", Type::b32, 4, 8, 16, 0x1.57p-17f, 0x1p-16f, {16, 16, 0, 0}},  // subnormal
+                        {"e2m3x4", Type::b32, 4, 8, 16, 2.0f + 0x1.57p-3f, 0x1p-2f, {16, 16, 0, 0}},
+                        {"e3m2x4", Type::b32, 4, 8, 16, 1.0f + 0x1.57p-3f, 0x1p-2f, {16, 16, 0, 0}},
+                        {"e2m1x4", Type::b16, 4, 4, 8, 2.0f + 0x1.57p-1f, 0x1p0f, {24, 8, 16, 0}}};
+  for (const Form& form : forms) {
+    for (int place = 0; place < form.count; ++place) {
+      OneWarp machine({convert_opcodes()});
+      const auto d = machine.reg(form.packed), random = machine.reg(Type::b32);
+      std::vector<ptx::Operand> values;
+      for (int i = 0; i < form.count; ++i) {
+        values.push_back(machine.reg(Type::f32));
+        machine.fill<float>(values.back(), [&](int) { return i == place ? -form.x : 0.0f; });
+      }
+      ptx::Operand vector;
+      vector.kind = ptx::Operand::Kind::vector;
+      vector.elements = values;
+      const std::vector<ptx::Operand> all =
+          form.count == 4 ? std::vector{d, vector, random} : std::vector{d, values[0], values[1], random};
+      const int settings = 1 << form.random;
+      std::map<uint32_t, int> results;
+      for (int begin = 0; begin < settings; begin += 32) {
+        machine.fill<uint32_t>(random, [&](int lane) {  // all other random bits are ones
+          const uint32_t mask = static_cast<uint32_t>(settings - 1) << form.shift[place];
+          return ~mask | static_cast<uint32_t>(begin + lane) << form.shift[place];
+        });
+        machine.run("cvt.rs.satfinite." + form.name + ".f32", all);
+        for (int lane = 0; lane < 32; ++lane) {
+          const uint32_t result =
+              form.packed == Type::b16 ? machine.get<uint16_t>(d, lane) : machine.get<uint32_t>(d, lane);
+          const uint32_t one = result >> (form.count - 1 - place) * form.field;
+          ++results[one];
+          EXPECT_EQ(one << (form.count - 1 - place) * form.field, result)
+              << form.name << ": zeroes stay zero";
+        }
+      }
+      const float fraction = std::fmod(form.x, form.step) / form.step;
+      ASSERT_EQ(results.size(), 2u) << form.name;
+      EXPECT_EQ(results.rbegin()->first, results.begin()->first + 1) << form.name << ": neighbours";
+      EXPECT_EQ(results.rbegin()->second, static_cast<int>(fraction * static_cast<float>(settings)))
+          << form.name << " " << place;
+    }
+  }
+  const auto ends = [](const std::string& name, float a, float b) {
+    OneWarp machine({convert_opcodes()});
+    const auto d = machine.reg(Type::b32), x = machine.reg(Type::f32), y = machine.reg(Type::f32),
+               random = machine.reg(Type::b32);
+    machine.fill<float>(x, [=](int) { return a; });
+    machine.fill<float>(y, [=](int) { return b; });
+    machine.fill<uint32_t>(random, [=](int) { return ~0u; });
+    machine.run("cvt.rs." + name + ".f32", {d, x, y, random});
+    return machine.get<uint32_t>(d, 0);
+  };
+  const float infinity = std::numeric_limits<float>::infinity(), nan = std::nanf("");
+  EXPECT_EQ(ends("bf16x2", infinity, nan), 0x7f807fffu);
+  EXPECT_EQ(ends("bf16x2", 0x1.fffffep127f, -1.0f), 0x7f80bf80u);
+  EXPECT_EQ(ends("satfinite.bf16x2", 0x1.fffffep127f, -infinity), 0x7f7fff7fu);
+  EXPECT_EQ(ends("relu.f16x2", -1.5f, 0x1p-149f), 0u) << "too small for any carry";
+}
+
 TEST(Convert, PowersOfTwo) {
   const auto both = [](const std::string& rounding, float a) {
     return convert("cvt." + rounding + ".ue8m0x2.f32", Type::b16, a, 1.0f);
@@ -162,7 +235,9 @@ TEST(Convert, UnknownModifiersAndTypesAreRefused) {
   EXPECT_FALSE(machine.supports("cvt.u32.u64", {h, l}));  // register too narrow
   EXPECT_FALSE(machine.supports("cvt.u32.u64", {r, r}));
   EXPECT_FALSE(machine.supports("cvt.u32.u32", {r, p}));
-  EXPECT_FALSE(machine.supports("cvt.rs.f16x2.f32", {r, r, r, r}));
+  EXPECT_TRUE(machine.supports("cvt.rs.f16x2.f32", {r, r, r, r}));
+  EXPECT_FALSE(machine.supports("cvt.rs.f16x2.f32", {r, r, r}));  // without random bits
+  EXPECT_FALSE(machine.supports("cvt.rs.f16.f32", {h, r, r}));
   EXPECT_FALSE(machine.supports("cvt.rn.e4m3x2.f32", {h, r, r}));  // .satfinite is a must
   EXPECT_FALSE(machine.supports("cvt.rz.satfinite.e4m3x2.f32", {h, r, r}));
   EXPECT_FALSE(machine.supports("cvt.rn.satfinite.e4m3x4.f32", {r, r, r}));

@@ -6,6 +6,8 @@
 #include <functional>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "common/simulator/tests/execution_fixture.h"
@@ -372,6 +374,39 @@ TEST_F(Mma, UnknownFormsAreRefused) {
                 1, 32);
     ASSERT_TRUE(result.end) << form;
     EXPECT_EQ(result.end->kind, FindingKind::not_supported) << form;
+  }
+}
+
+TEST_F(Mma, MetadataOfASparseMatrixNameTwoOfFour) {
+  const auto with = [&](const std::string& variant, const std::string& form, const std::string& metadata,
+                        const std::string& selector) {
+    return run_ptx(start +
+                       ".reg .b32 %a<2>, %b<2>, %c<4>, %e;\nmov.b32 %a0, 0; mov.b32 %a1, 0; mov.b32 %b0, 0; "
+                       "mov.b32 %b1, 0; mov.b32 %c0, 0; mov.b32 %c1, 0; mov.b32 %c2, 0; mov.b32 %c3, 0;\n"
+                       "mov.b32 %e, " +
+                       metadata + ";\nmma." + variant + ".sync.aligned." + form +
+                       " {%c0, %c1, %c2, %c3}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3}, %e, " +
+                       selector + ";\n",
+                   1, 32)
+        .end;
+  };
+  const std::string f16 = "m16n8k16.row.col.f32.f16.f16.f32", tf32 = "m16n8k8.row.col.f32.tf32.tf32.f32",
+                    s8 = "m16n8k32.row.col.s32.s8.s8.s32", ordered = "sp::ordered_metadata";
+  EXPECT_FALSE(with(ordered, f16, "0x4e9d8c4e", "3"));
+  EXPECT_FALSE(with(ordered, tf32, "0x4e4e44ee", "0"));
+  EXPECT_FALSE(with("sp", s8, "0x1e9d8c4e", "1"));
+  for (const auto& [variant, form, metadata] : {std::tuple(ordered, f16, "0x4e9d8c45"),
+                                                {ordered, tf32, "0x4e4e44e8"},
+                                                {ordered, s8, "0x1e9d8c4e"},
+                                                {std::string("sp"), s8, "0x0e9d8c4e"}}) {
+    const auto end = with(variant, form, metadata, "0");
+    ASSERT_TRUE(end) << form;
+    EXPECT_NE(end->what.find("sparsity metadata"), std::string::npos) << end->what;
+  }
+  for (const auto& [form, selector] : {std::pair(f16, "4"), {s8, "2"}}) {
+    const auto end = with(ordered, form, "0x4e9d8c4e", selector);
+    ASSERT_TRUE(end) << form;
+    EXPECT_EQ(end->kind, FindingKind::not_supported) << end->what;
   }
 }
 

@@ -56,6 +56,8 @@ TEST_F(SettingsDeathTest, Values) {
   READS("SIMULATOR_CHECKS", "off", s.checks == Checks::off);
   READS("SIMULATOR_CHECKS", "report", s.checks == Checks::report);
   READS("SIMULATOR_CHECKS", "fail", s.checks == Checks::fail);
+  READS("SIMULATOR_STRICT", "0", !s.strict);
+  READS("UNRELATED", "1", s.strict);
   READS("SIMULATOR_COUNTERS", "counts.json", s.counters == "counts.json");
   READS("SIMULATOR_TRACE", "trace.jsonl", s.trace == "trace.jsonl" && s.trace_limit == 4096);
   READS("SIMULATOR_TRACE_WARP", "12:3", s.trace_cta == 12 && s.trace_warp == 3);

@@ -182,6 +182,103 @@ TEST_F(TensorMaps, AStoreWithANegativeFirstCoordinate) {
   }
 }
 
+// Elements of 4 and 6 bits: rows of 128, boxes of 128 × 4. PTX ISA 5.5.1.1.
+TensorMap packed_map(TensorType type, uint32_t rows) {
+  TensorMap map = small_map();
+  map.type = type;
+  map.last[0] = 127;
+  map.last[1] = rows - 1;
+  map.stride[0] = 128 * bits_of(type) / 8;
+  map.box[0] = 128;
+  map.swizzle = Swizzle::b128;
+  return map;
+}
+
+TEST_F(TensorMaps, PackedElements) {
+  // The box's last row is outside. Thread 8 · r + g reads the first three words of group g of row r.
+  const auto loaded = [&](TensorType type, uint32_t rows, uint32_t bytes, const std::string& x = "0") {
+    return run_body(address_ + release_ + acquire_ +
+                        "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], " + std::to_string(bytes) +
+                        ";\nmov.u32 %r6, " + x + "; mov.u32 %r7, " + std::to_string(rows - 3) + R"(;
+      @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r3], [%rd3, {%r6, %r7}], [%r4];
+      WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r4], 0;
+      @!%p2 bra WAIT;
+      shl.b32 %r8, %r1, 4; shr.u32 %r9, %r1, 3; shl.b32 %r9, %r9, 4; xor.b32 %r8, %r8, %r9; add.u32 %r8, %r3, %r8;
+      ld.shared.v2.u32 {%r9, %r10}, [%r8];
+      ld.shared.u32 %r11, [%r8+8];
+      st.global.u32 [%rd1+512], %r9; st.global.u32 [%rd1+640], %r10; st.global.u32 [%rd1+768], %r11;)",
+                    packed_map(type, rows));
+  };
+  for (const auto& [type, rows, words] :
+       {std::tuple(TensorType::b4_padded, 8u, 2u), std::tuple(TensorType::b6_padded, 5u, 3u)}) {
+    const Result r = loaded(type, rows, 4 * 8 * 4 * words);
+    ASSERT_FALSE(r.end) << r.end->what;
+    for (uint32_t t = 0; t < 32; ++t) {
+      for (uint32_t w = 0; w < words; ++w)
+        EXPECT_EQ(r.words[128 + 32 * w + t], t < 24 ? 100 + (rows - 3) * 8 * words + t * words + w : 0) << t;
+    }
+    const Result wrong = loaded(type, rows, 4 * 8 * 4 * words, "64");
+    ASSERT_TRUE(wrong.end);
+    EXPECT_NE(wrong.end->what.find("it must be a multiple of 128"), std::string::npos) << wrong.end->what;
+  }
+  TensorMap map = packed_map(TensorType::b4, 8);
+  map.box[0] = 32;
+  std::string load = load_;
+  load.replace(load.find("mov.u32 %r6, 2"), 14, "mov.u32 %r6, 8");
+  const Result r = run_body(address_ + release_ + acquire_ + load, map);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t i = 0; i < 4; ++i)
+    EXPECT_EQ(r.words[128 + i], 100 + 5 * 16 + 1 + i) << "eight elements a word";
+}
+
+TEST_F(TensorMaps, ElementsOfSixBitsArePackedWhenStored) {
+  // Byte b of shared memory is b % 64, and two bits that are left out.
+  const std::string store = R"(
+      mov.u32 %r6, 0; mov.u32 %r7, 0;
+      LOOP: shl.b32 %r8, %r1, 2; add.u32 %r8, %r8, %r6; and.b32 %r9, %r8, 63;
+      mad.lo.u32 %r9, %r9, 0x1010101, 0xc3824100;
+      add.u32 %r8, %r3, %r8; st.shared.u32 [%r8], %r9;
+      add.u32 %r6, %r6, 128; setp.lt.u32 %p2, %r6, 512; @%p2 bra LOOP;
+      fence.proxy.async.shared::cta; bar.sync 0; mov.u32 %r6, 0;
+      @%p1 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd3, {%r6, %r7}], [%r3];
+      cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;)";
+  TensorMap map = packed_map(TensorType::b6_padded, 4);
+  map.swizzle = Swizzle::none;
+  const Result r = run_body(address_ + release_ + acquire_ + store, map);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t element = 0; element < 512; ++element) {
+    const uint32_t bit = element * 6;
+    const uint64_t pair = r.words[bit / 32] | uint64_t{r.words[bit / 32 + 1]} << 32;
+    EXPECT_EQ(pair >> bit % 32 & 63, element % 64) << element;
+  }
+  EXPECT_EQ(r.words[96], 196u) << "behind the box";
+  map.type = TensorType::b4_padded;
+  map.stride[0] = 64;
+  const Result wrong = run_body(address_ + release_ + acquire_ + store, map);
+  ASSERT_TRUE(wrong.end);
+  EXPECT_NE(wrong.end->what.find("can only be loaded"), std::string::npos) << wrong.end->what;
+}
+
+TEST(PackedMaps, WhatTheDriverRefuses) {
+  const auto problem = [](auto change, TensorType type = TensorType::b6_padded) {
+    TensorMap map = packed_map(type, 4);
+    change(map);
+    return problem_of(map);
+  };
+  EXPECT_EQ(problem([](TensorMap&) {}), "");
+  EXPECT_NE(problem([](TensorMap& map) { map.address = 16; }).find("multiple of 32"), std::string::npos);
+  EXPECT_NE(problem([](TensorMap& map) { map.stride[0] = 112; }).find("multiple of 32"), std::string::npos);
+  EXPECT_NE(problem([](TensorMap& map) { map.last[0] = 191; }).find("multiple of 128"), std::string::npos);
+  EXPECT_NE(problem([](TensorMap& map) { map.box[0] = 64; }).find("it must be 128"), std::string::npos);
+  EXPECT_NE(problem([](TensorMap& map) { map.swizzle = Swizzle::b64; }).find("swizzled"), std::string::npos);
+  EXPECT_EQ(problem([](TensorMap& map) { map.swizzle = Swizzle::b128_atom64; }), "");
+  EXPECT_NE(problem([](TensorMap& map) { map.swizzle = Swizzle::b128_atom64; }, TensorType::b4_padded), "");
+  EXPECT_NE(problem([](TensorMap& map) { map.last[0] = 126; }, TensorType::b4).find("multiple of 2"),
+            std::string::npos);
+  EXPECT_NE(problem([](TensorMap& map) { map.fill_nan = true; }, TensorType::b4).find("NaN"),
+            std::string::npos);
+}
+
 TEST_F(TensorMaps, ReductionsThatAreNone) {
   const Result r = run_body(address_ + release_ + acquire_ + R"(
       st.shared.u32 [%r3], 0; mov.u32 %r6, 0; mov.u32 %r7, 0;

@@ -1,0 +1,114 @@
+// The norm and the gemm as a chain of layers has them: y, stored in a precision by one kernel, is the A of
+// the next, and nobody repacks it. On the simulator; what the two compute alone, the harness verifies.
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "09_tcgen05/variants.h"
+#include "common/harness/precision.h"
+#include "common/harness/reference.h"
+#include "common/simulator/settings.h"
+
+namespace ladder {
+namespace {
+
+void succeed(cudaError_t error) {
+  ASSERT_EQ(error, cudaSuccess) << cudaGetErrorString(error);
+}
+
+template <class T>
+T* on_device(const std::vector<T>& host) {
+  void* device = nullptr;
+  EXPECT_EQ(cudaMalloc(&device, host.size() * sizeof(T)), cudaSuccess);
+  EXPECT_EQ(cudaMemcpy(device, host.data(), host.size() * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+  return static_cast<T*>(device);
+}
+
+// Numbers of both signs and of several sizes.
+HostMatrix numbers(int rows, int cols, int seed) {
+  HostMatrix matrix(std::size_t(rows) * cols);
+  for (std::size_t i = 0; i < matrix.size(); ++i)
+    matrix[i] = __float2bfloat16_rn(float(int((i * 2654435761u + seed) >> 7 & 0xFF) - 128) / 64);
+  return matrix;
+}
+
+class Chain : public testing::TestWithParam<Precision> {};
+
+TEST_P(Chain, NormThenGemm) {
+  simulator::settings().device = "b200";
+  simulator::settings().checks = simulator::Checks::fail;
+  const Precision precision = GetParam();
+  const bool nvfp4 = precision == Precision::nvfp4;
+  constexpr int m = 150, n = 136, k = 416;  // ragged in every way but whole blocks
+
+  const HostMatrix x = numbers(m, k, 1), residual = numbers(m, k, 2), gamma = numbers(1, k, 3),
+                   b = numbers(k, n, 4);
+  Gemm gemm{m, n, k, on_device(x), on_device(b), on_device(HostMatrix(m * n))};
+  const std::size_t bytes = nvfp4 ? rung_09::workspace_bytes<Precision::nvfp4>(gemm)
+                                  : rung_09::workspace_bytes<Precision::mxfp8>(gemm);
+  gemm.workspace = on_device(std::vector<unsigned char>(bytes));
+  succeed(nvfp4 ? rung_09::quantise<Precision::nvfp4>(gemm, nullptr)
+                : rung_09::quantise<Precision::mxfp8>(gemm, nullptr));
+
+  // A was quantised from x, and is overwritten with the norm's y.
+  const rung_09::Workspace workspace(precision, gemm);
+  FusedNorm norm{m,
+                 k,
+                 gemm.a,
+                 on_device(residual),
+                 on_device(gamma),
+                 on_device(HostMatrix(m * k)),
+                 nullptr,
+                 1e-5f,
+                 workspace.a_elements,
+                 workspace.a_scales};
+  succeed(nvfp4 ? rung_09::fused_norm_nvfp4(norm, nullptr) : rung_09::fused_norm_mxfp8(norm, nullptr));
+  succeed(nvfp4 ? rung_09::gemm_nvfp4(gemm, nullptr) : rung_09::gemm_mxfp8(gemm, nullptr));
+  succeed(cudaDeviceSynchronize());
+
+  // What the tensor cores must have multiplied is in the workspace, and verified with the norm.
+  std::vector<unsigned char> elements(workspace.a.element_bytes()), scales(workspace.a.scale_bytes());
+  succeed(cudaMemcpy(elements.data(), workspace.a_elements, elements.size(), cudaMemcpyDeviceToHost));
+  succeed(cudaMemcpy(scales.data(), workspace.a_scales, scales.size(), cudaMemcpyDeviceToHost));
+  HostMatrix y(m * k), rounded_b = b, c(m * n);
+  for (int row = 0; row < m; ++row) {
+    for (int col = 0; col < k; ++col) {
+      unsigned char byte = elements[row * workspace.a.pitch() + std::size_t(col) * workspace.a.bits / 8];
+      if (nvfp4 && col % 2) byte >>= 4;
+      y[row * k + col] = __float2bfloat16_rn(
+          decoded_element(precision, byte) *
+          decoded_scale(precision, scales[workspace.a.scale_at(row, col / workspace.a.block)]));
+    }
+  }
+  round_matrix(precision, rounded_b, k, n, true);
+  const GemmReference reference(gemm_shape(m, n, k), y, rounded_b, false);
+  succeed(cudaMemcpy(c.data(), gemm.c, c.size() * sizeof c[0], cudaMemcpyDeviceToHost));
+  Verdict verdict;
+  for (std::size_t i = 0; i < c.size(); ++i)
+    check_element("C", c[i], i, n, reference.expected(i, reference.exact(i), 1), verdict);
+  EXPECT_TRUE(verdict.passed()) << verdict.wrong << " wrong: " << verdict.first_wrong;
+
+  // And y is the norm's, not what A was before.
+  const NormReference of_norm(norm_shape(m, k), x, residual, gamma);
+  const auto raw = [](const std::vector<unsigned char>& v) { return std::as_bytes(std::span(v)); };
+  const Verdict stored = check_quantised("y", precision, m, k, raw(elements), raw(scales),
+                                         [&](std::uint64_t i) { return of_norm.y(i); });
+  EXPECT_TRUE(stored.passed()) << stored.wrong << " wrong: " << stored.first_wrong;
+
+  for (const void* p :
+       {static_cast<const void*>(gemm.a), static_cast<const void*>(gemm.b), static_cast<const void*>(gemm.c),
+        static_cast<const void*>(gemm.workspace), static_cast<const void*>(norm.residual),
+        static_cast<const void*>(norm.gamma), static_cast<const void*>(norm.h)})
+    cudaFree(const_cast<void*>(p));
+}
+
+INSTANTIATE_TEST_SUITE_P(Precisions, Chain, testing::Values(Precision::mxfp8, Precision::nvfp4),
+                         [](const auto& chain) { return std::string(precision_name(chain.param)); });
+
+}  // namespace
+}  // namespace ladder

@@ -1,0 +1,235 @@
+// The CPU's roundings to the precisions of common/rung.h, against the toolkit's own and against the
+// definition; and the check of quantised outputs against planted faults.
+#include "common/harness/precision.h"
+
+#include <cuda_fp4.h>
+#include <cuda_fp8.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/harness/verify.h"
+
+namespace ladder {
+namespace {
+
+constexpr Precision all[] = {Precision::fp8, Precision::mxfp8, Precision::nvfp4};
+
+float as_bf16(float value) {
+  return __bfloat162float(__float2bfloat16_rn(value));
+}
+
+TEST(Elements, AreWhatTheToolkitRoundsTo) {
+  std::mt19937 random(1);
+  std::normal_distribution<float> normal;
+  std::uniform_int_distribution<int> exponent(-12, 10);
+  for (int i = 0; i < 100000; ++i) {
+    // Half of them few bits long, so that many lie in the middle between two.
+    float x = std::ldexp(normal(random), exponent(random));
+    if (i % 2) x = std::ldexp(std::round(normal(random) * 16), exponent(random) - 4);
+    const auto fp8 = __nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E4M3);
+    const auto fp4 = __nv_cvt_float_to_fp4(x, __NV_E2M1, cudaRoundNearest);
+    ASSERT_EQ(rounded_element(Precision::fp8, x, 1), decoded_element(Precision::fp8, fp8)) << x;
+    ASSERT_EQ(rounded_element(Precision::nvfp4, x, 1), decoded_element(Precision::nvfp4, fp4)) << x;
+  }
+}
+
+TEST(Elements, EveryCodeMeansWhatTheToolkitSays) {
+  for (int code = 0; code < 256; ++code) {
+    const auto byte = static_cast<unsigned char>(code);
+    const float fp8 = __half2float(__half(__nv_cvt_fp8_to_halfraw(byte, __NV_E4M3)));
+    const float got = decoded_element(Precision::mxfp8, byte);
+    EXPECT_TRUE(got == fp8 || (std::isnan(got) && std::isnan(fp8))) << code;
+    if (code < 16) {
+      EXPECT_EQ(decoded_element(Precision::nvfp4, byte),
+                __half2float(__half(__nv_cvt_fp4_to_halfraw(byte, __NV_E2M1))))
+          << code;
+    }
+  }
+}
+
+TEST(Scales, OfMxfp8AreTheSmallestThatFit) {
+  std::mt19937 random(2);
+  std::normal_distribution<float> normal;
+  for (int i = 0; i < 100000; ++i) {
+    const float largest = i < 40 ? std::ldexp(448.0f, i - 20) : std::abs(normal(random));
+    const float scale = scale_of(Precision::mxfp8, largest);
+    ASSERT_EQ(scale, std::ldexp(1.0f, std::ilogb(scale)));
+    ASSERT_LE(largest, 448 * scale);
+    ASSERT_GT(largest, 448 * scale / 2);
+    ASSERT_EQ(decoded_scale(Precision::mxfp8,
+                            __nv_cvt_float_to_e8m0(largest / 448, __NV_SATFINITE, cudaRoundPosInf)),
+              scale)
+        << largest;
+  }
+  EXPECT_EQ(scale_of(Precision::mxfp8, 0), std::ldexp(1.0f, -127));
+  EXPECT_EQ(decoded_scale(Precision::mxfp8, 0), std::ldexp(1.0f, -127));
+  EXPECT_TRUE(std::isnan(decoded_scale(Precision::mxfp8, 0xFF)));
+}
+
+TEST(Scales, OfNvfp4AreASixthAsE4m3) {
+  EXPECT_EQ(scale_of(Precision::nvfp4, 6), 1);
+  EXPECT_EQ(scale_of(Precision::nvfp4, 2), 0.34375f);
+  EXPECT_EQ(scale_of(Precision::nvfp4, 1e9f), 448);
+  EXPECT_EQ(scale_of(Precision::nvfp4, 1e-9f), 0);
+  EXPECT_EQ(rounded_element(Precision::nvfp4, 1e-9f, 0), 0);
+  EXPECT_TRUE(std::isnan(decoded_scale(Precision::nvfp4, 0xB8)));  // a sign
+}
+
+TEST(Matrices, BlocksRunAlongRowsOrDownColumns) {
+  constexpr int rows = 64, cols = 32;
+  std::mt19937 random(3);
+  std::normal_distribution<float> normal;
+  std::vector<__nv_bfloat16> matrix(rows * cols), transposed(rows * cols);
+  for (int r = 0; r < rows; ++r)
+    for (int c = 0; c < cols; ++c)
+      transposed[c * rows + r] = matrix[r * cols + c] = __float2bfloat16_rn(normal(random));
+  for (const Precision precision : all) {
+    auto along = transposed, down = matrix;
+    round_matrix(precision, along, cols, rows, false);
+    round_matrix(precision, down, rows, cols, true);
+    const int block = std::max(1, QuantisedLayout(precision, 1, rows).block);
+    for (int r = 0; r < rows; ++r) {
+      for (int c = 0; c < cols; ++c) {
+        float largest = 0;
+        for (int i = r / block * block; i < (r / block + 1) * block; ++i)
+          largest = std::max(largest, std::abs(__bfloat162float(matrix[i * cols + c])));
+        const float right =
+            rounded_element(precision, __bfloat162float(matrix[r * cols + c]), scale_of(precision, largest));
+        EXPECT_EQ(right, as_bf16(right));  // bf16 loses nothing
+        EXPECT_EQ(__bfloat162float(down[r * cols + c]), right);
+        EXPECT_EQ(__bfloat162float(along[c * rows + r]), right);
+      }
+    }
+  }
+}
+
+TEST(Layout, OfScalesIsTilesOf128By4) {
+  const QuantisedLayout layout(Precision::nvfp4, 300, 16 * 9);
+  EXPECT_EQ(layout.tiles_across(), 3);
+  EXPECT_EQ(layout.tiles_down(), 3);
+  EXPECT_EQ(layout.scale_bytes(), 9u * 512);
+  EXPECT_EQ(layout.pitch(), 80u);  // 72, but for whole vectors
+  EXPECT_EQ(layout.scale_at(0, 3), 3u);
+  EXPECT_EQ(layout.scale_at(0, 4), 512u);
+  EXPECT_EQ(layout.scale_at(1, 0), 16u);
+  EXPECT_EQ(layout.scale_at(32, 0), 4u);
+  EXPECT_EQ(layout.scale_at(33, 5), 512u + 16 + 4 + 1);
+  EXPECT_EQ(layout.scale_at(128, 0), 3u * 512);
+}
+
+// --- check_quantised() ---------------------------------------------------------------------------
+
+constexpr int rows = 130, cols = 96;  // 130: two tiles of scales; 96: less than a tile of mxfp8
+
+// An output that is right, and what it should be.
+struct Output {
+  Precision precision;
+  std::vector<std::byte> elements, scales;
+  std::vector<Expected> expected;
+
+  explicit Output(Precision p) : precision(p) {
+    const QuantisedLayout layout(p, rows, cols);
+    elements.resize(layout.element_bytes());
+    scales.resize(layout.scale_bytes());
+    std::mt19937 random(4);
+    std::normal_distribution<float> normal;
+    std::vector<float> x(rows * cols);
+    for (float& value : x) {
+      value = normal(random);
+      expected.push_back({value, 1e-6});
+    }
+    for (int row = 0; row < rows; ++row) {
+      for (int col = 0; col < cols; ++col) {
+        const int block = layout.block ? layout.block : 1;
+        float largest = 0;
+        for (int i = col / block * block; i < (col / block + 1) * block; ++i)
+          largest = std::max(largest, std::abs(x[row * cols + i]));
+        const float scale = scale_of(p, largest);
+        if (layout.block != 0) {
+          scales[layout.scale_at(row, col / block)] =
+              std::byte(p == Precision::nvfp4 ? __nv_cvt_float_to_fp8(scale, __NV_SATFINITE, __NV_E4M3)
+                                              : __nv_cvt_float_to_e8m0(scale, __NV_SATFINITE, cudaRoundZero));
+        }
+        std::byte& to = elements[row * layout.pitch() + col * layout.bits / 8];
+        if (p == Precision::nvfp4) {
+          const int half = __nv_cvt_float_to_fp4(x[row * cols + col] / scale, __NV_E2M1, cudaRoundNearest);
+          to |= std::byte(half << (col % 2 * 4));
+        } else {
+          to = std::byte(__nv_cvt_float_to_fp8(x[row * cols + col] / scale, __NV_SATFINITE, __NV_E4M3));
+        }
+      }
+    }
+  }
+  Verdict check() const {
+    return check_quantised("y", precision, rows, cols, elements, scales,
+                           [&](std::uint64_t i) { return expected[i]; });
+  }
+};
+
+TEST(CheckQuantised, WhatIsRightPasses) {
+  for (const Precision precision : all) {
+    const Verdict verdict = Output(precision).check();
+    EXPECT_EQ(verdict.wrong, 0u) << verdict.first_wrong;
+    EXPECT_EQ(verdict.checked, std::uint64_t(rows * cols));
+    EXPECT_GT(verdict.error, 0);
+    EXPECT_LE(verdict.error, verdict.bound);
+  }
+}
+
+TEST(CheckQuantised, FindsAnElement) {
+  for (const Precision precision : all) {
+    Output output(precision);
+    const QuantisedLayout layout(precision, rows, cols);
+    output.elements[129 * layout.pitch() + 95 * layout.bits / 8] ^=
+        std::byte(precision == Precision::nvfp4 ? 0x70 : 0x08);  // of col 95, the upper half
+    const Verdict verdict = output.check();
+    EXPECT_EQ(verdict.wrong, 1u);
+    EXPECT_NE(verdict.first_wrong.find("y[129,95]"), std::string::npos) << verdict.first_wrong;
+  }
+}
+
+TEST(CheckQuantised, FindsNanAndPoison) {
+  Output output(Precision::mxfp8);
+  output.elements[5] = std::byte(0x7F);
+  EXPECT_EQ(output.check().wrong, 1u);
+  Output unwritten(Precision::nvfp4);
+  std::fill(unwritten.elements.begin(), unwritten.elements.end(), std::byte(0xFF));
+  std::fill(unwritten.scales.begin(), unwritten.scales.end(), std::byte(0xFF));
+  EXPECT_GE(unwritten.check().wrong, std::uint64_t(rows * cols));
+}
+
+TEST(CheckQuantised, FindsAScaleOneStepOff) {
+  for (const Precision precision : {Precision::mxfp8, Precision::nvfp4}) {
+    Output output(precision);
+    std::byte& scale = output.scales[QuantisedLayout(precision, rows, cols).scale_at(129, 2)];
+    scale = std::byte(std::to_integer<int>(scale) + 1);
+    const Verdict verdict = output.check();
+    EXPECT_GE(verdict.wrong, 1u);
+    EXPECT_NE(verdict.first_wrong.find("the scale of y[129], block 2"), std::string::npos)
+        << verdict.first_wrong;
+  }
+}
+
+TEST(CheckQuantised, FindsScalesOfTwoRowsSwapped) {
+  Output output(Precision::nvfp4);
+  const QuantisedLayout layout(Precision::nvfp4, rows, cols);
+  std::swap(output.scales[layout.scale_at(3, 1)], output.scales[layout.scale_at(35, 1)]);
+  EXPECT_GE(output.check().wrong, 1u);
+}
+
+TEST(CheckQuantised, FindsAScalePastTheRowsEnd) {
+  Output output(Precision::mxfp8);  // three blocks: the fourth of the tile must be 0
+  output.scales[QuantisedLayout(Precision::mxfp8, rows, cols).scale_at(7, 3)] = std::byte(1);
+  EXPECT_EQ(output.check().wrong, 1u);
+}
+
+}  // namespace
+}  // namespace ladder

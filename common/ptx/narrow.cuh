@@ -1,0 +1,45 @@
+// fp32 rounded to the types of 8 and 4 bits that tensor cores multiply, and to their scales: to nearest even,
+// and what is too large to the largest. PTX ISA, "Data Movement and Conversion Instructions: cvt". e4m3:
+// sm_89 and newer; e2m1 and ue8m0: sm_100a and its family.
+#pragma once
+
+#include <cuda_fp16.h>
+
+namespace ladder::ptx {
+
+// Two e4m3, at most ±448, the first in the lower byte. (cvt.rn.satfinite.e4m3x2.f32)
+__device__ __forceinline__ unsigned e4m3x2(float low, float high) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %2, %1;" : "=h"(pair) : "f"(low), "f"(high));
+  return pair;
+}
+
+// The value of an e4m3. (cvt.rn.f16x2.e4m3x2)
+__device__ __forceinline__ float from_e4m3(unsigned char byte) {
+  unsigned pair;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(pair) : "h"(static_cast<unsigned short>(byte)));
+  return __half2float(__ushort_as_half(static_cast<unsigned short>(pair)));
+}
+
+// Two e2m1, at most ±6, in a byte, the first in the lower half. (cvt.rn.satfinite.e2m1x2.f32)
+__device__ __forceinline__ unsigned e2m1x2(float low, float high) {
+  unsigned short pair;
+  asm("{\n"
+      ".reg .b8 byte;\n"
+      "cvt.rn.satfinite.e2m1x2.f32 byte, %2, %1;\n"
+      "mov.b16 %0, {byte, 0};\n"
+      "}\n"
+      : "=h"(pair)
+      : "f"(low), "f"(high));
+  return pair;
+}
+
+// The smallest power of two that is at least `value`, which is not negative, as its exponent + 127; 0
+// (2^-127) for less. (cvt.rp.satfinite.ue8m0x2.f32)
+__device__ __forceinline__ unsigned char ue8m0_up(float value) {
+  unsigned short pair;
+  asm("cvt.rp.satfinite.ue8m0x2.f32 %0, 0f00000000, %1;" : "=h"(pair) : "f"(value));
+  return static_cast<unsigned char>(pair);
+}
+
+}  // namespace ladder::ptx

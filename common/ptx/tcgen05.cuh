@@ -1,0 +1,311 @@
+// tcgen05: the tensor cores of Blackwell. One thread hands them matrices that lie in shared memory, and the
+// sums stay in tensor memory, 128 lanes x 512 columns of 32 bits that belong to the CTA. PTX ISA,
+// "TensorCore 5th Generation Family Instructions". sm_100a, sm_103a and what their family sm_100f has.
+//
+// Everything here is asynchronous but allocation, fences, waits and commits. What orders what:
+//   an MMA after a copy or an MMA of the same shape and sums, by the same thread: nothing needed
+//   whoever uses the operands' shared memory or the sums after the MMA: tcgen05_commit() to an mbarrier, a
+//     wait for its phase, and for tensor memory tcgen05_fence_after()
+//   an MMA after another thread's load of the sums: tcgen05_wait_load(), tcgen05_fence_before(), an mbarrier
+//     or another barrier; on the other side tcgen05_fence_after()
+//   an MMA after TMA: the wait for the mbarrier that counted the bytes
+// Operands are read through the async proxy.
+//
+// `ctas` is 1, or 2 for a pair: the two CTAs of a cluster whose ranks differ in the last bit. Of a pair one
+// thread of one CTA issues for both. All instructions of a kernel have the same `ctas`. (.cta_group)
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "common/ptx/cluster.cuh"
+#include "common/ptx/major.cuh"
+#include "common/ptx/shared_address.cuh"
+#include "common/ptx/tma.cuh"
+
+namespace ladder::ptx {
+
+// An address in tensor memory: the lane in the upper 16 bits, the column in the lower. (PTX ISA, "Tensor
+// Memory Addressing")
+using TensorAddress = std::uint32_t;
+
+// Orders the asynchronous tcgen05 operations of this thread before what follows, such as an arrival at a
+// barrier. (tcgen05.fence::before_thread_sync)
+__device__ __forceinline__ void tcgen05_fence_before() {
+  asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
+}
+
+// Orders those that follow after what was before, such as a wait for a barrier.
+// (tcgen05.fence::after_thread_sync)
+__device__ __forceinline__ void tcgen05_fence_after() {
+  asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
+}
+
+// `columns` of tensor memory, 32 to 512 and a power of two, from construction to the end of the scope. All
+// threads of the CTA, or of both CTAs, make one, and all leave the scope: that is where its two barriers are.
+// So what was written before the first, such as mbarriers, is there after it, and nobody is gone before the
+// second; it cannot leak, as a kernel does not end but through the scope's end. `slot` is a word of shared
+// memory; warp 0 allocates. (tcgen05.alloc, tcgen05.relinquish_alloc_permit, tcgen05.dealloc, .sync.aligned)
+template <int ctas, int columns>
+class TensorMemory {
+  static_assert(columns >= 32 && columns <= 512 && std::has_single_bit(unsigned(columns)),
+                "PTX ISA, tcgen05.alloc: a power of two in [32, 512]");
+
+ public:
+  __device__ __forceinline__ explicit TensorMemory(TensorAddress& slot) {
+    if (threadIdx.x < 32) {
+      __syncwarp();
+      asm volatile(
+          "tcgen05.alloc.cta_group::%2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(shared_address(&slot)),
+          "n"(columns), "n"(ctas)
+          : "memory");
+      // Another CTA on this SM may have what is left.
+      asm volatile("tcgen05.relinquish_alloc_permit.cta_group::%0.sync.aligned;" ::"n"(ctas));
+    }
+    meet();
+    address_ = slot;
+  }
+  __device__ __forceinline__ ~TensorMemory() {
+    meet();  // all accesses are over, those of the peer included
+    if (threadIdx.x < 32)
+      asm volatile("tcgen05.dealloc.cta_group::%2.sync.aligned.b32 %0, %1;" ::"r"(address_), "n"(columns),
+                   "n"(ctas));
+  }
+  TensorMemory(const TensorMemory&) = delete;
+  TensorMemory& operator=(const TensorMemory&) = delete;
+
+  __device__ __forceinline__ TensorAddress address() const { return address_; }
+
+ private:
+  __device__ __forceinline__ static void meet() {
+    __syncwarp();  // threads of a warp may have done different things
+    tcgen05_fence_before();
+    if constexpr (ctas == 1) {
+      __syncthreads();
+    } else {
+      cluster_sync();
+    }
+    tcgen05_fence_after();
+  }
+
+  TensorAddress address_;
+};
+
+// Where an operand lies in shared memory, and how. As for wgmma: the tensor core sees it in core matrices, 8
+// rows of 16 bytes. With a swizzle the rows of an atom have 32, 64 or 128 bytes, and 8 of them make the
+// pattern; without, 16. Offsets are in bytes, and multiples of 16; addresses below 256 KiB, the same in both
+// CTAs of a pair. (PTX ISA, "Shared memory descriptor")
+//
+// The contiguous dimension is as long as a row; past that there is another atom, `leading` bytes on. In the
+// other dimension there are 8 rows; past that, the next atom is `stride` bytes on. (k-major without swizzle
+// it is the same: the next 16 bytes of k `leading` bytes on, the next 8 rows `stride`. mn-major without
+// swizzle they change places. k-major with swizzle an MMA never leaves the row: `leading` is not looked at.)
+class SharedMatrix {
+ public:
+  struct Fields {
+    std::uint64_t start : 14;  // address / 16
+    std::uint64_t reserved0 : 2;
+    std::uint64_t leading : 14;  // leading dimension byte offset / 16
+    std::uint64_t reserved1 : 2;
+    std::uint64_t stride : 14;          // stride dimension byte offset / 16
+    std::uint64_t one : 3;              // always 1
+    std::uint64_t base : 3;             // 0 where the pattern starts at a multiple of its size
+    std::uint64_t leading_address : 1;  // 1: `leading` is an address (sm_103a)
+    std::uint64_t reserved2 : 8;
+    std::uint64_t swizzle : 3;  // 0: none, 1: 128 bytes in units of 32, 2: 128 bytes, 4: 64, 6: 32
+  };
+
+  __device__ __forceinline__ SharedMatrix(SharedAddress address, int leading_bytes, int stride_bytes,
+                                          Swizzle rows) {
+    Fields fields{};
+    fields.start = address >> 4;
+    fields.leading = leading_bytes >> 4;
+    fields.stride = stride_bytes >> 4;
+    fields.one = 1;
+    fields.swizzle = rows == Swizzle::none       ? 0
+                     : rows == Swizzle::bytes128 ? 2
+                     : rows == Swizzle::bytes64  ? 4
+                                                 : 6;
+    bits_ = __builtin_bit_cast(std::uint64_t, fields);
+  }
+  // The same `bytes` further on. The pattern of a swizzle is one of addresses, so this may lead into a row.
+  // (One addition: start is the lowest field, and no address of shared memory overflows it.)
+  __device__ __forceinline__ SharedMatrix operator+(int bytes) const {
+    SharedMatrix moved = *this;
+    moved.bits_ += bytes >> 4;
+    return moved;
+  }
+  __device__ __forceinline__ std::uint64_t bits() const { return bits_; }
+
+ private:
+  std::uint64_t bits_;
+};
+static_assert(sizeof(SharedMatrix::Fields) == 8, "the descriptor is a 64-bit register");
+
+// What an MMA multiplies. (.kind; PTX ISA, "Kinds")
+enum class MmaKind {
+  f16,       // bf16 by bf16 (the kind has f16, too)
+  f8f6f4,    // e4m3 by e4m3, without scales (and e5m2, e2m3, e3m2, e2m1)
+  mxf8f6f4,  // the same, 32 neighbours in k share a scale, ue8m0
+  mxf4nvf4   // e2m1 by e2m1, 16 neighbours in k share a scale, ue4m3
+};
+
+// `value` in `bits` bits of a word, from bit `first` on.
+template <int first, int bits, unsigned value>
+struct BitField {
+  static_assert(value >> bits == 0, "the value does not fit into its field");
+  static constexpr std::uint32_t word = value << first;
+};
+
+// What an MMA is: a constant of 32 bits. d[m, n] = a[m, K] * b[K, n] (+ d), sums in fp32; K is 32 bytes of an
+// operand. Of a pair of CTAs m and n are those of both together. (PTX ISA, "Instruction descriptor")
+template <int ctas, MmaKind kind, int m, int n, Major major_a, Major major_b>
+class MmaDescriptor {
+  static constexpr bool scaled = kind == MmaKind::mxf8f6f4 || kind == MmaKind::mxf4nvf4;
+  static_assert(m == 128 * ctas || (m == 64 && ctas == 1 && !scaled) || (m == 128 && ctas == 2),
+                "PTX ISA, \"Matrix Shape\": m is 64 or 128 for a CTA (scaled: 128), 128 or 256 for a pair");
+  static_assert(n >= 8 * ctas && n <= 256 && n % (8 * ctas) == 0,
+                "PTX ISA, \"Matrix Shape\": n is 8 to 256 in steps of 8 for a CTA, 16 to 256 in steps of 16 "
+                "for a pair");
+  static_assert(kind != MmaKind::mxf4nvf4 || (major_a == Major::k && major_b == Major::k),
+                "4-bit elements are k-major");
+
+  // Bits that are not named are 0: dense matrices, nothing negated, integers not saturated.
+  static constexpr unsigned element = kind == MmaKind::f16        ? 1 /* bf16 */
+                                      : kind == MmaKind::mxf4nvf4 ? 1 /* e2m1 */
+                                                                  : 0 /* e4m3 */;
+  static constexpr std::uint32_t both = BitField<7, 3, element>::word | BitField<10, 3, element>::word |
+                                        BitField<15, 1, unsigned(major_a)>::word |
+                                        BitField<16, 1, unsigned(major_b)>::word |
+                                        BitField<17, 6, n / 8>::word;
+  static constexpr std::uint32_t sums_fp32 = BitField<4, 2, 1>::word;
+  static constexpr std::uint32_t scales_ue8m0 = BitField<23, 1, kind == MmaKind::mxf8f6f4>::word;  // or ue4m3
+
+ public:
+  static constexpr std::uint32_t bits = scaled ? both | scales_ue8m0 | BitField<27, 2, m / 128>::word
+                                               : both | sums_fp32 | BitField<24, 5, m / 16>::word;
+
+  // The same with the scales of a and b from this byte, 0 to 3, of their words of tensor memory: mxf8f6f4,
+  // where an MMA needs one for each row or column.
+  __device__ static constexpr std::uint32_t with_scales(int byte) {
+    static_assert(kind == MmaKind::mxf8f6f4);
+    return bits | byte << 29 | byte << 4;
+  }
+};
+// Computed by hand from the tables of the ISA.
+static_assert(MmaDescriptor<1, MmaKind::f16, 128, 256, Major::k, Major::k>::bits == 0x08400490);
+static_assert(MmaDescriptor<2, MmaKind::f16, 256, 256, Major::k, Major::mn>::bits == 0x10410490);
+static_assert(MmaDescriptor<2, MmaKind::f8f6f4, 256, 256, Major::k, Major::k>::bits == 0x10400010);
+static_assert(MmaDescriptor<1, MmaKind::mxf8f6f4, 128, 256, Major::k, Major::k>::with_scales(3) ==
+              0x68C00030);
+static_assert(MmaDescriptor<2, MmaKind::mxf4nvf4, 256, 256, Major::k, Major::k>::bits == 0x10400480);
+
+// d = a * b, or d + a * b where `add`, on this CTA's tensor core or, for a pair, on those of both: each CTA
+// has half of the rows of a, half of the columns of b and half of the rows of d (m 256). `what` is
+// MmaDescriptor::bits of the same ctas and kind. By one thread. (tcgen05.mma)
+template <int ctas, MmaKind kind>
+__device__ __forceinline__ void tcgen05_mma(TensorAddress d, SharedMatrix a, SharedMatrix b,
+                                            std::uint32_t what, bool add) {
+  static_assert(kind == MmaKind::f16 || kind == MmaKind::f8f6f4, "the others have scales");
+#define LADDER_MMA(kind)                                                \
+  asm volatile(                                                         \
+      "{\n"                                                             \
+      ".reg .pred add;\n"                                               \
+      "setp.ne.b32 add, %4, 0;\n"                                       \
+      "tcgen05.mma.cta_group::%5.kind::" kind                           \
+      " [%0], %1, %2, %3, add;\n"                                       \
+      "}\n" ::"r"(d),                                                   \
+      "l"(a.bits()), "l"(b.bits()), "r"(what), "r"(int(add)), "n"(ctas) \
+      : "memory")
+  if constexpr (kind == MmaKind::f16) {
+    LADDER_MMA("f16");
+  } else {
+    LADDER_MMA("f8f6f4");
+  }
+#undef LADDER_MMA
+}
+
+// The same with scales, each for a row of a or a column of b and 32 or 16 elements of k. They lie in tensor
+// memory as tcgen05_copy_scales() puts them, from column scales_a and scales_b on; of a pair each CTA has
+// those of its rows of a, and those of all columns of b. (tcgen05.mma….block_scale)
+template <int ctas, MmaKind kind>
+__device__ __forceinline__ void tcgen05_mma(TensorAddress d, SharedMatrix a, SharedMatrix b,
+                                            std::uint32_t what, TensorAddress scales_a,
+                                            TensorAddress scales_b, bool add) {
+  static_assert(kind == MmaKind::mxf8f6f4 || kind == MmaKind::mxf4nvf4, "the others have no scales");
+#define LADDER_MMA(kind)                                                                              \
+  asm volatile(                                                                                       \
+      "{\n"                                                                                           \
+      ".reg .pred add;\n"                                                                             \
+      "setp.ne.b32 add, %6, 0;\n"                                                                     \
+      "tcgen05.mma.cta_group::%7.kind::" kind                                                         \
+      " [%0], %1, %2, %3, [%4], [%5], add;\n"                                                         \
+      "}\n" ::"r"(d),                                                                                 \
+      "l"(a.bits()), "l"(b.bits()), "r"(what), "r"(scales_a), "r"(scales_b), "r"(int(add)), "n"(ctas) \
+      : "memory")
+  if constexpr (kind == MmaKind::mxf8f6f4) {
+    LADDER_MMA("mxf8f6f4.block_scale.block32");
+  } else {
+    LADDER_MMA("mxf4nvf4.block_scale.block16");
+  }
+#undef LADDER_MMA
+}
+
+// Copies 512 bytes at `from`, the scales of 128 rows and 4 blocks of k, to 4 columns of tensor memory, of
+// both CTAs of a pair, each from its own shared memory: 16 bytes to a lane, 32 lanes, and the same to each
+// quarter of the lanes. Byte b of column c in lane l is that of row 32c + l, block b. By the thread that
+// issues the MMA. (tcgen05.cp.32x128b.warpx4)
+template <int ctas>
+__device__ __forceinline__ void tcgen05_copy_scales(TensorAddress to, SharedAddress from) {
+  const SharedMatrix rows(from, 0, 8 * 16, Swizzle::none);
+  asm volatile("tcgen05.cp.cta_group::%2.32x128b.warpx4 [%0], %1;" ::"r"(to), "l"(rows.bits()), "n"(ctas)
+               : "memory");
+}
+
+// One arrival at the mbarrier when all MMAs and copies that this thread has issued are complete. For a pair:
+// at the barriers at this address in both CTAs. A fence before is included.
+// (tcgen05.commit.mbarrier::arrive::one.shared::cluster.b64)
+template <int ctas>
+__device__ __forceinline__ void tcgen05_commit(SharedAddress barrier, unsigned short pair) {
+  if constexpr (ctas == 1) {
+    asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier)
+                 : "memory");
+  } else {
+    asm volatile(
+        "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%0], "
+        "%1;" ::"r"(barrier),
+        "h"(pair)
+        : "memory");
+  }
+}
+
+// 32 columns from `from` on, one lane each to the 32 threads of the warp, which all execute it. A warp
+// reaches the quarter of the lanes that its number modulo 4 says: `from` has lane 32 * (warp % 4). The
+// registers are there after tcgen05_wait_load(). (tcgen05.ld.sync.aligned.32x32b.x32)
+__device__ __forceinline__ void tcgen05_load(float (&v)[32], TensorAddress from) {
+  asm volatile(
+      "tcgen05.ld.sync.aligned.32x32b.x32.b32 {"
+      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
+      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+      "}, [%32];"
+      : "=f"(v[0]), "=f"(v[1]), "=f"(v[2]), "=f"(v[3]), "=f"(v[4]), "=f"(v[5]), "=f"(v[6]), "=f"(v[7]),
+        "=f"(v[8]), "=f"(v[9]), "=f"(v[10]), "=f"(v[11]), "=f"(v[12]), "=f"(v[13]), "=f"(v[14]), "=f"(v[15]),
+        "=f"(v[16]), "=f"(v[17]), "=f"(v[18]), "=f"(v[19]), "=f"(v[20]), "=f"(v[21]), "=f"(v[22]),
+        "=f"(v[23]), "=f"(v[24]), "=f"(v[25]), "=f"(v[26]), "=f"(v[27]), "=f"(v[28]), "=f"(v[29]),
+        "=f"(v[30]), "=f"(v[31])
+      : "r"(from)
+      : "memory");
+}
+
+// Waits for all loads of this thread from tensor memory; these are their registers, and the compiler shall
+// not use them earlier. (tcgen05.wait::ld.sync.aligned)
+template <int n>
+__device__ __forceinline__ void tcgen05_wait_load(float (&v)[n][32]) {
+  asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");
+#pragma unroll
+  for (int i = 0; i < n; ++i)
+#pragma unroll
+    for (int j = 0; j < 32; ++j) asm volatile("" : "+f"(v[i][j])::"memory");
+}
+
+}  // namespace ladder::ptx

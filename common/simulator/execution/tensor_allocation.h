@@ -1,0 +1,43 @@
+// tcgen05.alloc, .dealloc, .relinquish_alloc_permit (PTX ISA 9.7.16.7).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace simulator {
+
+class Decoder;
+class Warp;
+struct Cta;
+struct Inst;
+
+// .cta_group::2: what a warp has asked for and waits for until its peer asks for the same.
+struct TensorRequest {
+  const Warp* warp = nullptr;
+  bool allocates = false;
+  uint32_t column = 0, columns = 0;  // dealloc: from which on
+  bool granted = false;              // … from `column` on
+};
+
+// What a CTA keeps of it besides the memory.
+struct TensorAllocator {
+  uint32_t columns = 0;                  // of the last allocation; 0: there was none
+  uint32_t pc = 0;                       // of that tcgen05.alloc, in the kernel's counters
+  std::optional<uint32_t> relinquished;  // where it gave up its right to allocate: the same
+  std::optional<TensorRequest> request;
+};
+
+void decode_tensor_allocation(Decoder& decoder);
+
+// The CTA's last threads exit: all must have been freed.
+void check_tensor_leak(Warp& warp, int lane);
+
+// Lanes of a warp wait at one of these instructions for others that do not come: they go on without them, as
+// on hardware. False: there are none.
+bool resolve_divergent_allocations(Cta& cta);
+
+// What the warp waits for at this instruction; empty: it is another one.
+std::string allocation_waited_for(const Warp& warp, const Inst& inst);
+
+}  // namespace simulator

@@ -1,0 +1,92 @@
+// Tensor memory (PTX ISA 9.7.16.1): 128 lanes of 512 columns of 32 bits for each CTA, allocated by columns.
+//
+// On hardware it belongs to the multiprocessor, and tcgen05.alloc waits until the other CTAs there leave
+// enough of it. Here every CTA has a multiprocessor of its own: it waits for nobody but itself.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace simulator {
+
+constexpr uint32_t tensor_lanes = 128, tensor_columns = 512;
+
+// A set of lanes.
+struct TensorLanes {
+  uint64_t half[2] = {};  // lanes 0 to 63, 64 to 127
+
+  static constexpr TensorLanes of(uint32_t first, uint32_t count) {  // that exist: the rest are left out
+    TensorLanes lanes;
+    for (uint32_t l = first; l < first + count && l < tensor_lanes; ++l) lanes.half[l / 64] |= 1ull << l % 64;
+    return lanes;
+  }
+  static constexpr TensorLanes all() { return {{~0ull, ~0ull}}; }
+  constexpr bool any() const { return (half[0] | half[1]) != 0; }
+  uint32_t first() const;  // of a set that is not empty
+  uint32_t last() const;
+  friend constexpr TensorLanes operator&(TensorLanes a, TensorLanes b) {
+    return {{a.half[0] & b.half[0], a.half[1] & b.half[1]}};
+  }
+  friend constexpr TensorLanes operator|(TensorLanes a, TensorLanes b) {
+    return {{a.half[0] | b.half[0], a.half[1] | b.half[1]}};
+  }
+  friend constexpr TensorLanes operator~(TensorLanes a) { return {{~a.half[0], ~a.half[1]}}; }
+  friend constexpr bool operator==(TensorLanes, TensorLanes) = default;
+};
+
+// What an operation accesses of the tensor memory of one CTA.
+struct TensorRegion {
+  TensorLanes lanes;
+  uint32_t column = 0, columns = 0;
+};
+
+// An address (9.7.16.1.1).
+constexpr uint32_t lane_of_tensor(uint32_t address) {
+  return address >> 16;
+}
+constexpr uint32_t column_of_tensor(uint32_t address) {
+  return address & 0xffff;
+}
+
+class TensorMemory {
+ public:
+  struct Allocation {
+    uint32_t column = 0, columns = 0;
+    uint32_t pc = 0;  // of the tcgen05.alloc, in the kernel's counters
+  };
+
+  void reset() { *this = {}; }  // a new CTA
+
+  // The lanes of a column, from 0 to 127. Only where something has ever been allocated.
+  uint32_t* column(uint32_t index) { return words_.data() + size_t{index} * tensor_lanes; }
+  const uint32_t* column(uint32_t index) const { return words_.data() + size_t{index} * tensor_lanes; }
+
+  bool is_free(uint32_t column, uint32_t columns) const;
+  void allocate(uint32_t column, uint32_t columns, uint32_t pc);
+  void free(uint32_t column, uint32_t columns);
+  const std::vector<Allocation>& allocations() const { return allocations_; }
+
+  // The first column from there on that is not allocated; none: nullopt. In words: "has been freed", "has
+  // never been allocated".
+  std::optional<uint32_t> unallocated(uint32_t column, uint32_t columns) const;
+  const char* state_of(uint32_t column) const;
+
+  // Which words hold what somebody has written since they were allocated.
+  TensorLanes written(uint32_t column) const { return written_[column]; }
+  void mark_written(const TensorRegion& region);
+
+ private:
+  enum class State : uint8_t { never, allocated, freed };
+  std::vector<uint32_t> words_;  // by column, then by lane; empty: nothing has been allocated yet
+  std::vector<TensorLanes> written_;
+  std::array<State, tensor_columns> state_{};
+  std::vector<Allocation> allocations_;
+};
+
+// "columns 32 to 63 of lanes 0 to 127".
+std::string name_of(const TensorRegion& region);
+
+}  // namespace simulator

@@ -1,0 +1,118 @@
+#include "common/simulator/execution/tensor_numbers.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+namespace simulator {
+namespace {
+
+using namespace fragments;
+
+constexpr uint32_t canonical_nan = 0x7fffffff;
+
+// Floating-point types without infinities or NaN; there is a sign, then the exponent.
+template <int exponent_bits, int mantissa_bits>
+float small_float(uint32_t bits) {
+  constexpr int bias = (1 << (exponent_bits - 1)) - 1;
+  const int field = static_cast<int>(bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
+  const int mantissa = static_cast<int>(bits) & ((1 << mantissa_bits) - 1);
+  const float value = std::ldexp(static_cast<float>(field ? mantissa + (1 << mantissa_bits) : mantissa),
+                                 std::max(field, 1) - bias - mantissa_bits);
+  return bits >> (exponent_bits + mantissa_bits) & 1 ? -value : value;
+}
+
+// `count` of them, so many bits each, from the lowest bits of the first byte on; in each byte: one, from bit
+// `first` of it.
+template <int exponent_bits, int mantissa_bits>
+struct Small {
+  static constexpr uint32_t bits = 1 + exponent_bits + mantissa_bits, values = 1u << bits;
+  static float widen(uint32_t code) {
+    static const auto table = [] {
+      std::array<float, values> all;
+      for (uint32_t i = 0; i < values; ++i) all[i] = small_float<exponent_bits, mantissa_bits>(i);
+      return all;
+    }();
+    return table[code & (values - 1)];
+  }
+  template <uint32_t count>
+  static void packed(const std::byte* chunk, float* to) {
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t at = i * bits, low = std::to_integer<uint32_t>(chunk[at / 8]);
+      const uint32_t high = at % 8 + bits > 8 ? std::to_integer<uint32_t>(chunk[at / 8 + 1]) : 0;
+      to[i] = widen((high << 8 | low) >> at % 8);
+    }
+  }
+  // The 4 bits of E2M1 are in the middle of their byte, 6 bits in its lower part (PTX ISA 9.7.14.5.14 says so
+  // of mma; of tensor memory the ISA has figures only).
+  static void in_bytes(const std::byte* chunk, float* to) {
+    for (uint32_t i = 0; i < 16; ++i)
+      to[i] = widen(std::to_integer<uint32_t>(chunk[i]) >> (bits == 4 ? 2 : 0));
+  }
+};
+
+template <class Of>
+constexpr TensorElementUse plain(int lowest = Of::lowest) {
+  return {widen_chunk<Of>, widen_chunk<Of>, lowest};
+}
+using E2m3 = Small<2, 3>;
+using E3m2 = Small<3, 2>;
+using E2m1 = Small<2, 1>;
+
+float toward_zero(double exact) {
+  float near = static_cast<float>(exact);
+  if (std::fabs(static_cast<double>(near)) > std::fabs(exact) && std::fabs(exact) < 0x1p128)
+    near = std::nextafterf(near, 0.0f);
+  return near + 0.0f;
+}
+
+}  // namespace
+
+const TensorElementUse& use_of(TensorElement element) {
+  static constexpr TensorElementUse uses[] = {
+      plain<OfF16>(),
+      plain<OfBf16>(),
+      plain<OfTf32>(),
+      plain<OfE4m3>(-6),
+      plain<OfE5m2>(),
+      {E2m3::packed<16>, E2m3::in_bytes, 0},
+      {E3m2::packed<16>, E3m2::in_bytes, -2},
+      {E2m1::packed<16>, E2m1::in_bytes, 0},
+      plain<OfInteger<8, false>>(),
+      plain<OfInteger<8, true>>(),
+      {E2m1::packed<32>, E2m1::packed<32>, 0},
+  };
+  return uses[static_cast<size_t>(element)];
+}
+
+TensorScale tensor_scale(uint32_t code, bool ue4m3) {
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  if (!ue4m3) return {code == 0xff ? nan : 1, static_cast<int>(code) - 127};
+  code &= 0x7f;
+  const int field = static_cast<int>(code >> 3), mantissa = static_cast<int>(code & 7);
+  return {code == 0x7f ? nan : (field ? 8 + mantissa : mantissa) / 8.0, std::max(field, 1) - 7};
+}
+
+TensorSum::TensorSum(float c) : c_(c) {
+  if (c != 0 && std::isfinite(c)) most_ = std::max(std::ilogb(c), -126);
+}
+
+void TensorSum::add(double value, int exponent) {
+  value_[count_] = value;
+  exponent_[count_++] = exponent;
+  most_ = std::max(most_, exponent);
+}
+
+float TensorSum::result(int bits) const {
+  double plain = c_;
+  for (uint32_t i = 0; i < count_; ++i) plain += std::ldexp(value_[i], exponent_[i]);
+  if (std::isnan(plain)) return std::bit_cast<float>(canonical_nan);
+  if (std::isinf(plain)) return static_cast<float>(plain);
+  double sum = std::trunc(std::ldexp(static_cast<double>(c_), bits - most_));
+  for (uint32_t i = 0; i < count_; ++i) sum += std::trunc(std::ldexp(value_[i], bits + exponent_[i] - most_));
+  return toward_zero(std::ldexp(sum, most_ - bits));
+}
+
+}  // namespace simulator
