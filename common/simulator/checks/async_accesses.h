@@ -46,11 +46,7 @@ class AsyncAccesses {
   // The warp has waited for it. Of those that ask for an operation together each may wait for all.
   void seen(SharedShadow& shadow, Id id, uint32_t warp);
 
-  // Is it still of any concern? Does the warp know that it has ended?
-  bool knows(Id id) const { return find(id) != nullptr; }
-  bool over(const SharedShadow& shadow, Id id, uint32_t warp) const {
-    return !find(id) || over(shadow, warp, static_cast<uint32_t>(id));
-  }
+  bool knows(Id id) const { return find(id) != nullptr; }  // is it still of any concern?
 
   // Threads access `bytes` bytes each, at most 16 and aligned to as many.
   Problem meet(const SharedShadow& shadow, uint32_t warp, const uint32_t offset[32], uint32_t lanes,

@@ -61,11 +61,17 @@ using E2m3 = Small<2, 3>;
 using E3m2 = Small<3, 2>;
 using E2m1 = Small<2, 1>;
 
+// 2^exponent, at most 2^1023; what is too small counts as 0.
+double power(int exponent) {
+  return exponent < -1022 ? 0 : std::bit_cast<double>(static_cast<uint64_t>(1023 + exponent) << 52);
+}
+
 float toward_zero(double exact) {
-  float near = static_cast<float>(exact);
-  if (std::fabs(static_cast<double>(near)) > std::fabs(exact) && std::fabs(exact) < 0x1p128)
-    near = std::nextafterf(near, 0.0f);
-  return near + 0.0f;
+  constexpr uint64_t lost = (uint64_t{1} << 29) - 1;  // bits of a double's significand that f32 lacks
+  const double size = std::fabs(exact);
+  if (size >= 0x1p-126)
+    return static_cast<float>(std::bit_cast<double>(std::bit_cast<uint64_t>(exact) & ~lost));
+  return static_cast<float>(std::trunc(exact * 0x1p149) * 0x1p-149) + 0.0f;
 }
 
 }  // namespace
@@ -106,13 +112,17 @@ void TensorSum::add(double value, int exponent) {
 }
 
 float TensorSum::result(int bits) const {
-  double plain = c_;
-  for (uint32_t i = 0; i < count_; ++i) plain += std::ldexp(value_[i], exponent_[i]);
-  if (std::isnan(plain)) return std::bit_cast<float>(canonical_nan);
-  if (std::isinf(plain)) return static_cast<float>(plain);
-  double sum = std::trunc(std::ldexp(static_cast<double>(c_), bits - most_));
-  for (uint32_t i = 0; i < count_; ++i) sum += std::trunc(std::ldexp(value_[i], bits + exponent_[i] - most_));
-  return toward_zero(std::ldexp(sum, most_ - bits));
+  bool finite = std::isfinite(c_);
+  for (uint32_t i = 0; i < count_; ++i) finite &= std::isfinite(value_[i]);
+  if (!finite) {
+    double plain = c_;
+    for (uint32_t i = 0; i < count_; ++i) plain += value_[i];
+    return std::isnan(plain) ? std::bit_cast<float>(canonical_nan) : static_cast<float>(plain);
+  }
+  auto sum = static_cast<int64_t>(static_cast<double>(c_) * power(bits - most_));
+  for (uint32_t i = 0; i < count_; ++i)
+    sum += static_cast<int64_t>(value_[i] * power(bits + exponent_[i] - most_));
+  return toward_zero(static_cast<double>(sum) * power(most_ - bits));
 }
 
 }  // namespace simulator

@@ -70,14 +70,6 @@ void forget(TensorThread& thread) {
   });
 }
 
-// Does no warp of the CTA know that the operation has ended?
-bool under_way(const Cta& cta, const TensorThread::Operation& operation) {
-  const Cluster& cluster = *cta.cluster;
-  return std::none_of(cta.warps.begin(), cta.warps.end(), [&](const Warp& warp) {
-    return cluster.async_accesses.over(cluster.shadow, operation.shared, warp.in_cluster);
-  });
-}
-
 TensorThread& thread_of(Warp& warp, uint32_t lane) {
   TensorThread& thread = warp.cta->tensor_pipeline.threads[thread_index(warp, lane)];
   thread.warp = &warp;
@@ -102,7 +94,7 @@ void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOpe
   operation->pc = thread.last_pc;
   if (warp.worker->checking) {
     if (thread.operations.size() % many == many - 1) forget(thread);
-    thread.operations.push_back({thread.asked, thread.last_pc, operation->shared, operation->of_pair, false});
+    thread.operations.push_back({thread.asked, thread.last_pc, operation->shared, false});
   }
   TensorPipeline& pipeline = thread.queue->tensor_pipeline;
   pipeline.waiting.push_back(std::move(operation));
@@ -174,18 +166,6 @@ void end_tensor_pipeline(Cta& cta) {
         tell(thread, each.pc, FindingKind::unfinished_async,
              "a tcgen05 operation may still be under way when the CTA ends: nobody has waited for it");
       }
-    }
-  }
-  // The pair's other CTA may be using this one's memory.
-  const uint32_t peer = cta.rank ^ 1;
-  if (peer >= cta.cluster->ctas.size()) return;
-  for (const auto& [number, thread] : cta.cluster->ctas[peer]->tensor_pipeline.threads) {
-    for (const TensorThread::Operation& each : thread.operations) {
-      if (!each.of_pair || !under_way(cta, each)) continue;
-      tell(thread, each.pc, FindingKind::absent_cta,
-           name_of_cta(cta) +
-               " may exit while this operation of the pair is under way: none of its threads knows that it "
-               "has ended. \"the peer CTA should be active and should not have exited\" (PTX ISA, Table 46)");
     }
   }
 }

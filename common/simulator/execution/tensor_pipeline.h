@@ -53,7 +53,7 @@ struct TensorThread {
     uint64_t number = 0;              // from 0, of the thread's
     uint32_t pc = 0;
     AsyncAccesses::Id shared = 0;
-    bool of_pair = false, seen = false;  // somebody has waited for it
+    bool seen = false;  // somebody has waited for it
   };
   std::deque<Operation> operations;   // those that may still matter
   std::map<uint32_t, uint64_t> seen;  // by warp of the cluster: how many it has waited for

@@ -34,6 +34,12 @@ struct Sparsity {
     kept = group / 2;
     width = per == 32 ? 2 : 1;
   }
+  bool valid(uint32_t code) const {  // PTX ISA 9.7.16.10.8
+    constexpr uint32_t of_two = 1u << 0b1110 | 1u << 0b0100;
+    constexpr uint32_t of_four = 1u << 0b0100 | 1u << 0b1000 | 1u << 0b1100 | 1u << 0b1001 | 1u << 0b1101 |
+                                 1u << 0b0110 | 1u << 0b1110;
+    return (group == 2 ? of_two : of_four) >> code & 1;
+  }
   // The place of the i-th of a group that are there, by the group's four bits of metadata.
   uint32_t place(uint32_t code, uint32_t i) const {
     if (group == 2) return code >> 3;
@@ -60,7 +66,7 @@ class Product {
         if (integers_) {
           each_column(r, part, &Product::integers);
         } else if (scaled_alone_) {
-          each_column(r, part, &Product::scaled);
+          each_column(r, part, pairs_ ? &Product::quarters : &Product::products);
         } else {
           floats(r, part);
         }
@@ -185,7 +191,7 @@ class Product {
     for (uint32_t i = 0; i < tile; ++i) {
       for (uint32_t g = 0; g < groups; ++g) {
         const uint32_t code = metadata(r, row + i, part, g, groups);
-        const bool valid = sparsity.group == 2 ? code == 0b1110 || code == 0b0100 : (code & 3) != code >> 2;
+        const bool valid = sparsity.valid(code);
         if (!valid)
           fail("the metadata of row " + std::to_string(row + i) +
                " of A have an index that means nothing: " + std::to_string(code));
@@ -373,33 +379,50 @@ class Product {
     }
   }
 
-  void scaled(uint32_t part, uint32_t row, uint32_t n, uint32_t* d) {
+  // Quarters of K, exact: elements of 4 bits.
+  void quarters(uint32_t part, uint32_t row, uint32_t n, uint32_t* d) {
     const Factors<tile>* const a = a_ + row / tile * 2;
     const Place b = place_of(part, n);
-    const uint32_t quarter = is_.k / 4, each = of_.use->scale_vector;
+    const uint32_t each = of_.use->scale_vector;
+    float sums[4][tile] = {};
+    for (uint32_t k = 0; k < is_.k; ++k) {
+      float* const sum = sums[k * 4 / is_.k];
+      const float* const x = a[k / most_deep].value[k % most_deep];
+      const float y = b.tile_of[k / most_deep].value[k % most_deep][b.at];
+      for (uint32_t l = 0; l < tile; ++l) sum[l] += x[l] * y;
+    }
     for (uint32_t l = 0; l < tile; ++l) {
       TensorSum sum(start(d[l]));
-      for (uint32_t first = 0; first < is_.k; first += pairs_ ? quarter : 1) {
-        const uint32_t i = first * each / is_.k;
-        const TensorScale one = scale_a_[row + l][i], other = scale_b_[n][i];
-        double value = 0;
-        int exponent = one.exponent + other.exponent;
-        for (uint32_t k = first; k < first + (pairs_ ? quarter : 1); ++k) {
-          const Factors<tile>&x = a[k / most_deep], &y = b.tile_of[k / most_deep];
-          const uint32_t at = k % most_deep;
-          if (x.exponent[at][l] == of_absent) continue;
-          double product = static_cast<double>(x.value[at][l]) * static_cast<double>(y.value[at][b.at]);
-          if (!pairs_ && product != 0 && std::isfinite(product)) {
-            const int own = x.exponent[at][l] + y.exponent[at][b.at];
-            exponent += own;
-            product = std::ldexp(product, -own);
-          }
-          value += product;
-        }
-        if (!pairs_ && value == 0) exponent = -1000;
-        sum.add(value * one.significand * other.significand, exponent);
+      for (uint32_t q = 0; q < 4; ++q) {
+        const TensorScale &one = scale_a_[row + l][q * each / 4], &other = scale_b_[n][q * each / 4];
+        sum.add(static_cast<double>(sums[q][l]) * one.significand * other.significand,
+                one.exponent + other.exponent);
       }
-      d[l] = std::bit_cast<uint32_t>(sum.result(pairs_ ? scaled_fraction : fraction));
+      d[l] = std::bit_cast<uint32_t>(sum.result(scaled_fraction));
+    }
+  }
+
+  // Each product by itself.
+  void products(uint32_t part, uint32_t row, uint32_t n, uint32_t* d) {
+    const Factors<tile>& a = a_[row / tile * 2];
+    const Place b = place_of(part, n);
+    for (uint32_t l = 0; l < tile; ++l) {
+      const TensorScale &one = scale_a_[row + l][0], &other = scale_b_[n][0];
+      TensorSum sum(start(d[l]));
+      for (uint32_t k = 0; k < is_.k; ++k) {
+        const float x = a.value[k][l], y = b.tile_of->value[k][b.at];
+        if (a.exponent[k][l] == of_absent || ((x == 0 || y == 0) && std::isfinite(x) && std::isfinite(y)))
+          continue;
+        double product =
+            static_cast<double>(x) * static_cast<double>(y) * one.significand * other.significand;
+        int exponent = 0;
+        if (std::isfinite(product)) {
+          exponent = a.exponent[k][l] + b.tile_of->exponent[k][b.at];
+          product = std::ldexp(product, -exponent);
+        }
+        sum.add(product, exponent + one.exponent + other.exponent);
+      }
+      d[l] = std::bit_cast<uint32_t>(sum.result(fraction));
     }
   }
 
@@ -408,7 +431,7 @@ class Product {
   const uint32_t columns_;  // tiles of B, of one CTA
   const uint32_t width_;    // N of a part
   const bool integers_, pairs_;
-  bool scaled_alone_ = false;  // by scaled()
+  bool scaled_alone_ = false;  // by quarters() or products()
   std::vector<Factors<tile>> b_;
   Factors<tile> a_[2 * most_rows / tile];  // two for each 16 rows
   TensorScale scale_a_[most_rows][4], scale_b_[most_columns][4];
