@@ -26,8 +26,7 @@ struct NormDesign {
   bool early_start = true;  // while the grid before still runs
 };
 
-// ... and what follows from the width: `clusters` CTAs of at most `threads` threads with up to `vectors`
-// vectors.
+// ... and what follows from the width: a cluster, its CTAs' threads at most, and the vectors of a thread.
 template <NormDesign d, int vectors_, int cluster_, int threads_>
 struct NormConfig {
   static constexpr NormDesign design = d;

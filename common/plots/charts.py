@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
+from matplotlib.lines import Line2D
 
 from results import BASELINE, DEFAULT_SHAPE, UNIT, Results, baseline_score, best_baseline, pretty, ratio, score, sizes
 from style import (
@@ -147,6 +148,10 @@ def sweep(results: Results, problem: str):
             from_x, position = axes_fraction(right, *points[-1])
             ends.append((position, label, look["color"], from_x))
     end_labels(right, ends, 1.05)
+    elsewhere = [(label, look) for label, look, values in lines if not any(values)]  # they end in the left panel
+    if elsewhere:
+        handles = [Line2D([], [], label=label, markeredgecolor=INK, **look) for label, look in elsewhere]
+        right.legend(handles=handles, loc="lower right", fontsize=8.5, frameon=False)
     titles(left, f"{NAMES[problem]}: throughput against size, bf16", results.where_measured())
     return figure
 
@@ -195,7 +200,9 @@ def all_charts(results: Results) -> dict:
         "sweep_gemm": lambda: sweep(results, "gemm"),
         "sweep_norm": lambda: sweep(results, "fused_norm"),
     }
-    for rung, problem, shape in results.ablations():
-        short = "norm" if problem == "fused_norm" else problem
-        charts[f"ablation_{rung}_{short}"] = lambda of=(rung, problem, shape): ablation(results, *of)
+    for (rung, problem), shapes in results.ablations().items():
+        name = f"ablation_{rung}_{'norm' if problem == 'fused_norm' else problem}"
+        for shape in shapes:  # the first is the usual one
+            size = "" if shape == shapes[0] else "_" + (shape if "³" not in pretty(shape) else shape.split("x")[0])
+            charts[name + size] = lambda of=(rung, problem, shape): ablation(results, *of)
     return charts

@@ -226,7 +226,7 @@ class Load(NamedTuple):
 
 
 def loads(cluster_m: int, cluster_n: int) -> list:
-    """What the CTAs of a cluster ask for in one k-tile, as produce() of 08_warp_specialized/gemm.cu does."""
+    """What the CTAs of a cluster ask for in one k-tile, as produce() of 08_warp_specialized does."""
     found = []
     for rank in range(cluster_m * cluster_n):
         row, column = rank % cluster_m, rank // cluster_m

@@ -15,6 +15,7 @@ import picture_fragments
 import picture_gemm
 import picture_norm
 import picture_roles
+import picture_split
 import picture_tcgen05
 import picture_timeline
 import picture_tma
@@ -213,6 +214,7 @@ PICTURES = {  # worked out
     "vector_03": vector,
     "layout_07": picture_tma.layout_07,
     "multicast_08": picture_roles.multicast_08,
+    "split_08": picture_split.split_08,
     "memory_map_09": picture_tcgen05.memory_map_09,
     "pair_09": picture_tcgen05.pair_09,
     "scales_09": picture_tcgen05.scales_09,

@@ -315,15 +315,16 @@ class Results:
                 return timeline
         raise ResultError(f"no timeline of {rung} {problem} {variant}, warp {warp}")
 
-    def ablations(self) -> list:
-        """(rung, problem, shape) with two variants or more: the default shape where it is there, else the largest."""
-        found = []
+    def ablations(self) -> dict:
+        """(rung, problem) → shapes with two variants or more, the usual one first: the default shape where it is there,
+        else the largest."""
+        found = {}
         for problem in DIMENSIONS:
             for rung in self.rungs(problem):
                 shapes = [s for s in self.shapes(problem, rung) if len(self.variants(rung, problem, s)) >= 2]
                 if shapes:
-                    default = DEFAULT_SHAPE[problem]
-                    found.append((rung, problem, default if default in shapes else shapes[-1]))
+                    usual = DEFAULT_SHAPE[problem] if DEFAULT_SHAPE[problem] in shapes else shapes[-1]
+                    found[rung, problem] = [usual] + [shape for shape in shapes if shape != usual]
         return found
 
     def where_measured(self) -> str:

@@ -7,12 +7,13 @@ A table, rewritten between its two markers, each alone on its line:
 
     ladder PROBLEM [SHAPE]            the rungs, one line each
     ablation RUNG PROBLEM [SHAPE]     the variants of a rung
+    ablations RUNG PROBLEM SHAPE …    the variants of a rung beside the baseline, shapes across
     sweep PROBLEM                     shapes down, rungs across
     rung RUNG PROBLEM                 everything recorded of one rung, a line per shape
     counters RUNG PROBLEM [SHAPE]     the simulator's counters, variants across
     accesses RUNG PROBLEM [SHAPE]     the simulator's counters, a line for each kind of memory access of each variant
     counted PROBLEM [SHAPE]           the simulator's counters of the rungs, one line each
-    profile RUNG PROBLEM              the hardware's counters by Nsight Compute, variants across
+    profile RUNG PROBLEM [VARIANT …]  the hardware's counters by Nsight Compute, variants across
     agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
     simulator_speed                   the simulator's own speed, CPU threads across
@@ -96,8 +97,7 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
 def ablation(results: Results, rung: str, problem: str, shape: str | None = None) -> str:
     problem = problem_named(problem)
     if shape is None:
-        usual = {found[:2]: found[2] for found in results.ablations()}
-        shape = usual.get((rung, problem), DEFAULT_SHAPE[problem])
+        shape = results.ablations().get((rung, problem), [DEFAULT_SHAPE[problem]])[0]
     runs = needs(results.variants(rung, problem, shape), f"ablation {rung} {problem} {shape}")
     last = score(runs[-1])
     rows = [
@@ -111,6 +111,23 @@ def ablation(results: Results, rung: str, problem: str, shape: str | None = None
     ]
     header = ["variant", UNIT[problem], f"of {BASELINE[problem]}", "the rung against it"]
     return markdown(header, rows, measured(results, f"{rung} {problem} {pretty(shape)}"))
+
+
+def ablations(results: Results, rung: str, problem: str, *shapes: str) -> str:
+    """One column for each shape: the variant beside the baseline of its own run."""
+    problem = problem_named(problem)
+    columns = []
+    for shape in needs(list(shapes), f"ablations {rung} {problem}"):
+        runs = needs(results.variants(rung, problem, shape), f"ablation {rung} {problem} {shape}")
+        columns.append({run["variant"]: run for run in runs})
+    rows = []
+    for variant in dict.fromkeys(variant for column in columns for variant in column):
+        runs = [column.get(variant) for column in columns]
+        is_rung = any(run and run.get("is_rung") for run in runs)
+        cells = [percent(ratio(run)) if run and best_baseline(run) else "" for run in runs]
+        rows.append([f"`{variant}`" + (" (the rung)" if is_rung else ""), *cells])
+    header = [f"variant, of {BASELINE[problem]}", *map(pretty, shapes)]
+    return markdown(header, rows, measured(results, f"{rung} {problem}"))
 
 
 def sweep(results: Results, problem: str) -> str:
@@ -223,9 +240,13 @@ def counted(results: Results, problem: str, shape: str | None = None) -> str:
     return markdown(header + ["shared wavefronts, ideal", "excess"], rows, by_simulator(runs, problem))
 
 
-def profile(results: Results, name: str, problem: str) -> str:
+def profile(results: Results, name: str, problem: str, *variants: str) -> str:
+    """Of all variants, or of those that are named."""
     problem = problem_named(problem)
     runs = [run for run in results.profiles if (run["rung"], run["problem"]) == (name, problem)]
+    for variant in variants:
+        needs([run for run in runs if run["variant"] == variant], f"profile {name}:{variant} {problem}")
+    runs = [run for run in runs if not variants or run["variant"] in variants]
     runs = needs(runs, f"profile {name} {problem}")
     where = f"{name} {problem} {pretty(shape_of(runs[0]))}"
     return counter_table(runs, f"*Counted by Nsight Compute on {results.device}; {where}.*")
@@ -295,7 +316,7 @@ def simulator_speed(results: Results) -> str:
 TABLES = {
     function.__name__: function
     for function in (
-        *(ladder, ablation, sweep, rung, roofs),
+        *(ladder, ablation, ablations, sweep, rung, roofs),
         *(counters, accesses, counted, profile, agreement, simulator_speed),
     )
 }

@@ -14,6 +14,7 @@ try:
     import picture_four_roles
     import picture_fragments
     import picture_roles
+    import picture_split
     import picture_tcgen05
     import picture_timeline
     import picture_tma
@@ -64,6 +65,7 @@ class Drawing(InFolder):
                 "multicast_08.svg",
                 "pair_09.svg",
                 "scales_09.svg",
+                "split_08.svg",
                 "timeline_04.svg",
                 "timeline_07.svg",
                 "timeline_08.svg",
@@ -76,15 +78,21 @@ class Drawing(InFolder):
         for name, svg in first.items():
             self.assertNotIn(b"<dc:date>", svg, name)
 
+    def test_an_ablation_at_another_size_has_a_name_of_its_own(self):
+        runs = [gemm("01_coalesced", 4.0, size, name) for size in (512, 4096) for name in ("coalesced", "plain")]
+        self.write(runs)
+        drawn = set(self.drawn("ablations"))
+        self.assertLessEqual({"ablation_01_coalesced_gemm.svg", "ablation_01_coalesced_gemm_512.svg"}, drawn)
+
     def test_without_roofs_there_is_no_roofline(self):
         code, text = self.run_plot(self.write([gemm("00_naive", 9.0)], "own.jsonl"), "--out", self.root / "own")
         self.assertEqual(code, 0, text)
         self.assertEqual([path.name for path in (self.root / "own").iterdir()], ["ladder_gemm.svg"])
 
     def test_pictures_need_no_results_but_some_need_traces(self):
-        worked_out = {"layout_07.svg", "multicast_08.svg", "tiling_02.svg", "vector_03.svg", "warp_reduction.svg"}
-        worked_out |= {"memory_map_09.svg", "pair_09.svg", "scales_09.svg"}
-        self.assertEqual(set(self.drawn("none")), worked_out)
+        worked_out = {"layout_07", "memory_map_09", "multicast_08", "pair_09", "scales_09", "split_08", "tiling_02"}
+        worked_out |= {"vector_03", "warp_reduction"}
+        self.assertEqual(set(self.drawn("none")), {f"{name}.svg" for name in worked_out})
         self.write(TRACES)
         drawn = self.drawn("traces")
         self.assertIn("banks_02.svg", drawn)
@@ -317,6 +325,16 @@ class Timelines(InFolder):
                     covered = [load.first + i for load in mine for i in range(load.count)]
                     self.assertEqual(sorted(covered), list(range(parts)))
                 self.assertEqual(len({load.by for load in arrives}), cluster_m + cluster_n - 1)
+
+    def test_every_column_of_a_split_tile_gets_every_part_once(self):
+        for cluster_k in (2, 4, 8):
+            sent = picture_split.parts(cluster_k)
+            for group in range(picture_split.GROUPS):
+                mine = [part for part in sent if part.first <= group < part.first + part.count]
+                self.assertEqual({part.by for part in mine}, set(range(cluster_k)))
+                self.assertEqual(len({part.to for part in mine}), 1)
+            tile = 64 * 64 * 4
+            self.assertEqual(picture_split.bytes_received(cluster_k, 0), tile - tile // cluster_k)
 
     def test_eight_rows_of_a_box_meet_all_banks(self):
         for width in (16, 32, 64, 128):

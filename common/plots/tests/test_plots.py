@@ -87,7 +87,16 @@ class Loading(InFolder):
             [v["variant"] for v in results.variants("01_coalesced", "gemm", shape)], ["plain", "coalesced"]
         )
         self.assertEqual(results.run("01_coalesced", "gemm", shape)["median_us"], 4.0)
-        self.assertEqual(results.ablations(), [("01_coalesced", "gemm", shape)])
+        self.assertEqual(results.ablations(), {("01_coalesced", "gemm"): [shape]})
+
+    def test_the_usual_ablation_is_the_first(self):
+        def at(*sizes):
+            runs = [(size, name) for size in sizes for name in ("coalesced", "plain")]
+            return self.load([gemm("01_coalesced", 4.0, size=size, variant=name) for size, name in runs])
+
+        of = ("01_coalesced", "gemm")
+        self.assertEqual(at(512, 8192, 4096).ablations()[of], [f"{n}x{n}x{n}" for n in (4096, 512, 8192)])
+        self.assertEqual(at(512, 8192).ablations()[of], [f"{n}x{n}x{n}" for n in (8192, 512)])
 
 
 class Values(InFolder):
@@ -180,6 +189,7 @@ class Documents(InFolder):
             ("ladder gemm", "×20.0"),
             ("ladder fused_norm", "65.0 %"),
             ("ablation 01_coalesced gemm", "×1.25"),
+            ("ablations 01_coalesced gemm 4096x4096x4096", "| `coalesced` (the rung) | 0.80 % |"),
             ("sweep gemm", "512³"),
             ("sweep fused_norm", "8192×4096"),
             ("rung 01_coalesced gemm", "20000"),
@@ -188,6 +198,7 @@ class Documents(InFolder):
             ("accesses 00_naive gemm 512x512x512", "|  | shared load | 7 |  |  | 77 | 60 | 17 |"),
             ("counted gemm 512x512x512", "| `00_naive` | 12345 | 1000 | 16.5 | 4.00 | 60 | 17 |"),
             ("profile 00_naive gemm", "16500"),
+            ("profile 00_naive gemm naive", "16500"),
             ("agreement gemm", "| `00_naive` naive | 1000 | 16500 | 10 | 40 | **77** (70) | 60 |"),
             ("agreement gemm", "5 of 6 counts are equal"),
             ("roofs", "4000 GB/s"),
