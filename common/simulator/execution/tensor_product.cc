@@ -228,13 +228,25 @@ class Product {
     const auto fill = [&](uint32_t matrix, uint32_t count, TensorScale(*to)[4]) {
       for (uint32_t x = 0; x < count; ++x) {
         for (uint32_t i = 0; i < each; ++i) {
-          to[x][i] = scale(matrix, r, part, x, i);
-          scaled_alone_ |= std::abs(to[x][i].exponent) > most_scaling || std::isnan(to[x][i].significand);
+          TensorScale& made = to[x][i] = scale(matrix, r, part, x, i);
+          if (pairs_ || (std::abs(made.exponent) <= most_scaling && !std::isnan(made.significand))) continue;
+          // Zeros, as outside of a matrix, may have any scale factor.
+          const Place place = matrix ? place_of(part, x) : Place{&a_[x / tile * 2], x % tile};
+          const bool zeros = !std::isnan(made.significand) && all_zeros(place);
+          if (zeros) made.exponent = 0;
+          scaled_alone_ |= !zeros;
         }
       }
     };
     fill(0, of_.layout.rows, scale_a_);
     fill(1, width_, scale_b_);
+  }
+
+  bool all_zeros(const Place& place) const {
+    for (uint32_t k = 0; k < is_.k; ++k) {
+      if (place.tile_of->value[k][place.at] != 0) return false;
+    }
+    return true;
   }
 
   // By a power of two.
