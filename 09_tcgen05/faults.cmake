@@ -71,3 +71,9 @@ ladder_fault(09_tcgen05 gemm.cu response_overwritten
   BY ""
   RUN "gemm --m 2304 --n 4608 --k 64"
   EXPECT "race in .*gemm_kernel")
+ladder_fault(09_tcgen05 gemm.cu response_unfenced
+  HEADER 09_tcgen05/tiles.cuh
+  REPLACE "not before this read.\n      ptx::fence_proxy_async();\n"
+  BY "not before this read.\n"
+  RUN "gemm --m 2304 --n 4608 --k 64"
+  EXPECT "missing fence in .*gemm_kernel")
