@@ -33,13 +33,21 @@ function(ladder_rung_tests name arch)
 
   foreach(problem gemm fused_norm)
     add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
-             -D PROBLEM=${problem} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
+             -D RUN=${problem} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
     set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600)
     set(test ${name}.${problem}.needs_gpu)
     add_test(NAME ${test} COMMAND ${name} ${problem} --ablate --verify-only)
     set_tests_properties(${test} PROPERTIES
       SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 900)
   endforeach()
+endfunction()
+
+# ladder_simulation(NAME TEST arguments): every variant on the simulator at one more shape, "gemm --m 1 --n 8 --k 8", in
+# two orders of execution: large ones.
+function(ladder_simulation name test arguments)
+  add_test(NAME ${name}.sim.${test} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim> -D RUN=${arguments}
+           -D SEEDS=0,1 -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
+  set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600)
 endfunction()
 
 # ladder_sass(NAME FILE INSTRUCTION...): one kernel of the rung's FILE, such as gemm.cu, must have all these SASS

@@ -1,8 +1,10 @@
-# cmake -D PROGRAM=build/bin/NAME_sim -D PROBLEM=gemm -P simulate.cmake
+# cmake -D PROGRAM=build/bin/NAME_sim -D RUN=gemm [-D SEEDS=0,1] -P simulate.cmake
 #
-# The test of a rung's kernels on the simulator: every variant at awkward sizes, on GPUs of three generations, in three
-# orders of execution that a GPU may choose, with every check on. A GPU that the rung is not for (exit code 77) is passed
-# over. A rung for none of the three runs on the fourth, which nobody here has seen: in six orders.
+# The test of a rung's kernels on the simulator: every variant at awkward sizes, or at the one that RUN names, on GPUs of
+# three generations, in three orders of execution that a GPU may choose, with every check on. A GPU that the rung is not
+# for (exit code 77) is passed over. A rung for none of the three runs on the fourth, which nobody here has seen: in six
+# orders. SEEDS: in these alone.
+separate_arguments(run UNIX_COMMAND "${RUN} --ablate --verify-only")
 set(ran 0)
 foreach(device a100 l40s h200 b200)
   set(seeds 0 1 2)
@@ -12,10 +14,13 @@ foreach(device a100 l40s h200 b200)
     endif()
     set(seeds 0 1 2 3 4 5)
   endif()
+  if(DEFINED SEEDS)
+    string(REPLACE "," ";" seeds ${SEEDS})
+  endif()
   foreach(seed IN LISTS seeds)
     execute_process(
       COMMAND ${CMAKE_COMMAND} -E env SIMULATOR_DEVICE=${device} SIMULATOR_SEED=${seed} SIMULATOR_CHECKS=fail
-              ${PROGRAM} ${PROBLEM} --ablate --verify-only
+              ${PROGRAM} ${run}
       RESULT_VARIABLE exit_code)
     if(exit_code EQUAL 77)
       break()
