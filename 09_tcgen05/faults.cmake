@@ -26,6 +26,7 @@ ladder_fault(09_tcgen05 gemm.cu one_atom_off
   RUN ${two_tiles}
   EXPECT "elements wrong")
 ladder_fault(09_tcgen05 gemm.cu not_transposed
+  HEADER 09_tcgen05/design.cuh
   REPLACE "ptx::MmaDescriptor<ctas, kind, tile_m, tile_n, Major::k, major_b>"
   BY "ptx::MmaDescriptor<ctas, kind, tile_m, tile_n, Major::k, Major::k>"
   RUN ${two_tiles}
@@ -37,6 +38,7 @@ ladder_fault(09_tcgen05 gemm.cu phase_reused
   RUN ${two_tiles}
   EXPECT "unfinished asynchronous operation in .*gemm_kernel")
 ladder_fault(09_tcgen05 gemm.cu sums_overwritten
+  HEADER 09_tcgen05/design.cuh
   REPLACE "scaled ? boxes_c / 2 : boxes_c;"
   BY "scaled ? boxes_c / 4 : boxes_c;"
   RUN "gemm --variant mxfp8 --m 2048 --n 2560 --k 256"
@@ -69,3 +71,9 @@ ladder_fault(09_tcgen05 gemm.cu response_overwritten
   BY ""
   RUN "gemm --m 2304 --n 4608 --k 64"
   EXPECT "race in .*gemm_kernel")
+ladder_fault(09_tcgen05 gemm.cu response_unfenced
+  HEADER 09_tcgen05/tiles.cuh
+  REPLACE "not before this read.\n      ptx::fence_proxy_async();\n"
+  BY "not before this read.\n"
+  RUN "gemm --m 2304 --n 4608 --k 64"
+  EXPECT "missing fence in .*gemm_kernel")

@@ -24,7 +24,7 @@ struct Slot {
 
 enum class Schedule {
   one_tile,    // a cluster for each tile
-  persistent,  // as many clusters as run at once, each takes every so-manieth tile
+  persistent,  // as many clusters as run at once, each steps over what the others take
   cancel       // a cluster for each tile, but those that run take over from those that have not started
 };
 

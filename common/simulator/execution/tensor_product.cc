@@ -24,29 +24,6 @@ constexpr int fraction = 25, scaled_fraction = 35;
 // Scale factors with larger exponents are applied by themselves: an f32 cannot hold what they scale.
 constexpr int most_scaling = 100;
 
-// Where the elements of a sparse row belong: of 2 (tf32), 4, or 8 (in pairs) neighbours half are there.
-struct Sparsity {
-  uint32_t group, kept, width;  // width: neighbours that stay together
-
-  explicit Sparsity(TensorElement element) {
-    const uint32_t per = elements_per_chunk(element);
-    group = per == 4 ? 2 : per == 32 ? 8 : 4;
-    kept = group / 2;
-    width = per == 32 ? 2 : 1;
-  }
-  bool valid(uint32_t code) const {  // PTX ISA 9.7.16.10.8
-    constexpr uint32_t of_two = 1u << 0b1110 | 1u << 0b0100;
-    constexpr uint32_t of_four = 1u << 0b0100 | 1u << 0b1000 | 1u << 0b1100 | 1u << 0b1001 | 1u << 0b1101 |
-                                 1u << 0b0110 | 1u << 0b1110;
-    return (group == 2 ? of_two : of_four) >> code & 1;
-  }
-  // The place of the i-th of a group that are there, by the group's four bits of metadata.
-  uint32_t place(uint32_t code, uint32_t i) const {
-    if (group == 2) return code >> 3;
-    return (code >> 2 * (i / width) & 3) * width + i % width;
-  }
-};
-
 class Product {
  public:
   explicit Product(const TensorMma& of)
@@ -182,7 +159,7 @@ class Product {
 
   void place(uint32_t r, uint32_t row, uint32_t part, Factors<tile>* to) const {
     const Factors<tile> packed = *to;
-    const Sparsity sparsity(is_.element[0]);
+    const TensorSparsity sparsity(is_.element[0]);
     for (uint32_t k = 0; k < is_.k; ++k) {
       std::fill_n(to[k / most_deep].value[k % most_deep], tile, 0.0f);
       std::fill_n(to[k / most_deep].exponent[k % most_deep], tile, of_absent);
@@ -228,13 +205,25 @@ class Product {
     const auto fill = [&](uint32_t matrix, uint32_t count, TensorScale(*to)[4]) {
       for (uint32_t x = 0; x < count; ++x) {
         for (uint32_t i = 0; i < each; ++i) {
-          to[x][i] = scale(matrix, r, part, x, i);
-          scaled_alone_ |= std::abs(to[x][i].exponent) > most_scaling || std::isnan(to[x][i].significand);
+          TensorScale& made = to[x][i] = scale(matrix, r, part, x, i);
+          if (pairs_ || (std::abs(made.exponent) <= most_scaling && !std::isnan(made.significand))) continue;
+          // Zeros, as outside of a matrix, may have any scale factor.
+          const Place place = matrix ? place_of(part, x) : Place{&a_[x / tile * 2], x % tile};
+          const bool zeros = !std::isnan(made.significand) && all_zeros(place);
+          if (zeros) made.exponent = 0;
+          scaled_alone_ |= !zeros;
         }
       }
     };
     fill(0, of_.layout.rows, scale_a_);
     fill(1, width_, scale_b_);
+  }
+
+  bool all_zeros(const Place& place) const {
+    for (uint32_t k = 0; k < is_.k; ++k) {
+      if (place.tile_of->value[k][place.at] != 0) return false;
+    }
+    return true;
   }
 
   // By a power of two.

@@ -235,6 +235,8 @@ TEST_F(TensorMemoryTest, StrictWantsFences) {
       << found(barrier + after);
   EXPECT_NE(found(barrier + after).find("no tcgen05.fence::before_thread_sync follows"), std::string::npos);
   EXPECT_NE(found(before + barrier).find("no tcgen05.fence::after_thread_sync since"), std::string::npos);
+  EXPECT_NE(found(before + after + barrier).find("::after_thread_sync since"), std::string::npos)
+      << "too early";
   EXPECT_NE(found(after + barrier + before).find("no tcgen05.fence"), std::string::npos);
   settings().strict = false;
   EXPECT_EQ(found(barrier), "");

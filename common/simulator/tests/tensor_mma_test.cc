@@ -234,9 +234,10 @@ TEST_F(TensorMmaTest, ScaleFactorsAreInEveryQuarterOfTheLanes) {
       "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r3+32], {%r11, %r11, %r11, %r11, %r11, %r11, "
       "%r11, %r11};\ntcgen05.wait::st.sync.aligned;\n";
   const std::string bits = "mov.u32 %r5, " + number(8u / 8 << 17 | 1u << 23 | 1u << 27) + ";\n";
-  const auto body = [&](const std::string& scales, const std::string& written = "x8") {
-    std::string text = fill(0x38383838, 0x40404040) + "mov.u32 %r11, 0x80808080;\n" + scales + store + ready +
-                       bits + mma("kind::mxf8f6f4.block_scale", "%rd4, %rd5, %r5, [%r2+32], [%r2+36], %p3") +
+  const auto body = [&](const std::string& scales, const std::string& written = "x8",
+                        uint32_t a = 0x38383838) {
+    std::string text = fill(a, 0x40404040) + "mov.u32 %r11, 0x80808080;\n" + scales + store + ready + bits +
+                       mma("kind::mxf8f6f4.block_scale", "%rd4, %rd5, %r5, [%r2+32], [%r2+36], %p3") +
                        commit + done;
     if (written != "x8") text.replace(text.find(store), store.size(), written);
     return text;
@@ -246,6 +247,7 @@ TEST_F(TensorMmaTest, ScaleFactorsAreInEveryQuarterOfTheLanes) {
         body("@!%p1 mov.u32 %r11, 0x7f7f7f7f;\n"));
   finds(FindingKind::uninitialised, "the scale factors of A", body("", "tcgen05.wait::st.sync.aligned;\n"));
   gives_bits(0x7fffffff, body("mov.u32 %r11, 0xffffffff;\n"));
+  gives(1, body("mov.u32 %r11, 0;\n", "x8", 0));
   // Beyond what an f32 can hold of one factor: 2^127 · 2^-127.
   gives(65,
         body("mov.u32 %r11, 0xfefefefe;\n",
