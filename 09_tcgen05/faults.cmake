@@ -70,7 +70,7 @@ ladder_fault(09_tcgen05 gemm.cu response_overwritten
   REPLACE "    ptx::mbarrier_wait(ptx::shared_address(&responses.empty[slot.index]), slot.parity ^ 1);\n"
   BY ""
   RUN "gemm --m 2304 --n 4608 --k 64"
-  EXPECT "race in .*gemm_kernel")
+  EXPECT "(race|missing fence) in .*gemm_kernel")
 ladder_fault(09_tcgen05 gemm.cu response_unfenced
   HEADER 09_tcgen05/tiles.cuh
   REPLACE "not before this read.\n      ptx::fence_proxy_async();\n"
