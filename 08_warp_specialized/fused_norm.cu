@@ -22,7 +22,7 @@ struct NormDesign {
   bool clusters = true;     // for rows of more than 2048 columns, instead of one CTA for every row
   bool early_h = true;      // stored before the sum is known, instead of with y
   bool streaming = false;   // loads that bypass L1, stores that L2 shall evict first
-  bool persistent = false;  // as many CTAs as run at once, instead of one cluster for each row
+  bool persistent = false;  // as many CTAs as run at once, instead of one for each row; without clusters
   bool early_start = true;  // while the grid before still runs
 };
 
@@ -31,6 +31,7 @@ template <NormDesign d, int vectors_, int cluster_, int threads_>
 struct NormConfig {
   static constexpr NormDesign design = d;
   static constexpr int vectors = vectors_, cluster = cluster_, most_threads = threads_;
+  static_assert(!d.persistent || cluster == 1, "a sum may not be sent before the last one has been read");
 };
 
 template <bool streaming>
@@ -68,15 +69,13 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
   constexpr NormDesign d = C::design;
   constexpr int vectors = C::vectors, cluster = C::cluster;
   __shared__ float partial[2][warp_size];  // of the CTA's warps
-  __shared__ float sums[2][cluster];       // of the cluster's CTAs
-  __shared__ ptx::Mbarrier arrived[2];     // all of sums[]
+  __shared__ float sums[cluster];          // of the cluster's CTAs
+  __shared__ ptx::Mbarrier arrived;        // all of sums[]
   const int rank = cluster > 1 ? ptx::cluster_rank() : 0, warps = blockDim.x / warp_size;
   if constexpr (cluster > 1) {
     if (threadIdx.x == 0) {
-      for (auto& barrier : arrived) {
-        ptx::mbarrier_init(ptx::shared_address(&barrier), 1);
-        ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&barrier), sizeof sums[0]);
-      }
+      ptx::mbarrier_init(ptx::shared_address(&arrived), 1);
+      ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&arrived), sizeof sums);
       ptx::fence_mbarrier_init();
     }
     ptx::cluster_arrive_relaxed();  // waited for when the first sum is sent
@@ -91,8 +90,7 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
   const int begin = rank * share, end = min(begin + share, row_vectors);
   auto column = [&](int v) { return begin + v * int(blockDim.x) + int(threadIdx.x); };
   const int rows_at_once = gridDim.x / cluster * blockDim.y;
-  int turn = 0, parity = 0;
-  bool peers_started = false;
+  int turn = 0;
   for (int row = blockIdx.x / cluster * blockDim.y + threadIdx.y;; row += rows_at_once) {
     const bool there = row < p.rows;
     if (!there && row - int(threadIdx.y) >= p.rows) break;  // none of the CTA's rows is
@@ -128,19 +126,14 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
 
     float sum = sum_of_warps(warp_sum(squares), partial[turn] + threadIdx.y * warps, warps);
     if constexpr (cluster > 1) {
-      if (!peers_started) ptx::cluster_wait();  // their barriers are there
-      peers_started = true;
-      const SharedAddress barrier = ptx::shared_address(&arrived[turn]);
+      ptx::cluster_wait();  // their barriers are there
+      const SharedAddress barrier = ptx::shared_address(&arrived);
       if (threadIdx.x < cluster)
-        ptx::store_async(ptx::shared_address(&sums[turn][rank]), sum, barrier, threadIdx.x);
-      ptx::mbarrier_wait(barrier, parity);
+        ptx::store_async(ptx::shared_address(&sums[rank]), sum, barrier, threadIdx.x);
+      ptx::mbarrier_wait(barrier, 0);
       sum = 0;
 #pragma unroll
-      for (int from = 0; from < cluster; ++from) sum += sums[turn][from];  // in the same order everywhere
-      if constexpr (d.persistent) {
-        __syncthreads();  // all have seen the phase: the next one may begin
-        if (threadIdx.x == 0) ptx::mbarrier_arrive_expect_bytes(barrier, sizeof sums[0]);
-      }
+      for (float one : sums) sum += one;  // in the same order everywhere
     }
     const float scale = rsqrtf(sum / float(p.cols) + p.eps);
 #pragma unroll
@@ -151,7 +144,6 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
       store_once<d.streaming>(p.y + start + column(v) * vector, scale_vector(h[v], gamma[v], scale));
     }
     if constexpr (!d.persistent) break;
-    parity ^= turn;
     turn ^= 1;
   }
 }
@@ -231,19 +223,12 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   int clusters = ceil_div(p.rows, rows_per_cta);
   if constexpr (d.persistent) {
-    int at_once = 0;
-    if constexpr (cluster > 1) {
-      config.gridDim = cluster;
-      if (error == cudaSuccess) error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
-    } else {
-      int device = 0, sms = 0;
-      if (error == cudaSuccess) error = cudaGetDevice(&device);
-      if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-      if (error == cudaSuccess)
-        error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel, threads * rows_per_cta, 0);
-      at_once *= sms;
-    }
-    clusters = std::min(clusters, at_once);
+    int device = 0, sms = 0, at_once = 0;
+    if (error == cudaSuccess) error = cudaGetDevice(&device);
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+    if (error == cudaSuccess)
+      error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&at_once, kernel, threads * rows_per_cta, 0);
+    clusters = std::min(clusters, at_once * sms);
   }
   if (error != cudaSuccess) return error;
   config.gridDim = unsigned(clusters) * cluster;
@@ -261,14 +246,14 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
       if (p.cols <= 16384) return launch<d, 2, 4, 256>(p, stream);
       if (p.cols <= 32768) return launch<d, 2, 8, 256>(p, stream);
       if (p.cols <= 262144) return launch<d, 4, 16, 512>(p, stream);
-      // The loop over rows would take the registers that 16 vectors need.
-      if constexpr (!d.persistent) {
-        if (p.cols <= 1048576) return launch<d, 16, 16, 512>(p, stream);
-      }
+      if (p.cols <= 1048576) return launch<d, 16, 16, 512>(p, stream);
     } else {
       if (p.cols <= 8192) return launch<d, 1, 1, 1024>(p, stream);
-      if (p.cols <= 32768) return launch<d, 4, 1, 1024>(p, stream);
-      if (p.cols <= 65536) return launch<d, 16, 1, 512>(p, stream);
+      if (p.cols <= 16384) return launch<d, 2, 1, 1024>(p, stream);
+      if constexpr (!d.persistent) {  // a loop over rows would take registers that more vectors need
+        if (p.cols <= 32768) return launch<d, 4, 1, 1024>(p, stream);
+        if (p.cols <= 65536) return launch<d, 16, 1, 512>(p, stream);
+      }
     }
   }
   row_of_any_width<<<p.rows, any_width_threads, 0, stream>>>(p);
@@ -287,7 +272,7 @@ cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream) {
   return launch_by_width<NormDesign{.streaming = true}>(p, stream);
 }
 cudaError_t fused_norm_persistent(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.persistent = true}>(p, stream);
+  return launch_by_width<NormDesign{.clusters = false, .persistent = true}>(p, stream);
 }
 cudaError_t fused_norm_late_start(const FusedNorm& p, cudaStream_t stream) {
   return launch_by_width<NormDesign{.early_start = false}>(p, stream);

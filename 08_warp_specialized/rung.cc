@@ -59,7 +59,7 @@ const Rung& rung() {
             rung_08::rows_in_ring, rung_08::fused_norm_ring_1_stage},
            {"ring", "the same, two batches ahead", rung_08::rows_in_ring, rung_08::fused_norm_ring},
            {"ring_3_stages", "three batches ahead", rung_08::rows_in_ring, rung_08::fused_norm_ring_3_stages},
-           {"persistent", "16-byte loads by all threads; CTAs stay for many rows", any_shape,
+           {"persistent", "16-byte loads by all threads; a CTA for a row, and it stays for many", any_shape,
             rung_08::fused_norm_persistent},
            {"streaming", "a cluster for each row; loads past L1, stores that L2 evicts first", any_shape,
             rung_08::fused_norm_streaming},
