@@ -125,7 +125,7 @@ struct Cta {
   BulkCopies bulk;
   AsyncStores async_stores;
   TensorPipeline tensor_pipeline;
-  bool launches_over = false;                 // has seen that no further cluster can be canceled
+  bool launches_over = false;  // has seen that no further cluster can be canceled
   TensorMemory tensor_memory;
   TensorAllocator tensor_allocator;
   uint32_t unfinished = 0;                    // warps
