@@ -87,6 +87,11 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
             ]
         )
         below = run
+    measured_rungs = {run["rung"] for run in results.runs}
+    for run in results.simulated:  # a rung that only the simulator has run
+        if run["problem"] == problem and run["rung"] not in measured_rungs:
+            measured_rungs.add(run["rung"])
+            rows.append([f"`{run['rung']}`", run.get("title", ""), "simulated, not yet measured", "", "", ""])
     name = BASELINE[problem]
     header = ["rung", "what is new", UNIT[problem], "against the rung below", f"{name} in the same run", f"of {name}"]
     return markdown(header, rows, measured(results, f"{problem} {pretty(shape)}", "bf16", "medians")).replace(

@@ -243,7 +243,7 @@ void decode_copy(Decoder& d) {
   use.from.counted = use.to.counted = false;
   use.bypass = d.has("cg");
   if (d.one_of({"shared", "shared::cta"}) < 0 || !d.has("global"))
-    d.unsupported("this copy is not implemented");
+    d.unsupported("cp.async copies from .global to .shared::cta");
   cache_operators(d);
   const Operand& size = d.operand(2);
   if (size.kind != Operand::Kind::immediate || (size.value != 4 && size.value != 8 && size.value != 16)) {
@@ -265,7 +265,7 @@ void decode_copy(Decoder& d) {
     } else if (width == 64) {
       d.src(operand, Type::b64);
     } else {
-      d.unsupported("this operand is not implemented");
+      d.unsupported("after its size cp.async takes a source size or a predicate, and a cache policy");
     }
   }
   d.memory().kind = MemoryUse::Kind::copy;
@@ -274,7 +274,7 @@ void decode_copy(Decoder& d) {
 }
 
 void decode(Decoder& d) {
-  if (!d.has("async")) d.unsupported("this instruction is not implemented");
+  if (!d.has("async")) d.unsupported("there is no cp but cp.async");
   if (d.has("bulk")) return decode_bulk_copy(d);
   if (d.has("commit_group")) {
     d.inst().inner = run_commit;

@@ -311,7 +311,7 @@ void tensor_mode(Decoder& d, BulkUse& use) {
   const int rank = d.one_of({"1d", "2d", "3d", "4d", "5d"});
   if (rank < 0) d.unsupported("the number of dimensions is missing");
   if (d.one_of({"im2col", "im2col::w", "im2col::w::128", "im2col_no_offs"}) >= 0)
-    d.unsupported("im2col mode is not implemented");
+    d.unsupported("tensor maps in im2col mode are not simulated, only those in tile mode");
   use.rank = static_cast<uint32_t>(rank + 1);
   use.rows = d.one_of({"tile::gather4", "tile::scatter4"}) >= 0;
   if (use.rows && use.rank != 2) d.unsupported("rows are gathered from two dimensions only");
@@ -361,11 +361,14 @@ void decode_copy(Decoder& d) {
   } else if (from == cta && to == cluster && !tensor) {
     use.kind = BulkCopy::Kind::send;
   } else {
-    d.unsupported("a copy between these state spaces is not implemented");
+    d.unsupported(
+        "bulk copies go from .global to .shared, from .shared::cta to .global or to .shared::cluster");
   }
   const bool stores = use.kind == BulkCopy::Kind::store;
   if (!d.has(stores ? "bulk_group" : "mbarrier::complete_tx::bytes"))
-    d.unsupported("this way of waiting for the copy is not implemented");
+    d.unsupported(
+        "a bulk copy to .global completes through .bulk_group, any other through "
+        ".mbarrier::complete_tx::bytes");
   const int group = d.one_of({"cta_group::1", "cta_group::2"});
   if (group >= 0 && !(tensor && use.kind == BulkCopy::Kind::load))
     d.unsupported(".cta_group is for loads of a tensor");
