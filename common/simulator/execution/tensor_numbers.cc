@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "common/simulator/execution/rounding.h"
+
 namespace simulator {
 namespace {
 
@@ -13,26 +15,15 @@ using namespace fragments;
 
 constexpr uint32_t canonical_nan = 0x7fffffff;
 
-// Floating-point types without infinities or NaN; there is a sign, then the exponent.
-template <int exponent_bits, int mantissa_bits>
-float small_float(uint32_t bits) {
-  constexpr int bias = (1 << (exponent_bits - 1)) - 1;
-  const int field = static_cast<int>(bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
-  const int mantissa = static_cast<int>(bits) & ((1 << mantissa_bits) - 1);
-  const float value = std::ldexp(static_cast<float>(field ? mantissa + (1 << mantissa_bits) : mantissa),
-                                 std::max(field, 1) - bias - mantissa_bits);
-  return bits >> (exponent_bits + mantissa_bits) & 1 ? -value : value;
-}
-
 // `count` of them, so many bits each, from the lowest bits of the first byte on; in each byte: one, from bit
 // `first` of it.
-template <int exponent_bits, int mantissa_bits>
+template <const FloatFormat& format>
 struct Small {
-  static constexpr uint32_t bits = 1 + exponent_bits + mantissa_bits, values = 1u << bits;
-  static float widen(uint32_t code) {
+  static constexpr uint32_t bits = 1 + format.exponent_bits + format.mantissa_bits, values = 1u << bits;
+  static float value(uint32_t code) {
     static const auto table = [] {
       std::array<float, values> all;
-      for (uint32_t i = 0; i < values; ++i) all[i] = small_float<exponent_bits, mantissa_bits>(i);
+      for (uint32_t i = 0; i < values; ++i) all[i] = widen(i, format);
       return all;
     }();
     return table[code & (values - 1)];
@@ -42,14 +33,14 @@ struct Small {
     for (uint32_t i = 0; i < count; ++i) {
       const uint32_t at = i * bits, low = std::to_integer<uint32_t>(chunk[at / 8]);
       const uint32_t high = at % 8 + bits > 8 ? std::to_integer<uint32_t>(chunk[at / 8 + 1]) : 0;
-      to[i] = widen((high << 8 | low) >> at % 8);
+      to[i] = value((high << 8 | low) >> at % 8);
     }
   }
   // The 4 bits of E2M1 are in the middle of their byte, 6 bits in its lower part (PTX ISA 9.7.14.5.14 says so
   // of mma; of tensor memory the ISA has figures only).
   static void in_bytes(const std::byte* chunk, float* to) {
     for (uint32_t i = 0; i < 16; ++i)
-      to[i] = widen(std::to_integer<uint32_t>(chunk[i]) >> (bits == 4 ? 2 : 0));
+      to[i] = value(std::to_integer<uint32_t>(chunk[i]) >> (bits == 4 ? 2 : 0));
   }
 };
 
@@ -57,9 +48,9 @@ template <class Of>
 constexpr TensorElementUse plain(int lowest = Of::lowest) {
   return {widen_chunk<Of>, widen_chunk<Of>, lowest};
 }
-using E2m3 = Small<2, 3>;
-using E3m2 = Small<3, 2>;
-using E2m1 = Small<2, 1>;
+using E2m3 = Small<format_e2m3>;
+using E3m2 = Small<format_e3m2>;
+using E2m1 = Small<format_e2m1>;
 
 // 2^exponent, at most 2^1023; what is too small counts as 0.
 double power(int exponent) {
