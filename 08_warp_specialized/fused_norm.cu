@@ -242,9 +242,10 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols % vector == 0) {
     if constexpr (d.clusters) {
       if (p.cols <= 2048) return launch<d, 1, 1, 256>(p, stream);
+      if (p.cols <= 4096) return launch<d, 2, 1, 256>(p, stream);
       if (p.cols <= 8192) return launch<d, 1, 2, 512>(p, stream);
-      if (p.cols <= 16384) return launch<d, 2, 4, 256>(p, stream);
-      if (p.cols <= 32768) return launch<d, 2, 8, 256>(p, stream);
+      if (p.cols <= 16384) return launch<d, 4, 2, 256>(p, stream);
+      if (p.cols <= 32768) return launch<d, 4, 4, 256>(p, stream);
       if (p.cols <= 262144) return launch<d, 4, 16, 512>(p, stream);
       if (p.cols <= 1048576) return launch<d, 16, 16, 512>(p, stream);
     } else {
