@@ -12,7 +12,7 @@ namespace simulator {
 namespace {
 
 // Exponents that are none. A product with a zero stays below every other, one with an infinity or NaN above.
-constexpr int16_t of_zero = -2000, of_special = 9000;
+constexpr int16_t of_zero = -2000, of_special = 9000, absent_by_special = of_absent + of_special;
 constexpr int below_all = -1000;  // the largest is lower: all terms are zeros
 // Largest exponents for which products, scaled terms and results are all normal f32 values.
 constexpr int16_t lowest_fast = -98, highest_fast = 125;
@@ -91,7 +91,7 @@ float one_result(const Block& of, int terms, int lane, float c, int16_t c_expone
 // one_result().
 template <int terms>
 void add_block(const Block& of, int fraction, bool half, float* result) {
-  alignas(64) int16_t own[lanes], exponents[lanes];
+  alignas(64) int16_t own[lanes], exponents[lanes], met_special[lanes];
   for (int part = 0; part < lanes; part += wide) {  // exponent_of()
     const Integers magnitude = load<Integers>(result + part) & 0x7fffffff, field = magnitude >> 23;
     const int lowest = half ? -14 : -126;
@@ -105,14 +105,19 @@ void add_block(const Block& of, int fraction, bool half, float* result) {
   const auto* a_exponent = &of.a.exponent[of.first];
   const auto* b_exponent = &of.b.exponent[of.first];
   const int upper = of.upper, odd = of.odd;
+  Exponents absent_met_special = {};  // in f32 their product is NaN
   for (int part = 0; part < lanes; part += 2 * wide) {
     Exponents most =
         load<Exponents>(a_exponent[0][upper] + part) + load<Exponents>(b_exponent[0][odd] + part);
+    Exponents met = most == absent_by_special;
     for (int k = 1; k < terms; ++k) {
       const Exponents product =
           load<Exponents>(a_exponent[k][upper] + part) + load<Exponents>(b_exponent[k][odd] + part);
       most = most > product ? most : product;
+      met |= product == absent_by_special;
     }
+    std::memcpy(met_special + part, &met, sizeof met);
+    absent_met_special |= met;
     const Exponents of_c = load<Exponents>(own + part);
     most = most > of_c ? most : of_c;
     std::memcpy(exponents + part, &most, sizeof most);
@@ -131,6 +136,7 @@ void add_block(const Block& of, int fraction, bool half, float* result) {
   }
   int32_t outside = 0;
   for (int l = 0; l < wide; ++l) outside |= beyond[l];
+  for (int l = 0; l < 2 * wide; ++l) outside |= absent_met_special[l];
   // The sum may need one bit more than 32: two sums.
   alignas(64) int32_t sums[2][lanes];
   const auto* a_value = &of.a.value[of.first];
@@ -164,7 +170,7 @@ void add_block(const Block& of, int fraction, bool half, float* result) {
   }
   if (outside) {
     for (int l = 0; l < lanes; ++l) {
-      if (exponents[l] < below_all || exponents[l] == used[l]) continue;
+      if (!met_special[l] && (exponents[l] < below_all || exponents[l] == used[l])) continue;
       result[l] = one_result(of, terms, l, before[l], own[l], fraction, half);
     }
   }
