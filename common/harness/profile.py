@@ -1,6 +1,6 @@
 """Reads the hardware's memory counters of every variant with Nsight Compute, as JSON Lines.
 
-usage: profile.py --bin build/bin --json FILE RUNG...
+usage: profile.py --bin build/bin --json FILE [--problem gemm] RUNG...
 
 Each variant runs once at a small size and one record is written: requests and sectors of global loads and stores,
 shared-memory wavefronts and the ideal number of them, and the share of issue slots and of DRAM bandwidth in use. The
@@ -87,6 +87,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, help="folder of the rungs' programs")
     parser.add_argument("--json", required=True, help="file to append to")
+    parser.add_argument("--problem", choices=sorted(SIZES), help="this one alone")
     parser.add_argument("rungs", nargs="+")
     options = parser.parse_args()
     ncu = shutil.which("ncu")
@@ -97,10 +98,13 @@ def main():
         for rung in options.rungs:
             program = f"{options.bin}/{rung}"
             for problem, variant, is_rung in variants(program):
+                if options.problem not in (None, problem):
+                    continue
                 record = {"record": "profile", "rung": rung, "problem": problem, "variant": variant,
                           "is_rung": is_rung, **SIZES[problem], "device": device,
                           "counters": counters(ncu, program, problem, variant)}
                 out.write(json.dumps(record) + "\n")
+                out.flush()  # what was measured stays, whatever ends the program
                 print(rung, problem, variant, json.dumps(record["counters"]), flush=True)
 
 
