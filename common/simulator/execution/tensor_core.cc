@@ -72,7 +72,7 @@ float one_result(const Block& of, int terms, int lane, float c, int16_t c_expone
   for (int i = 0; i < terms; ++i) {
     const int k = of.first + i;
     const int16_t one = of.a.exponent[k][of.upper][lane], other = of.b.exponent[k][of.odd][lane];
-    if (one == of_absent) continue;
+    if (one == of_absent || other == of_absent) continue;
     special |= one == of_special || other == of_special;
     most = std::max(most, one + other);
     products[i] = static_cast<double>(of.a.value[k][of.upper][lane]) *
