@@ -10,6 +10,31 @@ __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
 }
 
+// What a gemm with operands of 8 bits multiplies: A [m, k] and B transposed [n, k], rounded, in the
+// workspace.
+struct Workspace {
+  QuantisedLayout a, b;
+  unsigned char *a_elements, *b_elements;
+  std::size_t bytes = 0;
+
+  Workspace(Precision precision, const Gemm& p) : a(precision, p.m, p.k), b(precision, p.n, p.k) {
+    auto take = [&](std::size_t size) {
+      unsigned char* const part = static_cast<unsigned char*>(p.workspace) + bytes;
+      bytes += (size + 255) / 256 * 256;
+      return part;
+    };
+    a_elements = take(a.element_bytes());
+    b_elements = take(b.element_bytes());
+  }
+};
+template <Precision precision>
+std::size_t workspace_bytes(const Gemm& p) {
+  return Workspace(precision, p).bytes;
+}
+// Fills the workspace.
+template <Precision precision>
+cudaError_t quantise(const Gemm& p, cudaStream_t stream);
+
 // Why gemm, and why the norm's ring of bulk copies, cannot run a shape.
 std::string rows_of_vectors(const Gemm& p);
 std::string rows_in_ring(const FusedNorm& p);
