@@ -102,6 +102,15 @@ void cublas_reference(const Gemm& p, float* out) {
   ladder::check(cudaDeviceSynchronize(), "computing the reference");
 }
 
+void cublas_reference(const Gemm& p, const double* a, const double* b, double* out) {
+  Library library;
+  const double one = 1, zero = 0;
+  check(cublasDgemm(library.blas, CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, b, p.n, a, p.k, &zero, out,
+                    p.n),
+        "computing the reference");
+  ladder::check(cudaDeviceSynchronize(), "computing the reference");
+}
+
 // Whether a first launch is accepted. Waits for it, since the next may be on another stream with the same
 // workspace.
 static bool works(const Contender& contender) {

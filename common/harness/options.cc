@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/harness/failure.h"
+#include "common/harness/precision.h"
 #include "common/harness/problems.h"
 
 namespace ladder {
@@ -39,6 +40,17 @@ template <class Problem>
 void append_names(const Rung& rung, std::string& text) {
   for (const auto& v : ProblemInfo<Problem>::variants(rung)) {
     const std::string name = v.name;
+    if ((", " + text + ", ").find(", " + name + ", ") == std::string::npos)
+      text += (text.empty() ? "" : ", ") + name;
+  }
+}
+
+// "bf16, f16, tf32": the precisions of the rung's variants of a problem, in their order, which are not in the
+// text already.
+template <class Problem>
+void append_types(const Rung& rung, std::string& text) {
+  for (const auto& v : ProblemInfo<Problem>::variants(rung)) {
+    const std::string name = precision_name(v.precision);
     if ((", " + text + ", ").find(", " + name + ", ") == std::string::npos)
       text += (text.empty() ? "" : ", ") + name;
   }
@@ -83,6 +95,22 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
   if (o.sweep && (o.gemm_shape || o.norm_shape)) bad_usage("--sweep chooses the sizes itself: give it none");
 
+  if (o.type) {
+    if (!o.variant.empty()) bad_usage("--type chooses variants: not beside --variant");
+    auto has_type = [&](const auto& variants) {
+      return std::any_of(variants.begin(), variants.end(),
+                         [&](const auto& v) { return v.precision == *o.type; });
+    };
+    const bool gemm_has = has_type(rung.gemm), norm_has = has_type(rung.fused_norm);
+    if ((!o.gemm || !gemm_has) && (!o.fused_norm || !norm_has)) {
+      std::string names;
+      if (o.gemm) append_types<Gemm>(rung, names);
+      if (o.fused_norm) append_types<FusedNorm>(rung, names);
+      bad_usage(std::string("no variant of type ") + precision_name(*o.type) + " here; there is: " + names);
+    }
+    o.gemm = o.gemm && gemm_has;
+    o.fused_norm = o.fused_norm && norm_has;
+  }
   if (o.variant.empty()) return;
   if (o.ablate) bad_usage("--ablate runs every variant: not beside --variant");
   const bool in_gemm = has_variant<Gemm>(rung, o.variant), in_norm = has_variant<FusedNorm>(rung, o.variant);
@@ -160,6 +188,15 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
     } else if (option == "--variant") {
       o.variant = value();
       if (o.variant.empty()) bad_usage("--variant needs a name (see --list)");
+    } else if (option == "--type") {
+      const std::string name = value();
+      o.type = precision_of(name);
+      if (!o.type) {
+        std::string names;
+        for (const Precision p : all_precisions)
+          names += std::string(names.empty() ? "" : ", ") + precision_name(p);
+        bad_usage("no type '" + name + "'; there is: " + names);
+      }
     } else if (option == "--ablate") {
       flag(o.ablate);
     } else if (option == "--sweep") {
@@ -204,6 +241,7 @@ what to run
   --rows R --cols C    sizes of the norm
   --size N             every dimension at once
   --variant NAME       one of the rung's variants (see --list); without it, the rung itself
+  --type T             bf16, tf32, fp8, ...: the variant of this precision; with --ablate all of them
 )";
 
 static const char on_a_gpu[] = R"(  --ablate             every variant: what each trick buys

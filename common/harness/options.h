@@ -27,7 +27,8 @@ struct Options {
   std::optional<Gemm> gemm_shape;  // sizes given on the command line, completed by the defaults
   std::optional<FusedNorm> norm_shape;
 
-  std::string variant;  // empty: the rung itself
+  std::string variant;            // empty: the rung itself
+  std::optional<Precision> type;  // only variants of this precision, without a variant the last of them
   bool ablate = false;
   bool sweep = false;
   bool verify_only = false;

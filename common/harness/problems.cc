@@ -66,14 +66,32 @@ static std::uint64_t product(int x, int y) {
   return std::uint64_t(x) * std::uint64_t(y);
 }
 
+static std::uint64_t bytes(std::uint64_t elements, Number number) {
+  return elements * (bits_of(number) / 4) / 2;  // half-bytes first: the largest shape's still fit
+}
+
+static std::uint64_t blocks(int size, int block) {
+  return std::uint64_t((size - 1) / block + 1);
+}
+
+// A, or y of the norm: of every row a scale for each block.
 static std::uint64_t matrix_bytes(Precision precision, int rows, int cols) {
-  if (precision == Precision::bf16) return 2 * product(rows, cols);
-  const QuantisedLayout layout(precision, rows, cols);
-  return layout.element_bytes() + layout.scale_bytes();
+  const Format format = format_of(precision);
+  // Two elements of four, and two bits for each of them that say which.
+  if (precision == Precision::bf16_sparse) return product(rows, cols) * 9 / 8;
+  const std::uint64_t scales = format.block ? rows * blocks(cols, format.block) : 0;
+  return bytes(product(rows, cols), format.a) + scales * (precision == Precision::fp8_block ? 4 : 1);
+}
+
+static std::uint64_t bytes_of_b(const Gemm& p, Precision precision) {
+  if (precision == Precision::bf16_sparse) return matrix_bytes(Precision::bf16, p.n, p.k);
+  if (precision == Precision::fp8_block) return product(p.n, p.k) + 4 * blocks(p.n, 128) * blocks(p.k, 128);
+  return matrix_bytes(precision, p.n, p.k);
 }
 
 std::uint64_t footprint_bytes(const Gemm& p, Precision precision) {
-  return matrix_bytes(precision, p.m, p.k) + matrix_bytes(precision, p.n, p.k) + 2 * product(p.m, p.n);
+  return matrix_bytes(precision, p.m, p.k) + bytes_of_b(p, precision) +
+         bytes(product(p.m, p.n), format_of(precision).c);
 }
 
 std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision) {

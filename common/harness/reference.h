@@ -15,20 +15,23 @@ using HostMatrix = std::vector<__nv_bfloat16>;  // row-major
 
 class GemmReference {
  public:
-  // `whole_numbers`: all elements are, and every sum of |a·b| along k is below 2^24, so that fp32 adds them
-  // up without error in any order.
-  GemmReference(const Gemm& shape, HostMatrix a, HostMatrix b, bool whole_numbers);
+  // The product of matrices that are rounded to the precision already. `whole_numbers`: all elements are, and
+  // every sum of |a·b| along k is below 2^exact_bits(), so that they are added up without error in any order.
+  GemmReference(const Gemm& shape, Precision precision, std::vector<float> a, std::vector<float> b,
+                bool whole_numbers);
+  GemmReference(const Gemm& shape, const HostMatrix& a, const HostMatrix& b, bool whole_numbers);
 
   double exact(std::uint64_t index) const;  // element `index` of C in fp64
-  std::vector<float> all() const;           // every element, summed in fp64, as fp32: 2·m·n·k operations
+  std::vector<double> all() const;          // every element in fp64: 2·m·n·k operations
 
-  // What element `index` may be when `value` stands for it and `accumulations` results of fp32 accumulation
-  // are being compared: 1 against fp64, 2 against another fp32 result.
+  // What element `index` may be when `value` stands for it and `accumulations` results of the precision's
+  // accumulation are being compared: 1 against fp64, 2 against another such result.
   Expected expected(std::uint64_t index, double value, int accumulations) const;
 
  private:
   Gemm shape_;
-  HostMatrix a_, b_;
+  Precision precision_;
+  std::vector<float> a_, b_;
   bool whole_numbers_;
   std::vector<double> row_norms_, col_norms_;  // |a_i|₂ and |b_j|₂
 };

@@ -96,9 +96,8 @@ Soaked soak(const Rung& rung, const Options& options) {
       }
       for (const GuardedBuffer* output : subject->workload.outputs()) {
         const GuardedBuffer& right =
-            subject->right.emplace_back("a verified output", GuardedBuffer::Kind::input, output->count());
-        check(cudaMemcpy(right.data(), output->data(), output->count() * sizeof(__nv_bfloat16),
-                         cudaMemcpyDeviceToDevice),
+            subject->right.emplace_back("a verified output", GuardedBuffer::Kind::input, output->bytes(), 1);
+        check(cudaMemcpy(right.data(), output->data(), output->bytes(), cudaMemcpyDeviceToDevice),
               "copying an output");
       }
       subjects.push_back(std::move(subject));
@@ -118,7 +117,8 @@ Soaked soak(const Rung& rung, const Options& options) {
         for (std::size_t i = 0; i < outputs.size(); ++i) found += count_differences(*outputs[i], s->right[i]);
         if (found == 0) continue;
         ++soaked.wrong;
-        std::fprintf(stderr, "%s: %s %s at %s: %llu elements differ from those of the verified launch\n",
+        std::fprintf(stderr,
+                     "%s: %s %s at %s: %llu pairs of bytes differ from those of the verified launch\n",
                      program.c_str(), Info::name, variant.name, shape_text(s->shape).c_str(), found);
       }
     }

@@ -25,14 +25,14 @@ TEST(GemmReference, IsTheProductOfNonSquareRowMajorMatrices) {
   const Gemm shape = gemm_shape(5, 70, 33);
   const HostMatrix a = random_matrix(5 * 33, 1, 1), b = random_matrix(33 * 70, 1, 2);
   const GemmReference reference(shape, a, b, false);
-  const std::vector<float> all = reference.all();
+  const std::vector<double> all = reference.all();
   ASSERT_EQ(all.size(), 5u * 70u);
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 70; ++j) {
       double sum = 0;
       for (int k = 0; k < 33; ++k) sum += wide(a[i * 33 + k]) * wide(b[k * 70 + j]);
       EXPECT_NEAR(reference.exact(i * 70 + j), sum, 1e-12);
-      EXPECT_EQ(all[i * 70 + j], float(reference.exact(i * 70 + j)));
+      EXPECT_EQ(all[i * 70 + j], reference.exact(i * 70 + j));
     }
 }
 
@@ -42,9 +42,9 @@ TEST(GemmReference, SlackComesFromTheElementsOwnRowAndColumn) {
   for (const float v : {3.f, 4.f, 0.f, 2.f}) a.push_back(v);            // row norms 5 and 2
   for (const float v : {6.f, 1.f, 0.f, 8.f, 0.f, 3.f}) b.push_back(v);  // column norms 10, 1 and 3
   const GemmReference reference(shape, a, b, false);
-  EXPECT_EQ(reference.expected(0, 7, 1).slack, accumulation_slack(2, 5, 10));
-  EXPECT_EQ(reference.expected(2, 7, 1).slack, accumulation_slack(2, 5, 3));
-  EXPECT_EQ(reference.expected(3, 7, 2).slack, 2 * accumulation_slack(2, 2, 10));
+  EXPECT_EQ(reference.expected(0, 7, 1).slack, accumulation_slack(Precision::bf16, 2, 5, 10));
+  EXPECT_EQ(reference.expected(2, 7, 1).slack, accumulation_slack(Precision::bf16, 2, 5, 3));
+  EXPECT_EQ(reference.expected(3, 7, 2).slack, 2 * accumulation_slack(Precision::bf16, 2, 2, 10));
   EXPECT_EQ(reference.expected(3, 7, 2).exact, 7);
   EXPECT_EQ(GemmReference(shape, a, b, true).expected(3, 7, 2).slack, 0);
 }
