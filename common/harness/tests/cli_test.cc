@@ -343,7 +343,7 @@ TEST(Refusing, ASoakPassesOverWhatIsRefused) {
 TEST(Refusing, ASoakFindsTheOneWrongLaunch) {
   const Ended ended = run_program({"gemm", "--variant", "slips", "--soak", "100"});
   EXPECT_EQ(ended.exit_code, 1);
-  expect_one_line(ended, "elements differ from those of the verified launch");
+  expect_one_line(ended, "pairs of bytes differ from those of the verified launch");
   EXPECT_TRUE(contains(ended.out, "random shapes: WRONG\n")) << ended.out;
 }
 
