@@ -13,7 +13,7 @@
 
 namespace ladder::rung_08 {
 
-constexpr int warp_size = 32, warpgroup_size = 128, warps_per_group = 4;
+constexpr int warpgroup_size = 128, warps_per_group = 4;
 constexpr int mma_m = 64, mma_bytes = 32;       // of a wgmma: rows, and bytes of k. Its n is the CTA tile's
 constexpr int element = sizeof(__nv_bfloat16);  // of C
 constexpr int row = 128;                        // bytes of a box's row, and of the swizzle
@@ -36,6 +36,8 @@ struct Design {
   bool move_registers = true;   // from the producer's warps to the consumers'
   bool first_mma_sets = true;   // instead of adding to zeros
   bool tma_store = true;        // instead of 16 bytes by each thread
+  bool scale_rows = false;      // C's rows, by the norm's scales
+  bool add_rows = false;        // A's, while the product runs
   bool early_start = true;      // while the grid before still runs
   bool relaxed_cluster = true;  // no more order between a cluster's CTAs than the ring needs
 };
@@ -68,9 +70,10 @@ struct Config {
   // Those who have to know that a slot is free: all that fill it. In a cluster a CTA's row and column.
   static constexpr int fillers = cluster_m + cluster_n - 1;
   static constexpr int readers = d.ping_pong ? 1 : consumers;  // warpgroups that use a slot
-  // Registers of a thread: 168 for each of 384 threads, or 40 and 232.
+  // Registers of a thread: 168 for each of 384 threads, or 40 and 232, or 56 and 224: adding takes more.
   static constexpr bool move_registers = d.move_registers && consumers == 2;
-  static constexpr int producer_registers = 40, consumer_registers = 232;
+  static constexpr int producer_registers = d.add_rows ? 56 : 40;
+  static constexpr int consumer_registers = d.add_rows ? 224 : 232;
 
   // Split-K: each CTA of the cluster adds up and stores `own` of the tile's columns of 8.
   static constexpr int own = block_n / 8 / cluster_k;
@@ -103,6 +106,8 @@ struct Config {
   static_assert(cluster_k == 1 || (!d.persistent && !d.ping_pong && rows_each == 1),
                 "one tile, and one part");
   static_assert(block_n / 8 % cluster_k == 0, "all own equally many");
+  static_assert(!d.add_rows || (d.scale_rows && cluster_n == 1 && cluster_k == 1),
+                "each CTA loads its own rows of A");
   static_assert(producer_registers + 2 * consumer_registers <= 3 * 168, "no more than there are");
 };
 

@@ -6,25 +6,10 @@
 // In the order of the data: design.cuh, what there is to choose; tiles.cuh, which tiles a CTA works on;
 // mainloop.cuh, global -> shared -> sums; epilogue.cuh, sums -> C; kernel.cuh hands its warps out to them.
 // Here are the designs that are launched.
-#include <iterator>
-
 #include "08_warp_specialized/kernel.cuh"
 #include "08_warp_specialized/variants.h"
 
 namespace ladder::rung_08 {
-namespace {
-
-struct Choice {
-  double cycles;
-  cudaError_t (*launch)(const Gemm&, cudaStream_t);
-};
-template <Design d>
-Choice choice(const Gemm& p, int sms) {
-  return {estimate<d>(p, sms), launch<d>};
-}
-
-}  // namespace
-
 std::string rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
@@ -107,22 +92,8 @@ cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream) {
 }
 
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream) {
-  int device = 0, sms = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  if (error != cudaSuccess) return error;
-  const Choice choices[] = {choice<tile_64x64>(p, sms),
-                            choice<split_2>(p, sms),
-                            choice<split_4>(p, sms),
-                            choice<split_8>(p, sms),
-                            choice<tile_64x128_share_a>(p, sms),
-                            choice<tile_64x128_share_b>(p, sms),
-                            choice<tile_128x128>(p, sms),
-                            choice<tile_128x192>(p, sms),
-                            choice<tile_128x256>(p, sms)};
-  return std::min_element(std::begin(choices), std::end(choices),
-                          [](const Choice& a, const Choice& b) { return a.cycles < b.cycles; })
-      ->launch(p, stream);
+  return launch_fastest<tile_64x64, split_2, split_4, split_8, tile_64x128_share_a, tile_64x128_share_b,
+                        tile_128x128, tile_128x192, tile_128x256>(p, stream);
 }
 
 }  // namespace ladder::rung_08

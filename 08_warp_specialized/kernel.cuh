@@ -1,6 +1,9 @@
 // The kernel: it hands its warps out to those who load, multiply and store, and the host launches it.
 #pragma once
 
+#include <iterator>
+
+#include "08_warp_specialized/add_rows.cuh"
 #include "08_warp_specialized/epilogue.cuh"
 #include "08_warp_specialized/promotion.cuh"
 #include "common/ptx/dependent_launch.cuh"
@@ -30,18 +33,24 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> 
       ptx::mbarrier_wait(ptx::shared_address(&shared.turn[self]), parity);
       parity ^= 1;
     }
+    const int warp_row = tile_row + first + warp % warps_per_group * 16;
+    Scales<C> scales;
     if constexpr (C::promote == 0) {
-      multiply<C>(sum, shared, slots, part.tiles, first, slot);
+      multiply<C>(sum, shared, slots, part.tiles, first, slot, 0, true, [&] {
+        // Where the squares are this grid's: whoever waited for A's last columns has seen them all, and so
+        // has this thread, which waited for what that one then loaded.
+        if constexpr (C::design.scale_rows) load_scales<C>(scales, p, warp_row);
+      });
     } else {
       multiply_promoted<C>(sum, shared, slots, part.tiles, first, slot);
     }
     tiles.advance();
     if constexpr (ping_pong) tiles.advance();
-    const int warp_row = tile_row + first + warp % warps_per_group * 16;
     if constexpr (C::cluster_k == 1) {
-      store<C>(sum, shared.out.of_warp[warp], p, warp_row, tile_col, buffer);
+      store<C>(sum, scales, shared.out.of_warp[warp], p, warp_row, tile_col, buffer);
     } else {
-      combine<C>(sum, shared, p, part.index, warp_row, tile_col, warp * warp_size + threadIdx.x % warp_size);
+      combine<C>(sum, scales, shared, p, part.index, warp_row, tile_col,
+                 warp * warp_size + threadIdx.x % warp_size);
     }
   }
   if (C::cluster_k == 1 && C::design.tma_store && threadIdx.x % warp_size == 0)
@@ -90,7 +99,16 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
 
   if (warp < warps_per_group) {
     if constexpr (C::move_registers) ptx::give_back_registers<C::producer_registers>();
-    if (warp == 0) produce<C>(shared, p, peers, tiles, part);
+    if (warp == 0) {
+      produce<C>(shared, p, peers, tiles, part, [&](int row, int k) {
+        if constexpr (C::design.add_rows) {
+          if (k % part_columns == 0) wait_for_rows<C>(p, row, k);
+        }
+      });
+    } else if constexpr (C::design.add_rows) {
+      add_rows<C>(p);
+    }
+    if constexpr (C::design.add_rows) forget_progress<C>(p, warp);
   } else {
     if constexpr (C::move_registers) ptx::take_registers<C::consumer_registers>();
     consume<C>(shared, p, peers, tiles, part, warp - warps_per_group);
@@ -126,13 +144,14 @@ cudaError_t map_operands(Operands* p, const Gemm& gemm) {
 }
 
 template <Design d>
-cudaError_t launch(const Gemm& gemm, cudaStream_t stream) {
+cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const NormOperands& norm) {
   using C = Config<d>;
   Operands p{};
   p.c = gemm.c;
   p.m = gemm.m;
   p.n = gemm.n;
   p.k = gemm.k;
+  p.norm = norm;
   cudaError_t error =
       cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error == cudaSuccess) error = map_operands<C>(&p, gemm);
@@ -158,6 +177,28 @@ cudaError_t launch(const Gemm& gemm, cudaStream_t stream) {
   if (error != cudaSuccess) return error;
   config.gridDim = unsigned(d.persistent ? std::min<long long>(at_once, clusters) : clusters) * C::cluster;
   return cudaLaunchKernelEx(&config, gemm_kernel<C>, p);
+}
+
+template <Design d>
+cudaError_t launch(const Gemm& gemm, cudaStream_t stream) {
+  return launch<d>(gemm, stream, NormOperands{});
+}
+
+// Launches whichever of the designs the estimate finds fastest.
+template <Design... designs>
+cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream, const NormOperands& norm = {}) {
+  int device = 0, sms = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return error;
+  struct Choice {
+    double cycles;
+    cudaError_t (*launch)(const Gemm&, cudaStream_t, const NormOperands&);
+  };
+  const Choice choices[] = {Choice{estimate<designs>(p, sms), launch<designs>}...};
+  return std::min_element(std::begin(choices), std::end(choices),
+                          [](const Choice& a, const Choice& b) { return a.cycles < b.cycles; })
+      ->launch(p, stream, norm);
 }
 
 }  // namespace ladder::rung_08

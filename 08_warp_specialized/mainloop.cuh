@@ -3,6 +3,7 @@
 #pragma once
 
 #include "08_warp_specialized/design.cuh"
+#include "08_warp_specialized/row_scales.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/elect.cuh"
 #include "common/ptx/wgmma_fp8.cuh"
@@ -18,6 +19,7 @@ struct Operands {
   CUtensorMap map_a, map_b, map_c;
   __nv_bfloat16* c;
   int m, n, k;
+  NormOperands norm;  // of a design that scales rows
 };
 
 // A place in the ring, and how often it went round.
@@ -62,10 +64,10 @@ struct Peers {
 };
 
 // Global -> shared, by one warp. It runs ahead of the consumers, also from tile to tile, as far as the ring
-// allows.
-template <class C>
+// allows. Before it asks for A it calls wait_for_a(row, k).
+template <class C, class WaitForA>
 __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> peers, Tiles<C> tiles,
-                        Part part) {
+                        Part part, const WaitForA& wait_for_a) {
   const int from_row = peers.rank / C::cluster_m * C::share_a;  // of A's tile: this CTA's share
   const int from_box = peers.rank % C::cluster_m * C::share_b;
   const unsigned short row_ctas = peers.row(), column_ctas = peers.column();
@@ -76,8 +78,9 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
       const SharedAddress to_a = ptx::shared_address(shared.ring[slot.stage]), to_b = to_a + C::tile_a;
       // Parity 1 first: the phase before the first is complete, the slots are free.
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[slot.stage]), slot.parity ^ 1);
+      const int k = t * C::block_k;
+      wait_for_a(tiles.row(), k);
       if (ptx::elect_one()) {
-        const int k = t * C::block_k;
         ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes);  // what the peers send included
         if constexpr (C::cluster_n == 1) {
           ptx::tma_load(to_a, p.map_a, k, tiles.row(), full);
@@ -147,10 +150,14 @@ __device__ void multiply_step(float (&sum)[columns][4], MatrixDescriptor a, Matr
 
 // Shared -> sums, by a warpgroup: 64 * rows_each rows of a tile, from row `first` on, and all its columns or
 // `columns` times 8 of them, from first_col on. Unless `last`, the slots are read again, for other columns.
-template <class C, int columns>
+// meanwhile() is called when all k-tiles have come and the last products still run.
+struct Nothing {
+  __device__ void operator()() const {}
+};
+template <class C, int columns, class Meanwhile = Nothing>
 __device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Shared& shared,
                          const Releases<C>& slots, int tiles_k, int first, Slot<C>& slot, int first_col = 0,
-                         bool last = true) {
+                         bool last = true, const Meanwhile& meanwhile = {}) {
   if constexpr (!C::design.first_mma_sets || C::cluster_k > 1) {
 #pragma unroll
     for (int i = 0; i < C::rows_each * columns * 4; ++i) (&sum[0][0][0])[i] = 0;
@@ -183,6 +190,7 @@ __device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Sha
     if (threadIdx.x % warp_size == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.turn[self ^ 1]));
     slot.skip(tiles_k);
   }
+  meanwhile();
   ptx::wgmma_wait_group<0>();
 #pragma unroll
   for (int i = 0; i < C::rows_each; ++i) ptx::keep_sums(sum[i]);

@@ -1,10 +1,12 @@
 // What rung.cc lists: the launches of this rung's variants. The kernels are in gemm.cu and fused_norm.cu;
-// the division below is what both need to count tiles.
+// what stands first here is what both need.
 #pragma once
 
 #include "common/rung.h"
 
 namespace ladder::rung_08 {
+
+constexpr int warp_size = 32;
 
 __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
@@ -38,6 +40,12 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream);
 // Why gemm, and why the norm's ring of bulk copies, cannot run a shape.
 std::string rows_of_vectors(const Gemm& p);
 std::string rows_in_ring(const FusedNorm& p);
+std::string norm_gemm_rows_of_vectors(const NormGemm& p);
+
+// norm_gemm's workspace, and what fills it: W' and room for the sums of squares; for one_kernel the progress,
+// too.
+std::size_t norm_gemm_workspace_bytes(const NormGemm& p);
+cudaError_t fold_gamma(const NormGemm& p, cudaStream_t stream);
 
 cudaError_t gemm_no_cluster(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_shared_a(const Gemm& p, cudaStream_t stream);
@@ -65,6 +73,9 @@ cudaError_t gemm_128x128(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x192(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream);
+cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream);
+cudaError_t norm_gemm_row_scales(const NormGemm& p, cudaStream_t stream);
+cudaError_t norm_gemm_one_kernel(const NormGemm& p, cudaStream_t stream);
 cudaError_t fused_norm_ring_1_stage(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_ring(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_ring_3_stages(const FusedNorm& p, cudaStream_t stream);

@@ -1,8 +1,8 @@
 // The contract between a rung and everything else. Read this first.
 //
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
-// other rung. It includes this header, common/ptx/* (from rung 04 on) and its own files, and nothing else.
-// The harness knows this header and no rung by name.
+// other rung, and some rungs a third, which is made of both. It includes this header, common/ptx/* (from rung
+// 04 on) and its own files, and nothing else. The harness knows this header and no rung by name.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -52,6 +52,28 @@ struct FusedNorm {
   unsigned char* y_scales = nullptr;    // and its scales
 };
 
+// A linear layer behind a residual add and an RMSNorm:
+//   h = bf16(x + residual)
+//   W' = bf16(gamma · W), each row of W by its element of gamma
+//   C = bf16(scale · (h · W')), scale = rsqrt(mean over the row of h² + eps), the product accumulated in fp32
+// x, residual and h are [rows, cols], w is [cols, n], c is [rows, n], gamma is [cols]; all row-major, bf16.
+// 1 <= rows, cols, n <= max_dimension.
+//
+// What FusedNorm multiplies into y is split up: gamma belongs to the weights and is folded into them once, by
+// prepare(), and a row's scale is a factor of its row of C. So no normalised matrix is ever stored. Either
+// way each term of a sum along cols is rounded once before it is added: there y, here W'.
+struct NormGemm {
+  int rows, cols, n;
+  const __nv_bfloat16* x;
+  const __nv_bfloat16* residual;
+  const __nv_bfloat16* gamma;
+  const __nv_bfloat16* w;
+  __nv_bfloat16* h;
+  __nv_bfloat16* c;
+  float eps;
+  void* workspace = nullptr;  // of the variant, see Variant
+};
+
 // One kernel, or one kernel with one trick left out.
 template <class Problem>
 struct Variant {
@@ -71,6 +93,9 @@ struct Variant {
   // brings its own kernels that round: prepare() enqueues them, they fill `workspace`, of workspace_bytes()
   // and aligned to 256, and launch() reads it. They are not timed: in a chain of layers it is the layer
   // before that rounds A, and B is rounded once. Null where there is nothing to prepare.
+  //
+  // A norm_gemm keeps W' there, and what its kernels tell each other. launch() finds the workspace as
+  // prepare() or the launch before has left it.
   Precision precision = Precision::bf16;
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
@@ -96,6 +121,7 @@ struct Rung {
   ComputeCapability needs;
   std::vector<Variant<Gemm>> gemm;
   std::vector<Variant<FusedNorm>> fused_norm;
+  std::vector<Variant<NormGemm>> norm_gemm = {};  // some rungs' alone
 };
 
 // Defined once by each rung, in its rung.cc.

@@ -42,6 +42,8 @@ std::vector<double> library_reference(const Gemm& shape, const std::vector<float
 // plain copy of as many bytes for the norm. `sets` are the problems that timings rotate over.
 std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision precision);
 std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision precision);
+// A norm_gemm beside the same in two steps: the rung's own fused_norm, and then its gemm or cuBLAS's.
+std::vector<Contender> baselines(const std::vector<NormGemm>& sets, Precision precision);
 
 // --- Only on the simulator.
 

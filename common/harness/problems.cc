@@ -38,11 +38,38 @@ std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {
           norm_shape(4096, 16384), norm_shape(4096, 32768), norm_shape(2048, 65536)};
 }
 
+std::vector<NormGemm> ProblemInfo<NormGemm>::verify_shapes() {
+  return {norm_gemm_shape(1, 8, 8),       norm_gemm_shape(7, 16, 24),       norm_gemm_shape(130, 40, 8),
+          norm_gemm_shape(65, 1032, 16),  norm_gemm_shape(129, 24, 136),    norm_gemm_shape(257, 520, 264),
+          norm_gemm_shape(3, 2056, 72),   norm_gemm_shape(300, 344, 520),   norm_gemm_shape(1000, 1016, 1032),
+          norm_gemm_shape(129, 8200, 24), norm_gemm_shape(8192, 4096, 4096)};
+}
+
+// Layers of transformers, from few rows to many, and a wide and a narrow product.
+std::vector<NormGemm> ProblemInfo<NormGemm>::sweep_shapes() {
+  return {norm_gemm_shape(128, 4096, 4096),   norm_gemm_shape(512, 4096, 4096),
+          norm_gemm_shape(2048, 4096, 4096),  norm_gemm_shape(8192, 4096, 1024),
+          norm_gemm_shape(8192, 4096, 4096),  norm_gemm_shape(8192, 4096, 14336),
+          norm_gemm_shape(16384, 8192, 8192), norm_gemm_shape(128, 8192, 8192)};
+}
+
+Gemm gemm_of(const NormGemm& p) {
+  return gemm_shape(p.rows, p.n, p.cols);
+}
+
+FusedNorm norm_of(const NormGemm& p) {
+  return {p.rows, p.cols, p.x, p.residual, p.gamma, p.h, nullptr, p.eps};
+}
+
 bool quick_on_cpu(const Gemm& p) {
   return double(p.m) * p.n * p.k < 0x1p25;
 }
 bool quick_on_cpu(const FusedNorm& p) {
   return double(p.rows) * p.cols < 0x1.6p20;
+}
+
+bool quick_on_cpu(const NormGemm& p) {
+  return quick_on_cpu(gemm_of(p)) && quick_on_cpu(norm_of(p));
 }
 
 bool quick_on_simulator(const Gemm& p) {
@@ -54,12 +81,20 @@ bool quick_on_simulator(const FusedNorm& p) {
   return double(p.rows) * p.cols < 0x1.6p20;
 }
 
+bool quick_on_simulator(const NormGemm& p) {
+  return quick_on_simulator(gemm_of(p)) && quick_on_simulator(norm_of(p));
+}
+
 std::string shape_text(const Gemm& p) {
   return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
 }
 
 std::string shape_text(const FusedNorm& p) {
   return std::to_string(p.rows) + "x" + std::to_string(p.cols);
+}
+
+std::string shape_text(const NormGemm& p) {
+  return shape_text(norm_of(p)) + "x" + std::to_string(p.n);
 }
 
 static std::uint64_t product(int x, int y) {
@@ -99,12 +134,20 @@ std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision) {
          2 * std::uint64_t(p.cols);
 }
 
+std::uint64_t footprint_bytes(const NormGemm& p, Precision) {
+  return footprint_bytes(gemm_of(p)) + 2 * 2 * product(p.rows, p.cols) + 2 * std::uint64_t(p.cols);
+}
+
 double score(const Gemm& p, Precision, double microseconds) {
   return 2.0 * p.m * p.n * p.k / microseconds * 1e-6;
 }
 
 double score(const FusedNorm& p, Precision precision, double microseconds) {
   return double(footprint_bytes(p, precision)) / microseconds * 1e-3;
+}
+
+double score(const NormGemm& p, Precision precision, double microseconds) {
+  return score(gemm_of(p), precision, microseconds);
 }
 
 }  // namespace ladder

@@ -42,6 +42,7 @@ class NormReference {
 
   Expected h(std::uint64_t index) const;  // one value alone is right
   Expected y(std::uint64_t index) const;  // in fp64 from the rounded h
+  double scale(std::uint64_t row) const { return scales_[row]; }
 
  private:
   double rounded_h(std::uint64_t index) const;
@@ -50,5 +51,26 @@ class NormReference {
   HostMatrix x_, residual_, gamma_;
   std::vector<double> scales_;  // 1 / sqrt(mean of h² + eps), one per row
 };
+
+class NormGemmReference {
+ public:
+  // `whole_numbers`: as for the gemm, of h and W'.
+  NormGemmReference(const NormGemm& shape, const HostMatrix& x, const HostMatrix& residual,
+                    const HostMatrix& gamma, const HostMatrix& w, bool whole_numbers);
+
+  Expected h(std::uint64_t index) const { return norm_.h(index); }
+  const GemmReference& product() const { return product_; }  // h · W'
+  // C, when `product` stands for that element of the product, and it is compared as GemmReference's is.
+  Expected c(std::uint64_t index, double product, int accumulations) const;
+
+ private:
+  NormGemm shape_;
+  NormReference norm_;
+  GemmReference product_;
+};
+
+// W' of a NormGemm, and its h: rounded to bf16.
+std::vector<float> folded_weights(const NormGemm& shape, const HostMatrix& gamma, const HostMatrix& w);
+std::vector<float> sum_of(const HostMatrix& x, const HostMatrix& residual);
 
 }  // namespace ladder

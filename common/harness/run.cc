@@ -37,6 +37,13 @@ double bytes_needed(const FusedNorm& p, int sets, bool timed, bool bf16_only) {
          (bf16_only ? 0 : 2.0 * p.rows * p.cols * sets) + memory_slack;
 }
 
+double bytes_needed(const NormGemm& p, int sets, bool timed, bool) {
+  // The variant's W', and the rivals' y; while the reference is computed, h, W' and C in fp64.
+  const double weights = 2.0 * p.cols * p.n, matrix = 2.0 * p.rows * p.cols;
+  return (double(footprint_bytes(p)) + weights + (timed ? matrix : 0)) * sets + 4 * (weights + matrix) +
+         8.0 * p.rows * p.n + memory_slack;
+}
+
 // Host memory that a check takes: the inputs in fp32 and as they are copied, the reference, in fp64 and as it
 // is copied, and a chunk of the output.
 double host_bytes_needed(const Gemm& p, bool bf16_only) {
@@ -45,6 +52,12 @@ double host_bytes_needed(const Gemm& p, bool bf16_only) {
 }
 double host_bytes_needed(const FusedNorm& p, bool) {
   return double(footprint_bytes(p)) + 8.0 * p.rows + memory_slack;
+}
+
+double host_bytes_needed(const NormGemm& p, bool) {
+  // x, residual, W, gamma; h and W' in fp32, twice; the reference in fp64.
+  return double(footprint_bytes(p)) + 8.0 * p.cols * (double(p.rows) + p.n) + 8.0 * p.rows * p.n +
+         memory_slack;
 }
 
 // One line on the terminal that says what is under way; nothing where stderr is not a terminal.
@@ -230,7 +243,7 @@ class Runner {
                                            return c.variant->launch(problems[set], stream);
                                          }}};
       contenders.insert(contenders.end(), rivals.begin(), rivals.end());
-      c.result.measurement = measure(contenders, sets, options_.repeats);
+      c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches);
       if constexpr (std::is_same_v<Problem, Gemm>) {
         workload.poison();
         check(c.variant->launch(problems[0], nullptr), c.variant->name);
@@ -244,6 +257,10 @@ class Runner {
 
   static void add_shape(JsonObject& o, const Gemm& p) { o.field("m", p.m).field("n", p.n).field("k", p.k); }
   static void add_shape(JsonObject& o, const FusedNorm& p) { o.field("rows", p.rows).field("cols", p.cols); }
+
+  static void add_shape(JsonObject& o, const NormGemm& p) {
+    o.field("rows", p.rows).field("cols", p.cols).field("n", p.n);
+  }
 
   void write_json(const Candidate& c, const Problem& shape, int sets, const std::string& input) const {
     const Result& r = c.result;
@@ -261,6 +278,8 @@ class Runner {
       const auto& t = r.measurement->timings;
       o.field("median_us", t[0].median_us).field("p10_us", t[0].p10_us).field("p90_us", t[0].p90_us);
       o.field("repeats", t[0].samples).field("launches_per_sample", t[0].launches_per_sample);
+      if (options_.launches != Launches::automatic)
+        o.field("launches", options_.launches == Launches::graph ? "graph" : "stream");
       o.field(Info::score_field, r.scores[0]);
       JsonObject against;
       for (std::size_t i = 1; i < t.size(); ++i) {
@@ -336,6 +355,7 @@ Exit run(const Rung& rung, const Options& options) {
   if (options.soak) {
     if (options.gemm) soak_problem<Gemm>(rung, options, machine, json, tally);
     if (options.fused_norm) soak_problem<FusedNorm>(rung, options, machine, json, tally);
+    if (options.norm_gemm) soak_problem<NormGemm>(rung, options, machine, json, tally);
     return tally.wrong ? Exit::wrong_result : Exit::passed;
   }
   try {
@@ -344,6 +364,8 @@ Exit run(const Rung& rung, const Options& options) {
     if (options.gemm && options.fused_norm && !options.rows) std::puts("");
     if (options.fused_norm)
       Runner<FusedNorm>(rung, options, machine, json, tally).run(shapes_for(options, options.norm_shape));
+    if (options.norm_gemm)
+      Runner<NormGemm>(rung, options, machine, json, tally).run(shapes_for(options, options.norm_gemm_shape));
   } catch (const Failure& failure) {
     if (tally.wrong == 0) throw;
     throw Failure(Exit::wrong_result, failure.what());  // an early end does not hide what was wrong before it

@@ -95,7 +95,10 @@ std::vector<Contender> baselines(const std::vector<Gemm>&, Precision) {
 std::vector<Contender> baselines(const std::vector<FusedNorm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
-Measurement measure(const std::vector<Contender>&, int, int) {
+std::vector<Contender> baselines(const std::vector<NormGemm>&, Precision) {
+  throw std::logic_error("the simulator measures no times");
+}
+Measurement measure(const std::vector<Contender>&, int, int, Launches) {
   throw std::logic_error("the simulator measures no times");
 }
 

@@ -32,6 +32,10 @@ FusedNorm random_shape(Random& random, DeviceKind device, const FusedNorm&) {
   return norm_shape(dimension(random, std::min(most, (device == DeviceKind::gpu ? 8 << 20 : 8 << 10) / cols)),
                     cols);
 }
+NormGemm random_shape(Random& random, DeviceKind device, const NormGemm&) {
+  const Gemm p = random_shape(random, device, Gemm{});
+  return norm_gemm_shape(p.m, p.k, p.n);
+}
 // The next larger one whose rows are whole vectors, or whole blocks that share a scale, for variants that
 // take no other.
 int next_multiple(int size, int of) {
@@ -44,6 +48,12 @@ Gemm in_vectors(Gemm p, Precision precision) {
 }
 FusedNorm in_vectors(FusedNorm p, Precision precision) {
   p.cols = next_multiple(p.cols, std::max(8, QuantisedLayout(precision, 1, 32).block));
+  return p;
+}
+
+NormGemm in_vectors(NormGemm p, Precision) {
+  p.cols = next_multiple(p.cols, 8);
+  p.n = next_multiple(p.n, 8);
   return p;
 }
 
@@ -128,5 +138,6 @@ Soaked soak(const Rung& rung, const Options& options) {
 
 template Soaked soak<Gemm>(const Rung&, const Options&);
 template Soaked soak<FusedNorm>(const Rung&, const Options&);
+template Soaked soak<NormGemm>(const Rung&, const Options&);
 
 }  // namespace ladder

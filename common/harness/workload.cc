@@ -6,42 +6,12 @@
 #include <span>
 #include <utility>
 
+#include "common/harness/check_output.h"
 #include "common/harness/device.h"
 #include "common/harness/failure.h"
 #include "common/harness/precision.h"
 
 namespace ladder {
-namespace {
-
-constexpr std::uint64_t chunk_elements = std::uint64_t(1) << 25;  // copied to the host at a time
-constexpr int sampled_elements = 64;                              // checked against fp64 on the CPU
-
-std::uint64_t area(int x, int y) {
-  return std::uint64_t(x) * std::uint64_t(y);
-}
-
-HostMatrix on_host(const GuardedBuffer& buffer) {
-  HostMatrix host(buffer.count());
-  buffer.copy_to_host(0, std::span(host));
-  return host;
-}
-
-// Checks every element of an output, chunk by chunk.
-template <class T, class ExpectedAt>
-Verdict check_output(const char* name, const GuardedBuffer& output, std::uint64_t cols,
-                     const ExpectedAt& expected) {
-  Verdict verdict;
-  std::vector<T> chunk;
-  for (std::uint64_t first = 0; first < output.count(); first += chunk_elements) {
-    chunk.resize(std::min(chunk_elements, output.count() - first));
-    output.copy_to_host(first, std::span(chunk));
-    verdict.add(check_elements<T>(name, chunk, first, cols, expected));
-  }
-  return verdict;
-}
-
-}  // namespace
-
 GemmWorkload::GemmWorkload(const Gemm& shape, int sets, std::uint64_t seed, Reference reference)
     : shape_(shape), sets_count_(sets), seed_(seed), reference_kind_(reference), input_("normal(0,1)") {}
 
@@ -164,26 +134,10 @@ Verdict GemmWorkload::verify_as() const {
   const GuardedBuffer& c = sets_[0].c;
   // cuBLAS adds up bf16 in fp32, too; everything else, and the CPU, in fp64.
   const bool fp32_reference = precision_ == Precision::bf16 && reference_kind_ == Reference::cublas;
-  Verdict verdict = check_output<T>("C", c, shape_.n, [&](std::uint64_t index) {
-    return reference_->expected(index, reference_c_[index], fp32_reference ? 2 : 1);
-  });
-
-  // The second witness: fp64 on the CPU, at the corners and at random places. It judges the reference, too.
-  std::mt19937_64 random(seed_);
-  Verdict witnessed;
-  for (int sample = 0; sample < sampled_elements; ++sample) {
-    const std::uint64_t corners[] = {0, std::uint64_t(shape_.n) - 1, c.count() - shape_.n, c.count() - 1};
-    const std::uint64_t index = sample < 4 ? corners[sample] : random() % c.count();
-    const Expected e = reference_->expected(index, reference_->exact(index), 1);
-    if (!(std::abs(reference_c_[index] - e.exact) <= e.slack + std::abs(e.exact) * 0x1p-24))
-      throw Failure(Exit::wrong_result, "the reference for C is wrong at element " + std::to_string(index) +
-                                            ": it is not what fp64 on the CPU gives");
-    T got;
-    c.copy_to_host(index, std::span(&got, 1));
-    check_element("C (against fp64)", got, index, shape_.n, e, witnessed);
-  }
-  if (verdict.passed() && !witnessed.passed()) verdict.add(witnessed);
-  return verdict;
+  return check_product<T>(c, shape_.n, seed_, *reference_, reference_c_, fp32_reference ? 2 : 1,
+                          [&](std::uint64_t index, double value, int accumulations) {
+                            return reference_->expected(index, value, accumulations);
+                          });
 }
 
 Verdict GemmWorkload::verify(std::string& outside) const {

@@ -103,6 +103,38 @@ class NormWorkload {
   std::optional<NormReference> reference_;
 };
 
+class NormGemmWorkload {
+ public:
+  NormGemmWorkload(const NormGemm& shape, int sets, std::uint64_t seed, Reference reference);
+
+  NormGemm problem(int set) const;
+  const std::string& input() const { return input_; }
+
+  // First whole numbers and an eps as large as the squares: sums along cols are exact, and what is left is
+  // the error of the scale. Then the timed inputs.
+  static constexpr int passes = 2;
+  void prepare(int pass);
+  void choose(const Variant<NormGemm>& variant);
+  void poison() const;
+  std::vector<const GuardedBuffer*> outputs() const;
+  Verdict verify(std::string& outside) const;
+
+ private:
+  struct Set {
+    GuardedBuffer x, residual, gamma, w, h, c;
+    std::optional<GuardedBuffer> workspace;
+  };
+  void draw(const Set& set, std::uint64_t seed) const;
+
+  NormGemm shape_;
+  std::uint64_t seed_;
+  Reference reference_kind_;
+  std::string input_;
+  std::vector<Set> sets_;
+  std::optional<NormGemmReference> reference_;
+  std::vector<double> reference_product_;  // h · W', every element
+};
+
 template <class Problem>
 struct WorkloadFor;
 template <>
@@ -112,6 +144,10 @@ struct WorkloadFor<Gemm> {
 template <>
 struct WorkloadFor<FusedNorm> {
   using type = NormWorkload;
+};
+template <>
+struct WorkloadFor<NormGemm> {
+  using type = NormGemmWorkload;
 };
 template <class Problem>
 using Workload = typename WorkloadFor<Problem>::type;
