@@ -51,7 +51,11 @@ struct Config {
   static constexpr bool eight_bits = d.precision != Precision::bf16;
   static constexpr ptx::Major major_b = eight_bits ? ptx::Major::k : ptx::Major::mn;
   static constexpr int operand = eight_bits ? 1 : 2;  // bytes of an element
-  static constexpr ptx::Fp8 type_a = ptx::Fp8::e4m3, type_b = ptx::Fp8::e4m3;
+  static constexpr ptx::Fp8 type_a = d.precision == Precision::fp8_e5m2 ? ptx::Fp8::e5m2 : ptx::Fp8::e4m3;
+  static constexpr ptx::Fp8 type_b = ptx::Fp8::e4m3;
+  // A scale for each row of A and each k-tile, which come with the k-tile, and for each k-tile of 128 columns
+  // of B.
+  static constexpr bool scaled = d.precision == Precision::fp8_block;
   static constexpr int block_k = row / operand;
   static constexpr int cluster_m = d.cluster_m, cluster_n = d.cluster_n, cluster_k = d.cluster_k;
   static constexpr int sharers = cluster_m * cluster_n, cluster = sharers * cluster_k;
@@ -60,6 +64,7 @@ struct Config {
   static constexpr int tile_a = block_m * row, tile_b = block_n * row, stage_bytes = tile_a + tile_b;
   // B's boxes: the k-tile's rows by as many columns as a row of shared memory holds; k-major, an equal part
   // of the tile's columns for each CTA that loads them.
+  static constexpr int scale_bytes = scaled ? block_m * int(sizeof(float)) : 0;
   static constexpr int box_n = eight_bits ? block_n / cluster_m : row / operand;
   static constexpr int boxes_b = block_n / box_n, box_b = tile_b / boxes_b;
   static constexpr int box_c = 16 * row;  // what a warp stores at once: 16 rows of 64 columns
@@ -89,6 +94,7 @@ struct Config {
   struct Shared {
     alignas(1024) unsigned char ring[stages][stage_bytes];  // 1024: where the swizzle's pattern repeats
     alignas(1024) std::conditional_t<cluster_k == 1, Boxes, Partials> out;
+    alignas(128) float scales[scaled ? stages : 1][scaled ? block_m : 1];
     ptx::Mbarrier full[stages], empty[stages];
     ptx::Mbarrier turn[2];   // to multiply, of two consumers in ping-pong
     ptx::Mbarrier combined;  // all partial sums are here
@@ -102,6 +108,7 @@ struct Config {
   static_assert(promote == 0 || (eight_bits && rows_each == 1 && cluster_k == 1), "not written for others");
   static_assert(promote <= stages || part_n == block_n,
                 "slots that are read for each part stay until the last");
+  static_assert(!scaled || promote == 1, "a k-tile has its own scales");
   static_assert(cluster_k == 1 || sharers == 1, "a cluster shares operands or a tile");
   static_assert(cluster_k == 1 || (!d.persistent && !d.ping_pong && rows_each == 1),
                 "one tile, and one part");

@@ -42,7 +42,7 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> 
         if constexpr (C::design.scale_rows) load_scales<C>(scales, p, warp_row);
       });
     } else {
-      multiply_promoted<C>(sum, shared, slots, part.tiles, first, slot);
+      multiply_promoted<C>(sum, shared, p, slots, part.tiles, first, tile_col, slot);
     }
     tiles.advance();
     if constexpr (ping_pong) tiles.advance();
@@ -133,6 +133,13 @@ cudaError_t map_operands(Operands* p, const Gemm& gemm) {
     const cudaError_t error = ptx::make_tensor_map(&p->map_a, w.a_elements, p->m, p->k, C::share_a,
                                                    C::block_k, swizzle, w.a.pitch());
     if (error != cudaSuccess) return error;
+    if constexpr (C::scaled) {
+      p->scales_b = w.b_scales;
+      const cudaError_t scales_error =
+          ptx::make_tensor_map(&p->map_scales_a, w.a_scales, w.scales_a.blocks, p->m, 1, C::block_m,
+                               Swizzle::none, w.scales_a.pitch());
+      if (scales_error != cudaSuccess) return scales_error;
+    }
     return ptx::make_tensor_map(&p->map_b, w.b_elements, p->n, p->k, C::box_n, C::block_k, swizzle,
                                 w.b.pitch());
   } else {

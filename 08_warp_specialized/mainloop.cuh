@@ -14,9 +14,11 @@ using ptx::MatrixDescriptor;
 using ptx::SharedAddress;
 using ptx::Swizzle;
 
-// Where everything is. c, m and n are for the stores without TMA.
+// Where everything is. c, m and n are for the stores without TMA; scales are in fp8_block alone: a row of
+// map_scales_a is a k-tile's for all rows of A.
 struct Operands {
-  CUtensorMap map_a, map_b, map_c;
+  CUtensorMap map_a, map_b, map_c, map_scales_a;
+  const float* scales_b;
   __nv_bfloat16* c;
   int m, n, k;
   NormOperands norm;  // of a design that scales rows
@@ -81,7 +83,10 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
       const int k = t * C::block_k;
       wait_for_a(tiles.row(), k);
       if (ptx::elect_one()) {
-        ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes);  // what the peers send included
+        ptx::mbarrier_arrive_expect_bytes(full,
+                                          C::stage_bytes + C::scale_bytes);  // what the peers send included
+        if constexpr (C::scaled)
+          ptx::tma_load(ptx::shared_address(shared.scales[slot.stage]), p.map_scales_a, tiles.row(), t, full);
         if constexpr (C::cluster_n == 1) {
           ptx::tma_load(to_a, p.map_a, k, tiles.row(), full);
         } else {

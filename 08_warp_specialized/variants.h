@@ -12,14 +12,20 @@ __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
 }
 
-// What a gemm with operands of 8 bits multiplies: A [m, k] and B transposed [n, k], rounded, in the
-// workspace.
+// What a gemm with operands of 8 bits multiplies: A [m, k] and B transposed [n, k], rounded, and of fp8_block
+// their scales, in the workspace.
 struct Workspace {
   QuantisedLayout a, b;
+  BlockScales scales_a, scales_b;
   unsigned char *a_elements, *b_elements;
+  float *a_scales = nullptr, *b_scales = nullptr;
   std::size_t bytes = 0;
 
-  Workspace(Precision precision, const Gemm& p) : a(precision, p.m, p.k), b(precision, p.n, p.k) {
+  Workspace(Precision precision, const Gemm& p)
+      : a(precision, p.m, p.k),
+        b(precision, p.n, p.k),
+        scales_a(BlockScales::of_a(p.m, p.k)),
+        scales_b(BlockScales::of_b(p.n, p.k)) {
     auto take = [&](std::size_t size) {
       unsigned char* const part = static_cast<unsigned char*>(p.workspace) + bytes;
       bytes += (size + 255) / 256 * 256;
@@ -27,6 +33,9 @@ struct Workspace {
     };
     a_elements = take(a.element_bytes());
     b_elements = take(b.element_bytes());
+    if (precision != Precision::fp8_block) return;
+    a_scales = reinterpret_cast<float*>(take(scales_a.count() * sizeof(float)));
+    b_scales = reinterpret_cast<float*>(take(scales_b.count() * sizeof(float)));
   }
 };
 template <Precision precision>
@@ -73,6 +82,14 @@ cudaError_t gemm_128x128(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x192(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_128x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_promoted_128x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_promoted_512(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_promoted(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_e5m2(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_block_128x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_block(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8(const Gemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_row_scales(const NormGemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_one_kernel(const NormGemm& p, cudaStream_t stream);

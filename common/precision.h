@@ -136,4 +136,29 @@ struct QuantisedLayout {
   }
 };
 
+// The scales of fp8_block, fp32, of a matrix with k along its rows: A, the y of a norm, or B transposed. They
+// lie as cublasLt reads them, too (cuBLAS, "1D and 2D block scaling for FP8").
+struct BlockScales {
+  static constexpr int block = 128;
+  int lines;   // rows of A; of B transposed, blocks of 128 rows
+  int blocks;  // along k; the last one may be shorter
+  bool k_contiguous;
+
+  // For every k-block all rows' scales: so many threads' rows, so many neighbours.
+  static __host__ __device__ constexpr BlockScales of_a(int rows, int k) {
+    return {rows, (k - 1) / block + 1, false};
+  }
+  static __host__ __device__ constexpr BlockScales of_b(int columns, int k) {
+    return {(columns - 1) / block + 1, (k - 1) / block + 1, true};
+  }
+  // From a k-block, or of B from a line, to the next: 16-byte accesses are aligned.
+  __host__ __device__ constexpr int pitch() const { return ((k_contiguous ? blocks : lines) + 3) / 4 * 4; }
+  __host__ __device__ constexpr std::size_t count() const {
+    return std::size_t(k_contiguous ? lines : blocks) * pitch();
+  }
+  __host__ __device__ constexpr std::size_t at(int line, int of_block) const {
+    return k_contiguous ? std::size_t(line) * pitch() + of_block : std::size_t(of_block) * pitch() + line;
+  }
+};
+
 }  // namespace ladder

@@ -62,7 +62,7 @@ std::vector<double> library_reference(const Gemm& shape, const std::vector<float
 }
 
 std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision precision) {
-  return precision == Precision::bf16 ? cublas_baselines(sets) : std::vector<Contender>{};
+  return cublas_baselines(sets, precision);
 }
 
 // One plain copy that reads and writes together as many bytes as the norm must move, less what is over a

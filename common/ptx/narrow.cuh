@@ -1,6 +1,6 @@
 // fp32 rounded to the types of 8 and 4 bits that tensor cores multiply, and to their scales: to nearest even,
-// and what is too large to the largest. PTX ISA, "Data Movement and Conversion Instructions: cvt". e4m3:
-// sm_89 and newer; e2m1 and ue8m0: sm_100a and its family.
+// and what is too large to the largest. PTX ISA, "Data Movement and Conversion Instructions: cvt". e4m3
+// and e5m2: sm_89 and newer; e2m1 and ue8m0: sm_100a and its family.
 #pragma once
 
 #include <cuda_fp16.h>
@@ -11,6 +11,13 @@ namespace ladder::ptx {
 __device__ __forceinline__ unsigned e4m3x2(float low, float high) {
   unsigned short pair;
   asm("cvt.rn.satfinite.e4m3x2.f32 %0, %2, %1;" : "=h"(pair) : "f"(low), "f"(high));
+  return pair;
+}
+
+// Two e5m2, at most ±57344, the first in the lower byte. (cvt.rn.satfinite.e5m2x2.f32)
+__device__ __forceinline__ unsigned e5m2x2(float low, float high) {
+  unsigned short pair;
+  asm("cvt.rn.satfinite.e5m2x2.f32 %0, %2, %1;" : "=h"(pair) : "f"(low), "f"(high));
   return pair;
 }
 
