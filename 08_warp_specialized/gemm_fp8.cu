@@ -13,10 +13,13 @@ constexpr Design promoted(Design design, int k_tiles) {
   design.promote = k_tiles;
   return design;
 }
-constexpr Design of(Precision precision, Design design) {
-  design.precision = precision;
-  return design;
+// A stage less: scales take its place.
+constexpr Design scaled(Design design) {
+  design.precision = Precision::fp8_block;
+  --design.stages;
+  return promoted(design, 1);
 }
+constexpr Design of_e5m2{.precision = Precision::fp8_e5m2};
 
 }  // namespace
 
@@ -33,13 +36,13 @@ cudaError_t gemm_fp8_promoted(const Gemm& p, cudaStream_t stream) {
   return launch<promoted(fp8, 1)>(p, stream);
 }
 cudaError_t gemm_fp8_e5m2(const Gemm& p, cudaStream_t stream) {
-  return launch<of(Precision::fp8_e5m2, fp8)>(p, stream);
+  return launch<of_e5m2>(p, stream);
 }
 cudaError_t gemm_fp8_block_128x128(const Gemm& p, cudaStream_t stream) {
-  return launch<of(Precision::fp8_block, promoted(fp8_128x128, 1))>(p, stream);
+  return launch<scaled(fp8_128x128)>(p, stream);
 }
 cudaError_t gemm_fp8_block(const Gemm& p, cudaStream_t stream) {
-  return launch<of(Precision::fp8_block, promoted(fp8, 1))>(p, stream);
+  return launch<scaled(fp8)>(p, stream);
 }
 cudaError_t gemm_fp8(const Gemm& p, cudaStream_t stream) {
   return launch<fp8>(p, stream);

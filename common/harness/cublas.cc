@@ -198,8 +198,7 @@ static bool works(const Contender& contender) {
 
 // The fastest of the algorithms that the heuristic proposes, each tried here, if any of them works.
 static void add_best_of_lt(std::vector<Contender>& to, const char* name, std::shared_ptr<Library> library,
-                           std::shared_ptr<LtProblem> lt,
-                           std::shared_ptr<const std::vector<LtOperands>> sets) {
+                           std::shared_ptr<LtProblem> lt, std::shared_ptr<const LtSets> sets) {
   double best_us = std::numeric_limits<double>::infinity();
   Contender best;
   for (const auto& candidate : lt->algorithms) {
