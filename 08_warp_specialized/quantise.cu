@@ -6,7 +6,7 @@
 namespace ladder::rung_08 {
 namespace {
 
-constexpr int warp_size = 32, threads = 256, block = BlockScales::block;
+constexpr int threads = 256, block = BlockScales::block;
 constexpr int each = block / warp_size;  // elements of a block that a lane has: 16 bytes of fp32, 4 of 8 bits
 
 // fp8_block's scale of elements of which this is the largest; else there is none.

@@ -103,7 +103,7 @@ std::vector<Contender> baselines(const std::vector<NormGemm>& sets, Precision) {
     gemms.back().b = p.w;
     gemms.back().c = p.c;
   }
-  std::vector<Contender> seconds = cublas_baselines(gemms);
+  std::vector<Contender> seconds = cublas_baselines(gemms, Precision::bf16);
   const Variant<Gemm>& own = rung().gemm.back();
   if (own.unsupported(gemms[0]).empty())
     seconds.push_back(
