@@ -69,11 +69,11 @@ function(ladder_objects target arch)
   ladder_architecture(${target} ${arch})
 endfunction()
 
-# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... ALSO 103a ...): the program NAME in bin/, the same objects on the
-# simulator as NAME_sim, their tests, and the rung's place in the course. ALSO: architectures that the same source must
-# build for, where PTX for ARCH does not run.
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... ALSO 103a ... [NORM_GEMM]): the program NAME in bin/, the same
+# objects on the simulator as NAME_sim, their tests, and the rung's place in the course. ALSO: architectures that the same
+# source must build for, where PTX for ARCH does not run. NORM_GEMM: the rung has the third problem, too.
 function(ladder_rung name)
-  cmake_parse_arguments(rung "" "ARCH" "SOURCES;ALSO" ${ARGN})
+  cmake_parse_arguments(rung "NORM_GEMM" "ARCH" "SOURCES;ALSO" ${ARGN})
   if(NOT rung_SOURCES)
     set(rung_SOURCES rung.cc gemm.cu fused_norm.cu)
   endif()
@@ -89,7 +89,12 @@ function(ladder_rung name)
 
   add_executable(${name}_sim $<TARGET_OBJECTS:${name}_objects>)
   ladder_simulated(${name}_sim)
-  ladder_rung_tests(${name} ${rung_ARCH})
+  set(problems gemm fused_norm)
+  if(rung_NORM_GEMM)
+    list(APPEND problems norm_gemm)
+    set_property(GLOBAL APPEND PROPERTY LADDER_NORM_GEMM_RUNGS ${name})
+  endif()
+  ladder_rung_tests(${name} ${rung_ARCH} ${problems})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 

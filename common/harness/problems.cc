@@ -39,10 +39,11 @@ std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {
 }
 
 std::vector<NormGemm> ProblemInfo<NormGemm>::verify_shapes() {
-  return {norm_gemm_shape(1, 8, 8),       norm_gemm_shape(7, 16, 24),       norm_gemm_shape(130, 40, 8),
-          norm_gemm_shape(65, 1032, 16),  norm_gemm_shape(129, 24, 136),    norm_gemm_shape(257, 520, 264),
-          norm_gemm_shape(3, 2056, 72),   norm_gemm_shape(300, 344, 520),   norm_gemm_shape(1000, 1016, 1032),
-          norm_gemm_shape(129, 8200, 24), norm_gemm_shape(8192, 4096, 4096)};
+  return {
+      norm_gemm_shape(1, 8, 8),          norm_gemm_shape(7, 16, 24),     norm_gemm_shape(130, 40, 8),
+      norm_gemm_shape(65, 1032, 16),     norm_gemm_shape(129, 520, 8),   norm_gemm_shape(385, 72, 136),
+      norm_gemm_shape(257, 520, 264),    norm_gemm_shape(3, 2056, 72),   norm_gemm_shape(300, 344, 520),
+      norm_gemm_shape(1000, 1016, 1032), norm_gemm_shape(129, 8200, 24), norm_gemm_shape(8192, 4096, 4096)};
 }
 
 // Layers of transformers, from few rows to many, and a wide and a narrow product.

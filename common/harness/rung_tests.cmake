@@ -10,7 +10,7 @@ elseif(NOT LADDER_CUOBJDUMP)
   message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (it is in cuda-cuobjdump-13-0)")
 endif()
 
-# ladder_rung_tests(NAME ARCH): the rung's command lines; its PTX as machine code of every GPU it is for; its kernels on
+# ladder_rung_tests(NAME ARCH PROBLEM...): the rung's command lines; its PTX as machine code of every GPU it is for; its kernels on
 # the simulator, every variant, on several GPUs and in several orders of execution; and its kernels on a GPU. Without
 # one, or with one of another architecture, ctest shows the last as skipped; the program's line with the reason is in
 # ctest's log.
@@ -31,7 +31,7 @@ function(ladder_rung_tests name arch)
     set_tests_properties(${name}.assembles PROPERTIES TIMEOUT 600)
   endif()
 
-  foreach(problem gemm fused_norm)
+  foreach(problem ${ARGN})
     add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
              -D RUN=${problem} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
     set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600)

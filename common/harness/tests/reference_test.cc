@@ -91,5 +91,71 @@ TEST(NormReference, SmallRowsShowAMissingEps) {
   }
 }
 
+struct NormGemmInputs {
+  NormGemm shape = norm_gemm_shape(5, 541, 24);
+  HostMatrix x = random_matrix(5 * 541, 1, 8), residual = random_matrix(5 * 541, 1, 9),
+             gamma = random_matrix(541, 0.25, 10), w = random_matrix(541 * 24, 1, 11);
+  NormGemmReference reference() const { return NormGemmReference(shape, x, residual, gamma, w, false); }
+  double h(int row, int col) const {
+    return wide(round_to_bf16(wide(x[row * 541 + col]) + wide(residual[row * 541 + col])));
+  }
+  double scale(int row) const {
+    double squares = 0;
+    for (int k = 0; k < 541; ++k) squares += h(row, k) * h(row, k);
+    return 1 / std::sqrt(squares / 541 + shape.eps);
+  }
+};
+
+TEST(NormGemmReference, IsTheScaledProductWithTheFoldedWeights) {
+  const NormGemmInputs in;
+  const NormGemmReference reference = in.reference();
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 24; ++j) {
+      double sum = 0;
+      for (int k = 0; k < 541; ++k)
+        sum += in.h(i, k) * wide(round_to_bf16(wide(in.gamma[k]) * wide(in.w[k * 24 + j])));
+      const double product = reference.product().exact(i * 24 + j);
+      EXPECT_NEAR(product, sum, 1e-10);
+      const Expected c = reference.c(i * 24 + j, product, 1);
+      EXPECT_NEAR(c.exact, in.scale(i) * sum, 1e-10);
+      EXPECT_GT(c.slack, in.scale(i) * reference.product().expected(i * 24 + j, product, 1).slack);
+    }
+  EXPECT_EQ(reference.h(7).exact, in.h(0, 7));
+}
+
+// In whole numbers nothing but the scale may be off.
+TEST(NormGemmReference, OfWholeNumbersLeavesTheScaleAlone) {
+  NormGemm shape = norm_gemm_shape(2, 8, 8);
+  HostMatrix x(16, __float2bfloat16_rn(1.0f)), w(64, __float2bfloat16_rn(2.0f)),
+      gamma(8, __float2bfloat16_rn(3.0f));
+  shape.eps = 4;
+  const NormGemmReference reference(shape, x, x, gamma, w, true);
+  const Expected c = reference.c(3, reference.product().exact(3), 2);
+  EXPECT_DOUBLE_EQ(c.exact, 8 * 2 * 6 / std::sqrt(8.0));  // h = 2: its mean square is 4, and so is eps
+  EXPECT_EQ(c.slack, norm_slack(c.exact, 8));
+}
+
+// What the fold costs is what rounding y costs: each is at most half a unit of bf16, 2^-8, for every term.
+TEST(NormGemmReference, FoldingGammaIsAsAccurateAsRoundingY) {
+  const NormGemmInputs in;
+  const NormGemmReference reference = in.reference();
+  for (int i = 0; i < 5; ++i) {
+    const double scale = in.scale(i);
+    for (int j = 0; j < 24; ++j) {
+      double exact = 0, terms = 0, of_rounded_y = 0;
+      for (int k = 0; k < 541; ++k) {
+        const double y = in.h(i, k) * scale * wide(in.gamma[k]), b = wide(in.w[k * 24 + j]);
+        exact += y * b;
+        terms += std::abs(y * b);
+        of_rounded_y += wide(round_to_bf16(y)) * b;
+      }
+      const double folded = reference.c(i * 24 + j, reference.product().exact(i * 24 + j), 1).exact;
+      EXPECT_LE(std::abs(folded - exact), 0x1p-8 * terms);
+      EXPECT_LE(std::abs(of_rounded_y - exact), 0x1p-8 * terms);
+      EXPECT_NE(folded, of_rounded_y);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace ladder
