@@ -43,7 +43,9 @@ int next_multiple(int size, int of) {
 }
 Gemm in_vectors(Gemm p, Precision precision) {
   p.n = next_multiple(p.n, 8);
-  p.k = next_multiple(p.k, std::max(8, QuantisedLayout(precision, 1, 32).block));
+  const Format format = format_of(precision);
+  const bool sparse = precision == Precision::bf16_sparse;  // half of a row is stored
+  p.k = next_multiple(p.k, std::max({8, (sparse ? 256 : 128) / bits_of(format.a), format.block}));
   return p;
 }
 FusedNorm in_vectors(FusedNorm p, Precision precision) {
