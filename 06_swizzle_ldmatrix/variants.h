@@ -21,6 +21,13 @@ cudaError_t gemm_straight(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_compiler_offsets(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_row_by_row(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_swizzle_ldmatrix(const Gemm& p, cudaStream_t stream);
+Variant<Gemm> gemm_f16();
+Variant<Gemm> gemm_f16_f16();
+Variant<Gemm> gemm_tf32();
+Variant<Gemm> gemm_s8();
+Variant<Gemm> gemm_fp8();
+Variant<Gemm> gemm_fp8_e5m2();
+Variant<Gemm> gemm_bf16_sparse();
 cudaError_t fused_norm_unswizzled(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_swizzle_ldmatrix(const FusedNorm& p, cudaStream_t stream);
 

@@ -6,22 +6,26 @@
 #include <type_traits>
 
 #include "08_warp_specialized/tiles.cuh"
+#include "common/ptx/major.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/tma.cuh"
+#include "common/ptx/wgmma_fp8.cuh"
 
 namespace ladder::rung_08 {
 
-constexpr int warp_size = 32, warpgroup_size = 128, warps_per_group = 4;
-constexpr int mma_m = 64, mma_k = 16;  // of a wgmma; its n is the CTA tile's
-constexpr int element = sizeof(__nv_bfloat16);
-constexpr int row = 128;  // bytes of a box's row, and of the swizzle
+constexpr int warpgroup_size = 128, warps_per_group = 4;
+constexpr int mma_m = 64, mma_bytes = 32;       // of a wgmma: rows, and bytes of k. Its n is the CTA tile's
+constexpr int element = sizeof(__nv_bfloat16);  // of C
+constexpr int row = 128;                        // bytes of a box's row, and of the swizzle
 
 // What there is to choose. As it stands it is the rung at large sizes; every ablation changes one line.
 struct Design {
+  Precision precision = Precision::bf16;
   int consumers = 2;  // warpgroups that multiply
   int rows_each = 1;  // of 64 rows that a consumer multiplies at once
   int block_n = 256;  // columns of a CTA's tile
   int stages = 4;     // of the ring
+  int promote = 0;    // k-tiles whose products the tensor core adds up before fp32 registers do; 0: all
   int cluster_m = 2;  // CTAs of a cluster that lie below each other and share B
   int cluster_n = 1;  // and beside each other, and share A
   int cluster_k = 1;  // or that have the same tile, each with a part of k
@@ -32,6 +36,8 @@ struct Design {
   bool move_registers = true;   // from the producer's warps to the consumers'
   bool first_mma_sets = true;   // instead of adding to zeros
   bool tma_store = true;        // instead of 16 bytes by each thread
+  bool scale_rows = false;      // C's rows, by the norm's scales
+  bool add_rows = false;        // A's, while the product runs
   bool early_start = true;      // while the grid before still runs
   bool relaxed_cluster = true;  // no more order between a cluster's CTAs than the ring needs
 };
@@ -41,22 +47,38 @@ struct Config {
   static constexpr Design design = d;
   static constexpr int consumers = d.consumers, rows_each = d.rows_each, stages = d.stages, group = d.group;
   static constexpr int block_m = (d.ping_pong ? 1 : consumers) * rows_each * mma_m, block_n = d.block_n;
-  static constexpr int block_k = row / element;
+  // 8-bit operands are k-major, both: wgmma transposes none but those of 16 bits. B lies as [n, k] then.
+  static constexpr bool eight_bits = d.precision != Precision::bf16;
+  static constexpr ptx::Major major_b = eight_bits ? ptx::Major::k : ptx::Major::mn;
+  static constexpr int operand = eight_bits ? 1 : 2;  // bytes of an element
+  static constexpr ptx::Fp8 type_a = d.precision == Precision::fp8_e5m2 ? ptx::Fp8::e5m2 : ptx::Fp8::e4m3;
+  static constexpr ptx::Fp8 type_b = ptx::Fp8::e4m3;
+  // A scale for each row of A and each k-tile, which come with the k-tile, and for each k-tile of 128 columns
+  // of B.
+  static constexpr bool scaled = d.precision == Precision::fp8_block;
+  static constexpr int block_k = row / operand;
   static constexpr int cluster_m = d.cluster_m, cluster_n = d.cluster_n, cluster_k = d.cluster_k;
   static constexpr int sharers = cluster_m * cluster_n, cluster = sharers * cluster_k;
   static constexpr Order order = d.order;
   static constexpr int threads = (1 + consumers) * warpgroup_size;
-  static constexpr int boxes_b = block_n * element / row, box_b = block_k * row;
-  static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
+  static constexpr int tile_a = block_m * row, tile_b = block_n * row, stage_bytes = tile_a + tile_b;
+  // B's boxes: the k-tile's rows by as many columns as a row of shared memory holds; k-major, an equal part
+  // of the tile's columns for each CTA that loads them.
+  static constexpr int scale_bytes = scaled ? block_m * int(sizeof(float)) : 0;
+  static constexpr int box_n = eight_bits ? block_n / cluster_m : row / operand;
+  static constexpr int boxes_b = block_n / box_n, box_b = tile_b / boxes_b;
   static constexpr int box_c = 16 * row;  // what a warp stores at once: 16 rows of 64 columns
+  // Promotion: the tensor core's own sums, of as many columns at a time as registers are left for.
+  static constexpr int promote = d.promote, part_n = std::min(block_n, 128);
   // CTAs share evenly: rows of A's box, and B's boxes.
   static constexpr int share_a = block_m / cluster_n, share_b = boxes_b / cluster_m;
   // Those who have to know that a slot is free: all that fill it. In a cluster a CTA's row and column.
   static constexpr int fillers = cluster_m + cluster_n - 1;
   static constexpr int readers = d.ping_pong ? 1 : consumers;  // warpgroups that use a slot
-  // Registers of a thread: 168 for each of 384 threads, or 40 and 232.
+  // Registers of a thread: 168 for each of 384 threads, or 40 and 232, or 56 and 224: adding takes more.
   static constexpr bool move_registers = d.move_registers && consumers == 2;
-  static constexpr int producer_registers = 40, consumer_registers = 232;
+  static constexpr int producer_registers = d.add_rows ? 56 : 40;
+  static constexpr int consumer_registers = d.add_rows ? 224 : 232;
 
   // Split-K: each CTA of the cluster adds up and stores `own` of the tile's columns of 8.
   static constexpr int own = block_n / 8 / cluster_k;
@@ -72,6 +94,7 @@ struct Config {
   struct Shared {
     alignas(1024) unsigned char ring[stages][stage_bytes];  // 1024: where the swizzle's pattern repeats
     alignas(1024) std::conditional_t<cluster_k == 1, Boxes, Partials> out;
+    alignas(128) float scales[scaled ? stages : 1][scaled ? block_m : 1];
     ptx::Mbarrier full[stages], empty[stages];
     ptx::Mbarrier turn[2];   // to multiply, of two consumers in ping-pong
     ptx::Mbarrier combined;  // all partial sums are here
@@ -79,12 +102,19 @@ struct Config {
   static constexpr int shared_bytes = sizeof(Shared) + 1024;  // to align it
   static_assert(shared_bytes <= 227 * 1024, "what a CTA may have");
   static_assert(share_a % 8 == 0, "the swizzle's pattern has 8 rows");
-  static_assert(boxes_b % cluster_m == 0, "whole boxes");
+  static_assert(boxes_b % cluster_m == 0 && box_b % 1024 == 0,
+                "whole boxes, and whole patterns of the swizzle");
   static_assert(!d.ping_pong || consumers == 2, "ping and pong");
+  static_assert(promote == 0 || (eight_bits && rows_each == 1 && cluster_k == 1), "not written for others");
+  static_assert(promote <= stages || part_n == block_n,
+                "slots that are read for each part stay until the last");
+  static_assert(!scaled || promote == 1, "a k-tile has its own scales");
   static_assert(cluster_k == 1 || sharers == 1, "a cluster shares operands or a tile");
   static_assert(cluster_k == 1 || (!d.persistent && !d.ping_pong && rows_each == 1),
                 "one tile, and one part");
   static_assert(block_n / 8 % cluster_k == 0, "all own equally many");
+  static_assert(!d.add_rows || (d.scale_rows && cluster_n == 1 && cluster_k == 1),
+                "each CTA loads its own rows of A");
   static_assert(producer_registers + 2 * consumer_registers <= 3 * 168, "no more than there are");
 };
 

@@ -6,10 +6,26 @@
 
 namespace ladder::rung_08 {
 
+// What a thread's rows are multiplied by: of each 64 rows a warp has 16, and a thread two, 8 apart.
+template <class C>
+using Scales = float[C::rows_each][2];
+
+template <class C>
+__device__ void load_scales(Scales<C>& scales, const Operands& p, int first_row) {
+#pragma unroll
+  for (int i = 0; i < C::rows_each; ++i) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int row = first_row + i * mma_m + half * 8 + threadIdx.x % warp_size / 4;
+      scales[i][half] = row < p.m ? row_scale(p.norm, row, p.m, p.k) : 0;
+    }
+  }
+}
+
 // Sums -> shared -> C. Each warp stores its own 16 rows, 64 columns at a time, through two buffers in turn:
 // while TMA reads one, the other is filled. Nobody waits for the last ones before the next tile.
 template <class C>
-__device__ void store(const float (&sum)[C::rows_each][C::block_n / 8][4],
+__device__ void store(const float (&sum)[C::rows_each][C::block_n / 8][4], const Scales<C>& scales,
                       unsigned char (&buffers)[2][C::box_c], const Operands& p, int first_row, int first_col,
                       int& turn) {
   const int lane = threadIdx.x % warp_size;
@@ -28,7 +44,9 @@ __device__ void store(const float (&sum)[C::rows_each][C::block_n / 8][4],
 #pragma unroll
         for (int q = 0; q < 4; ++q) {
           const float(&from)[4] = sum[i][box * 8 + j + q / 2];
-          const __nv_bfloat162 pair = __floats2bfloat162_rn(from[q % 2 * 2], from[q % 2 * 2 + 1]);
+          const float scale = C::design.scale_rows ? scales[i][q % 2] : 1;
+          const __nv_bfloat162 pair =
+              __floats2bfloat162_rn(from[q % 2 * 2] * scale, from[q % 2 * 2 + 1] * scale);
           both[q] = reinterpret_cast<const unsigned&>(pair);
         }
         ptx::stmatrix_x4(buffer + to * row + (j + lane / 16 ^ to % 8) * 16, both);
@@ -62,8 +80,9 @@ __device__ void store(const float (&sum)[C::rows_each][C::block_n / 8][4],
 // A CTA waits for what is sent to it, so its shared memory is there as long as anybody sends; and it need not
 // wait until its own have landed.
 template <class C>
-__device__ void combine(const float (&sum)[1][C::block_n / 8][4], typename C::Shared& shared,
-                        const Operands& p, int part, int first_row, int first_col, int thread) {
+__device__ void combine(const float (&sum)[1][C::block_n / 8][4], const Scales<C>& scales,
+                        typename C::Shared& shared, const Operands& p, int part, int first_row, int first_col,
+                        int thread) {
   const SharedAddress combined = ptx::shared_address(&shared.combined);
 #pragma unroll
   for (int to = 0; to < C::cluster_k; ++to) {
@@ -88,6 +107,8 @@ __device__ void combine(const float (&sum)[1][C::block_n / 8][4], typename C::Sh
       const float4 one = shared.out.of_part[from][j][thread];
       all = {all.x + one.x, all.y + one.y, all.z + one.z, all.w + one.w};
     }
+    if constexpr (C::design.scale_rows)
+      all = {all.x * scales[0][0], all.y * scales[0][0], all.z * scales[0][1], all.w * scales[0][1]};
     const int at_col = first_col + (part * C::own + j) * 8 + thread % 4 * 2;
     auto* const to = reinterpret_cast<__nv_bfloat162*>(p.c + std::size_t(at_row) * p.n + at_col);
     if (at_row < p.m && at_col < p.n) to[0] = __floats2bfloat162_rn(all.x, all.y);

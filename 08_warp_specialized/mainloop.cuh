@@ -3,9 +3,10 @@
 #pragma once
 
 #include "08_warp_specialized/design.cuh"
+#include "08_warp_specialized/row_scales.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/elect.cuh"
-#include "common/ptx/wgmma.cuh"
+#include "common/ptx/wgmma_fp8.cuh"
 
 namespace ladder::rung_08 {
 
@@ -13,11 +14,14 @@ using ptx::MatrixDescriptor;
 using ptx::SharedAddress;
 using ptx::Swizzle;
 
-// Where everything is. c, m and n are for the stores without TMA.
+// Where everything is. c, m and n are for the stores without TMA; scales are in fp8_block alone: a row of
+// map_scales_a is a k-tile's for all rows of A.
 struct Operands {
-  CUtensorMap map_a, map_b, map_c;
+  CUtensorMap map_a, map_b, map_c, map_scales_a;
+  const float* scales_b;
   __nv_bfloat16* c;
   int m, n, k;
+  NormOperands norm;  // of a design that scales rows
 };
 
 // A place in the ring, and how often it went round.
@@ -62,10 +66,10 @@ struct Peers {
 };
 
 // Global -> shared, by one warp. It runs ahead of the consumers, also from tile to tile, as far as the ring
-// allows.
-template <class C>
+// allows. Before it asks for A it calls wait_for_a(row, k).
+template <class C, class WaitForA>
 __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> peers, Tiles<C> tiles,
-                        Part part) {
+                        Part part, const WaitForA& wait_for_a) {
   const int from_row = peers.rank / C::cluster_m * C::share_a;  // of A's tile: this CTA's share
   const int from_box = peers.rank % C::cluster_m * C::share_b;
   const unsigned short row_ctas = peers.row(), column_ctas = peers.column();
@@ -76,9 +80,13 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
       const SharedAddress to_a = ptx::shared_address(shared.ring[slot.stage]), to_b = to_a + C::tile_a;
       // Parity 1 first: the phase before the first is complete, the slots are free.
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[slot.stage]), slot.parity ^ 1);
+      const int k = t * C::block_k;
+      wait_for_a(tiles.row(), k);
       if (ptx::elect_one()) {
-        const int k = t * C::block_k;
-        ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes);  // what the peers send included
+        ptx::mbarrier_arrive_expect_bytes(full,
+                                          C::stage_bytes + C::scale_bytes);  // what the peers send included
+        if constexpr (C::scaled)
+          ptx::tma_load(ptx::shared_address(shared.scales[slot.stage]), p.map_scales_a, tiles.row(), t, full);
         if constexpr (C::cluster_n == 1) {
           ptx::tma_load(to_a, p.map_a, k, tiles.row(), full);
         } else {
@@ -86,12 +94,13 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
         }
 #pragma unroll
         for (int i = 0; i < C::share_b; ++i) {
-          const int box = from_box + i, x = tiles.col() + box * row / element;
+          const int box = from_box + i, col = tiles.col() + box * C::box_n;
+          const int x = C::eight_bits ? k : col, y = C::eight_bits ? col : k;
           const SharedAddress to = to_b + box * C::box_b;
           if constexpr (C::cluster_m == 1) {
-            ptx::tma_load(to, p.map_b, x, k, full);
+            ptx::tma_load(to, p.map_b, x, y, full);
           } else {
-            ptx::tma_load_multicast(to, p.map_b, x, k, full, column_ctas);
+            ptx::tma_load_multicast(to, p.map_b, x, y, full, column_ctas);
           }
         }
       }
@@ -109,60 +118,88 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
   }
 }
 
-// Shared -> sums, by a warpgroup: 64 * rows_each rows of a tile, from row `first` on.
+// Tells those who fill a slot that this warp has read it. Each lane tells one of them; the CTA itself is in
+// its column.
 template <class C>
-__device__ void multiply(float (&sum)[C::rows_each][C::block_n / 8][4], typename C::Shared& shared,
-                         Peers<C> peers, int tiles_k, int first, Slot<C>& slot) {
-  const int lane = threadIdx.x % warp_size;
-  // Each lane tells one of those who fill the slot. The CTA itself is in its column.
-  const int other = lane - C::cluster_m;
-  const int peer =
-      other < 0 ? peers.in_column(lane) : peers.in_row(other + (other >= peers.rank / C::cluster_m));
-  auto release = [&](int stage) {
-    const SharedAddress empty = ptx::shared_address(&shared.empty[stage]);
+class Releases {
+ public:
+  __device__ Releases(typename C::Shared& shared, Peers<C> peers) : shared_(shared) {
+    const int other = lane_ - C::cluster_m;
+    peer_ = other < 0 ? peers.in_column(lane_) : peers.in_row(other + (other >= peers.rank / C::cluster_m));
+  }
+  __device__ void release(int stage) const {
+    const SharedAddress empty = ptx::shared_address(&shared_.empty[stage]);
     if constexpr (C::sharers == 1) {
-      if (lane == 0) ptx::mbarrier_arrive(empty);
+      if (lane_ == 0) ptx::mbarrier_arrive(empty);
     } else {
-      if (lane < C::fillers) ptx::mbarrier_arrive(empty, peer);
+      if (lane_ < C::fillers) ptx::mbarrier_arrive(empty, peer_);
     }
-  };
+  }
 
+ private:
+  typename C::Shared& shared_;
+  int lane_ = threadIdx.x % warp_size, peer_;
+};
+
+// sum += a · b over 32 bytes of k, the step-th of a k-tile.
+template <class C, int columns>
+__device__ void multiply_step(float (&sum)[columns][4], MatrixDescriptor a, MatrixDescriptor b, int step,
+                              bool add) {
+  if constexpr (C::eight_bits) {
+    ptx::wgmma_m64k32<C::type_a, C::type_b>(sum, a + step * mma_bytes, b + step * mma_bytes, add);
+  } else {
+    constexpr int mma_k = mma_bytes / C::operand;
+    ptx::wgmma_m64k16<ptx::Major::mn>(sum, a + step * mma_bytes, b + step * mma_k * row, add);
+  }
+}
+
+// Shared -> sums, by a warpgroup: 64 * rows_each rows of a tile, from row `first` on, and all its columns or
+// `columns` times 8 of them, from first_col on. Unless `last`, the slots are read again, for other columns.
+// meanwhile() is called when all k-tiles have come and the last products still run.
+struct Nothing {
+  __device__ void operator()() const {}
+};
+template <class C, int columns, class Meanwhile = Nothing>
+__device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Shared& shared,
+                         const Releases<C>& slots, int tiles_k, int first, Slot<C>& slot, int first_col = 0,
+                         bool last = true, const Meanwhile& meanwhile = {}) {
   if constexpr (!C::design.first_mma_sets || C::cluster_k > 1) {
 #pragma unroll
-    for (int i = 0; i < C::rows_each * C::block_n / 2; ++i) (&sum[0][0][0])[i] = 0;
+    for (int i = 0; i < C::rows_each * columns * 4; ++i) (&sum[0][0][0])[i] = 0;
   }
   int before = 0;
   for (int t = 0; t < tiles_k; ++t) {
     ptx::mbarrier_wait(ptx::shared_address(&shared.full[slot.stage]), slot.parity);
-    const SharedAddress from_a = ptx::shared_address(shared.ring[slot.stage]), from_b = from_a + C::tile_a;
+    const SharedAddress from_a = ptx::shared_address(shared.ring[slot.stage]);
+    const SharedAddress from_b = from_a + C::tile_a + first_col * row;
     const MatrixDescriptor b(from_b, C::box_b, 8 * row, Swizzle::bytes128);
     ptx::wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < C::block_k / mma_k; ++step) {
+    for (int step = 0; step < row / mma_bytes; ++step) {
 #pragma unroll
       for (int i = 0; i < C::rows_each; ++i) {
         const MatrixDescriptor a(from_a + (first + i * mma_m) * row, 0, 8 * row, Swizzle::bytes128);
-        ptx::wgmma_m64k16<ptx::Major::mn>(sum[i], a + step * mma_k * element, b + step * mma_k * row,
-                                          t > 0 || step > 0 || !C::design.first_mma_sets);
+        multiply_step<C>(sum[i], a, b, step, t > 0 || step > 0 || !C::design.first_mma_sets);
       }
     }
     ptx::wgmma_commit_group();
     // These products run on; those of the k-tile before are complete, and its slot is free.
     ptx::wgmma_wait_group<1>();
-    if (t > 0) release(before);
+    if (t > 0 && last) slots.release(before);
     before = slot.stage;
     slot.advance();
   }
   // In ping-pong the other may begin: its products queue up behind these.
   if constexpr (C::design.ping_pong) {
     const int self = threadIdx.x / warpgroup_size - 1;
-    if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.turn[self ^ 1]));
+    if (threadIdx.x % warp_size == 0) ptx::mbarrier_arrive(ptx::shared_address(&shared.turn[self ^ 1]));
     slot.skip(tiles_k);
   }
+  meanwhile();
   ptx::wgmma_wait_group<0>();
 #pragma unroll
   for (int i = 0; i < C::rows_each; ++i) ptx::keep_sums(sum[i]);
-  if (tiles_k > 0) release(before);
+  if (tiles_k > 0 && last) slots.release(before);
 }
 
 }  // namespace ladder::rung_08

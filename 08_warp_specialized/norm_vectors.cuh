@@ -1,11 +1,10 @@
 // What the norm computes, eight elements at a time.
 #pragma once
 
-#include "common/rung.h"
+#include "08_warp_specialized/variants.h"
 
 namespace ladder::rung_08 {
 
-constexpr int warp_size = 32;
 constexpr int vector = 8;  // bf16 elements in 16 bytes
 
 __device__ inline float warp_sum(float value) {

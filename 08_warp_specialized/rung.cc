@@ -1,6 +1,22 @@
 #include "08_warp_specialized/variants.h"
 
 namespace ladder {
+namespace {
+
+// A gemm in a precision that rounds its operands first.
+template <Precision precision>
+Variant<Gemm> rounded(const char* name, const char* what, cudaError_t (*launch)(const Gemm&, cudaStream_t)) {
+  return {name,
+          what,
+          rung_08::rows_of_vectors,
+          launch,
+          precision,
+          rung_08::workspace_bytes<precision>,
+          rung_08::quantise<precision>};
+}
+
+}  // namespace
+
 const Rung& rung() {
   static const Rung r{
       .name = "08_warp_specialized",
@@ -42,6 +58,20 @@ const Rung& rung() {
             rung_08::gemm_split_4},
            {"split_8", "64x64 tiles, eight CTAs add up an eighth of k each", rung_08::rows_of_vectors,
             rung_08::gemm_split_8},
+           rounded<Precision::fp8>("fp8_128x128", "e4m3: 128x128 tiles", rung_08::gemm_fp8_128x128),
+           rounded<Precision::fp8>("fp8_promoted_128x128", "the same, every 128 of k added up in fp32",
+                                   rung_08::gemm_fp8_promoted_128x128),
+           rounded<Precision::fp8>("fp8_promoted_512", "every 512 of k", rung_08::gemm_fp8_promoted_512),
+           rounded<Precision::fp8>("fp8_promoted",
+                                   "128x256 tiles, halves in turn, every 128 of k added up in fp32",
+                                   rung_08::gemm_fp8_promoted),
+           rounded<Precision::fp8_e5m2>("fp8_e5m2", "A in e5m2", rung_08::gemm_fp8_e5m2),
+           rounded<Precision::fp8_block>("fp8_block_128x128", "128x128 tiles, and scales of blocks",
+                                         rung_08::gemm_fp8_block_128x128),
+           rounded<Precision::fp8_block>("fp8_block", "scales of 1x128 of A and 128x128 of B",
+                                         rung_08::gemm_fp8_block),
+           rounded<Precision::fp8>("fp8", "128x256 tiles, added up by the tensor core alone",
+                                   rung_08::gemm_fp8),
            {"64x128_share_a", "64x128 tiles in pairs which share A and follow each other down B's columns",
             rung_08::rows_of_vectors, rung_08::gemm_64x128_share_a},
            {"64x128_share_b", "64x128 tiles in pairs which share B and follow each other along A's rows",
@@ -69,6 +99,24 @@ const Rung& rung() {
            {"no_clusters", "a CTA for each row, however wide", any_shape, rung_08::fused_norm_no_clusters},
            {"row_in_cluster", "a row in the registers of a cluster", any_shape,
             rung_08::fused_norm_row_in_cluster}},
+      .norm_gemm = {{.name = "late_start",
+                     .what = "a sum, and a product that scales rows when the sum has ended",
+                     .unsupported = rung_08::norm_gemm_rows_of_vectors,
+                     .launch = rung_08::norm_gemm_late_start,
+                     .workspace_bytes = rung_08::norm_gemm_workspace_bytes,
+                     .prepare = rung_08::fold_gamma},
+                    {.name = "row_scales",
+                     .what = "the same, each starting while the one before still runs",
+                     .unsupported = rung_08::norm_gemm_rows_of_vectors,
+                     .launch = rung_08::norm_gemm_row_scales,
+                     .workspace_bytes = rung_08::norm_gemm_workspace_bytes,
+                     .prepare = rung_08::fold_gamma},
+                    {.name = "one_kernel",
+                     .what = "the product's producers add, just ahead of the tiles",
+                     .unsupported = rung_08::norm_gemm_rows_of_vectors,
+                     .launch = rung_08::norm_gemm_one_kernel,
+                     .workspace_bytes = rung_08::norm_gemm_workspace_bytes,
+                     .prepare = rung_08::fold_gamma}},
   };
   return r;
 }

@@ -1,18 +1,60 @@
 // What rung.cc lists: the launches of this rung's variants. The kernels are in gemm.cu and fused_norm.cu;
-// the division below is what both need to count tiles.
+// what stands first here is what both need.
 #pragma once
 
 #include "common/rung.h"
 
 namespace ladder::rung_08 {
 
+constexpr int warp_size = 32;
+
 __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
 }
 
+// What a gemm with operands of 8 bits multiplies: A [m, k] and B transposed [n, k], rounded, and of fp8_block
+// their scales, in the workspace.
+struct Workspace {
+  QuantisedLayout a, b;
+  BlockScales scales_a, scales_b;
+  unsigned char *a_elements, *b_elements;
+  float *a_scales = nullptr, *b_scales = nullptr;
+  std::size_t bytes = 0;
+
+  Workspace(Precision precision, const Gemm& p)
+      : a(precision, p.m, p.k),
+        b(precision, p.n, p.k),
+        scales_a(BlockScales::of_a(p.m, p.k)),
+        scales_b(BlockScales::of_b(p.n, p.k)) {
+    auto take = [&](std::size_t size) {
+      unsigned char* const part = static_cast<unsigned char*>(p.workspace) + bytes;
+      bytes += (size + 255) / 256 * 256;
+      return part;
+    };
+    a_elements = take(a.element_bytes());
+    b_elements = take(b.element_bytes());
+    if (precision != Precision::fp8_block) return;
+    a_scales = reinterpret_cast<float*>(take(scales_a.count() * sizeof(float)));
+    b_scales = reinterpret_cast<float*>(take(scales_b.count() * sizeof(float)));
+  }
+};
+template <Precision precision>
+std::size_t workspace_bytes(const Gemm& p) {
+  return Workspace(precision, p).bytes;
+}
+// Fills the workspace.
+template <Precision precision>
+cudaError_t quantise(const Gemm& p, cudaStream_t stream);
+
 // Why gemm, and why the norm's ring of bulk copies, cannot run a shape.
 std::string rows_of_vectors(const Gemm& p);
 std::string rows_in_ring(const FusedNorm& p);
+std::string norm_gemm_rows_of_vectors(const NormGemm& p);
+
+// norm_gemm's workspace, and what fills it: W' and room for the sums of squares; for one_kernel the progress,
+// too.
+std::size_t norm_gemm_workspace_bytes(const NormGemm& p);
+cudaError_t fold_gamma(const NormGemm& p, cudaStream_t stream);
 
 cudaError_t gemm_no_cluster(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_shared_a(const Gemm& p, cudaStream_t stream);
@@ -40,6 +82,17 @@ cudaError_t gemm_128x128(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x192(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_128x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_promoted_128x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_promoted_512(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_promoted(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_e5m2(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_block_128x128(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_block(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8(const Gemm& p, cudaStream_t stream);
+cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream);
+cudaError_t norm_gemm_row_scales(const NormGemm& p, cudaStream_t stream);
+cudaError_t norm_gemm_one_kernel(const NormGemm& p, cudaStream_t stream);
 cudaError_t fused_norm_ring_1_stage(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_ring(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_ring_3_stages(const FusedNorm& p, cudaStream_t stream);

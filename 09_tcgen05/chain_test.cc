@@ -37,6 +37,12 @@ HostMatrix numbers(int rows, int cols, int seed) {
   return matrix;
 }
 
+std::vector<float> wide(const HostMatrix& matrix) {
+  std::vector<float> values;
+  for (const __nv_bfloat16 x : matrix) values.push_back(__bfloat162float(x));
+  return values;
+}
+
 class Chain : public testing::TestWithParam<Precision> {};
 
 TEST_P(Chain, NormThenGemm) {
@@ -48,7 +54,9 @@ TEST_P(Chain, NormThenGemm) {
 
   const HostMatrix x = numbers(m, k, 1), residual = numbers(m, k, 2), gamma = numbers(1, k, 3),
                    b = numbers(k, n, 4);
-  Gemm gemm{m, n, k, on_device(x), on_device(b), on_device(HostMatrix(m * n))};
+  Gemm gemm{m, n, k, nullptr, nullptr, on_device(HostMatrix(m * n))};
+  gemm.a_fp32 = on_device(wide(x));
+  gemm.b_fp32 = on_device(wide(b));
   const std::size_t bytes = nvfp4 ? rung_09::workspace_bytes<Precision::nvfp4>(gemm)
                                   : rung_09::workspace_bytes<Precision::mxfp8>(gemm);
   gemm.workspace = on_device(std::vector<unsigned char>(bytes));
@@ -59,7 +67,7 @@ TEST_P(Chain, NormThenGemm) {
   const rung_09::Workspace workspace(precision, gemm);
   FusedNorm norm{m,
                  k,
-                 gemm.a,
+                 on_device(x),
                  on_device(residual),
                  on_device(gamma),
                  on_device(HostMatrix(m * k)),
@@ -75,18 +83,18 @@ TEST_P(Chain, NormThenGemm) {
   std::vector<unsigned char> elements(workspace.a.element_bytes()), scales(workspace.a.scale_bytes());
   succeed(cudaMemcpy(elements.data(), workspace.a_elements, elements.size(), cudaMemcpyDeviceToHost));
   succeed(cudaMemcpy(scales.data(), workspace.a_scales, scales.size(), cudaMemcpyDeviceToHost));
-  HostMatrix y(m * k), rounded_b = b, c(m * n);
+  std::vector<float> y(m * k), rounded_b = wide(b);
+  HostMatrix c(m * n);
   for (int row = 0; row < m; ++row) {
     for (int col = 0; col < k; ++col) {
       unsigned char byte = elements[row * workspace.a.pitch() + std::size_t(col) * workspace.a.bits / 8];
       if (nvfp4 && col % 2) byte >>= 4;
-      y[row * k + col] = __float2bfloat16_rn(
-          decoded_element(precision, byte) *
-          decoded_scale(precision, scales[workspace.a.scale_at(row, col / workspace.a.block)]));
+      y[row * k + col] = decoded_element(precision, byte) *
+                         decoded_scale(precision, scales[workspace.a.scale_at(row, col / workspace.a.block)]);
     }
   }
-  round_matrix(precision, rounded_b, k, n, true);
-  const GemmReference reference(gemm_shape(m, n, k), y, rounded_b, false);
+  round_matrix(precision, Factor::b, rounded_b, k, n);
+  const GemmReference reference(gemm_shape(m, n, k), precision, y, rounded_b, false);
   succeed(cudaMemcpy(c.data(), gemm.c, c.size() * sizeof c[0], cudaMemcpyDeviceToHost));
   Verdict verdict;
   for (std::size_t i = 0; i < c.size(); ++i)
@@ -100,10 +108,10 @@ TEST_P(Chain, NormThenGemm) {
                                          [&](std::uint64_t i) { return of_norm.y(i); });
   EXPECT_TRUE(stored.passed()) << stored.wrong << " wrong: " << stored.first_wrong;
 
-  for (const void* p :
-       {static_cast<const void*>(gemm.a), static_cast<const void*>(gemm.b), static_cast<const void*>(gemm.c),
-        static_cast<const void*>(gemm.workspace), static_cast<const void*>(norm.residual),
-        static_cast<const void*>(norm.gamma), static_cast<const void*>(norm.h)})
+  for (const void* p : {static_cast<const void*>(gemm.a_fp32), static_cast<const void*>(gemm.b_fp32),
+                        static_cast<const void*>(gemm.c), static_cast<const void*>(gemm.workspace),
+                        static_cast<const void*>(norm.x), static_cast<const void*>(norm.residual),
+                        static_cast<const void*>(norm.gamma), static_cast<const void*>(norm.h)})
     cudaFree(const_cast<void*>(p));
 }
 

@@ -13,7 +13,7 @@ struct Quantised {
   unsigned char *elements, *scales;
 };
 
-// Elements that a thread rounds together: a block; without scales, as many as 16 bytes of bf16 hold.
+// Elements that a thread rounds together: a block; without scales, as many as 32 bytes of fp32 hold.
 template <Precision precision>
 constexpr int unit = block<precision> ? block<precision> : 8;
 
@@ -30,28 +30,26 @@ __device__ void store_block(const Quantised& to, int row, int of_block, const fl
 
 // A: a thread for each block of a row. k is a multiple of the block.
 template <Precision precision>
-__global__ void __launch_bounds__(threads) quantise_rows(const __nv_bfloat16* from, Quantised to) {
+__global__ void __launch_bounds__(threads) quantise_rows(const float* from, Quantised to) {
   constexpr int length = unit<precision>;
   const int blocks = to.layout.cols / length;
   const std::size_t i = std::size_t(blockIdx.x) * threads + threadIdx.x;
   if (i >= std::size_t(to.layout.rows) * blocks) return;
   float x[length];
 #pragma unroll
-  for (int v = 0; v < length; v += 8) {
-    const uint4 bits = *reinterpret_cast<const uint4*>(from + i * length + v);
-    const unsigned pairs[4] = {bits.x, bits.y, bits.z, bits.w};
-#pragma unroll
-    for (int p = 0; p < 4; ++p) {
-      x[v + 2 * p] = __uint_as_float(pairs[p] << 16);
-      x[v + 2 * p + 1] = __uint_as_float(pairs[p] & 0xFFFF0000u);
-    }
+  for (int v = 0; v < length; v += 4) {
+    const float4 four = *reinterpret_cast<const float4*>(from + i * length + v);
+    x[v] = four.x;
+    x[v + 1] = four.y;
+    x[v + 2] = four.z;
+    x[v + 3] = four.w;
   }
   store_block<precision>(to, int(i / blocks), int(i % blocks), x);
 }
 
 // B: a thread for each block of a column, which becomes a row. Neighbours read neighbouring columns.
 template <Precision precision>
-__global__ void __launch_bounds__(threads) quantise_columns(const __nv_bfloat16* from, Quantised to) {
+__global__ void __launch_bounds__(threads) quantise_columns(const float* from, Quantised to) {
   constexpr int length = unit<precision>;
   const int n = to.layout.rows;
   const std::size_t i = std::size_t(blockIdx.x) * threads + threadIdx.x;
@@ -59,8 +57,7 @@ __global__ void __launch_bounds__(threads) quantise_columns(const __nv_bfloat16*
   const int col = int(i % n), of_block = int(i / n);
   float x[length];
 #pragma unroll
-  for (int j = 0; j < length; ++j)
-    x[j] = __bfloat162float(from[(std::size_t(of_block) * length + j) * n + col]);
+  for (int j = 0; j < length; ++j) x[j] = from[(std::size_t(of_block) * length + j) * n + col];
   store_block<precision>(to, col, of_block, x);
 }
 
@@ -80,9 +77,10 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream) {
     const cudaError_t error = cudaMemsetAsync(scales, 0, bytes, stream);
     if (error != cudaSuccess) return error;
   }
-  quantise_rows<precision><<<grid(w.a, length), threads, 0, stream>>>(p.a, {w.a, w.a_elements, w.a_scales});
+  quantise_rows<precision>
+      <<<grid(w.a, length), threads, 0, stream>>>(p.a_fp32, {w.a, w.a_elements, w.a_scales});
   quantise_columns<precision>
-      <<<grid(w.b, length), threads, 0, stream>>>(p.b, {w.b, w.b_elements, w.b_scales});
+      <<<grid(w.b, length), threads, 0, stream>>>(p.b_fp32, {w.b, w.b_elements, w.b_scales});
   return cudaGetLastError();
 }
 template cudaError_t quantise<Precision::fp8>(const Gemm&, cudaStream_t);

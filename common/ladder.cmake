@@ -69,11 +69,13 @@ function(ladder_objects target arch)
   ladder_architecture(${target} ${arch})
 endfunction()
 
-# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... ALSO 103a ...): the program NAME in bin/, the same objects on the
-# simulator as NAME_sim, their tests, and the rung's place in the course. ALSO: architectures that the same source must
-# build for, where PTX for ARCH does not run.
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... ALSO 103a ... NEWER 89 gemm_fp8.cu ... [NORM_GEMM]): the program
+# NAME in bin/, the same objects on the simulator as NAME_sim, their tests, and the rung's place in the course. ALSO:
+# architectures that the same source must build for, where PTX for ARCH does not run. NEWER: sources with kernels that
+# need more than ARCH, and what they need; their variants refuse to run on less. NORM_GEMM: the rung has the third
+# problem, too.
 function(ladder_rung name)
-  cmake_parse_arguments(rung "" "ARCH" "SOURCES;ALSO" ${ARGN})
+  cmake_parse_arguments(rung "NORM_GEMM" "ARCH" "SOURCES;ALSO;NEWER" ${ARGN})
   if(NOT rung_SOURCES)
     set(rung_SOURCES rung.cc gemm.cu fused_norm.cu)
   endif()
@@ -83,13 +85,26 @@ function(ladder_rung name)
   endforeach()
   set_target_properties(${name}_objects PROPERTIES LADDER_ARCH ${rung_ARCH})
 
-  add_executable(${name} $<TARGET_OBJECTS:${name}_objects>)
+  set(objects $<TARGET_OBJECTS:${name}_objects>)
+  if(rung_NEWER)
+    list(POP_FRONT rung_NEWER arch)
+    ladder_objects(${name}_newer ${arch} ${rung_NEWER})
+    set_target_properties(${name}_newer PROPERTIES LADDER_ARCH ${arch})
+    list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
+  endif()
+
+  add_executable(${name} ${objects})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF)
   target_link_libraries(${name} PRIVATE ladder_harness)
 
-  add_executable(${name}_sim $<TARGET_OBJECTS:${name}_objects>)
+  add_executable(${name}_sim ${objects})
   ladder_simulated(${name}_sim)
-  ladder_rung_tests(${name} ${rung_ARCH})
+  set(problems gemm fused_norm)
+  if(rung_NORM_GEMM)
+    list(APPEND problems norm_gemm)
+    set_property(GLOBAL APPEND PROPERTY LADDER_NORM_GEMM_RUNGS ${name})
+  endif()
+  ladder_rung_tests(${name} ${rung_ARCH} ${problems})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 

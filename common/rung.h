@@ -1,8 +1,8 @@
 // The contract between a rung and everything else. Read this first.
 //
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
-// other rung. It includes this header, common/ptx/* (from rung 04 on) and its own files, and nothing else.
-// The harness knows this header and no rung by name.
+// other rung, and some rungs a third, which is made of both. It includes this header, common/ptx/* (from rung
+// 04 on) and its own files, and nothing else. The harness knows this header and no rung by name.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -12,63 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "common/precision.h"
+
 namespace ladder {
 
 // The largest size of any dimension. Half of what an int holds: a loop may step past the end without
 // overflow.
 constexpr int max_dimension = 1 << 30;
-
-// What the factors of a product are rounded to. Most rungs know bf16 alone.
-//
-// Element x of a row becomes s · q(x / s), computed in fp32 and rounded to nearest even: q has the
-// precision's type, and s is the scale that a block of neighbours along the row shares.
-//   fp8    q is e4m3, at most ±448; there are no scales
-//   mxfp8  q is e4m3; a block is 32 elements; s is the smallest power of two, from 2^-127 on, with which
-//          none exceeds 448
-//   nvfp4  q is e2m1, at most ±6; a block is 16; s is the e4m3 nearest to the largest |x| / 6, and where it
-//   is
-//          0, so are they
-enum class Precision { bf16, fp8, mxfp8, nvfp4 };
-
-// A matrix [rows, cols] of such a precision in memory: `elements`, row-major, and `scales`, a byte for each
-// block, both aligned to 256 bytes. cols is a multiple of the block.
-//
-// Scales lie in tiles of 512 bytes: 128 rows by 4 blocks, as the tensor cores of rung 09 want them. From row
-// r to r + 1 of a tile it is 16 bytes, but the tile is folded: rows 32 to 63 lie 4 bytes on from rows 0 to
-// 31, and so on. Tiles follow each other along the row. What of a row's last tile is past cols is 0; what is
-// past the last row may be anything.
-struct QuantisedLayout {
-  int rows, cols;
-  int bits, block;  // of an element; elements that share a scale, 0: none do
-
-  __host__ __device__ constexpr QuantisedLayout(Precision precision, int rows_, int cols_)
-      : rows(rows_),
-        cols(cols_),
-        bits(precision == Precision::bf16    ? 16
-             : precision == Precision::nvfp4 ? 4
-                                             : 8),
-        block(precision == Precision::nvfp4   ? 16
-              : precision == Precision::mxfp8 ? 32
-                                              : 0) {}
-
-  // Bytes from a row to the next: 16-byte accesses are aligned. Two 4-bit elements are a byte, the first in
-  // its lower half.
-  __host__ __device__ constexpr std::size_t pitch() const {
-    return (std::size_t(cols) * bits / 8 + 15) / 16 * 16;
-  }
-  __host__ __device__ constexpr std::size_t element_bytes() const { return rows * pitch(); }
-  // Tiles of scales along a row and down a column.
-  __host__ __device__ constexpr int tiles_across() const { return block ? (cols / block + 3) / 4 : 0; }
-  __host__ __device__ constexpr int tiles_down() const { return (rows - 1) / 128 + 1; }
-  __host__ __device__ constexpr std::size_t scale_bytes() const {
-    return std::size_t(tiles_down()) * tiles_across() * 512;
-  }
-  // Where the scale of a row's block is.
-  __host__ __device__ constexpr std::size_t scale_at(int row, int of_block) const {
-    return (std::size_t(row / 128) * tiles_across() + of_block / 4) * 512 + row % 32 * 16 +
-           row % 128 / 32 * 4 + of_block % 4;
-  }
-};
 
 // C[m,n] = A[m,k] · B[k,n]. Row-major, bf16, accumulated in fp32, rounded once to bf16.
 // 1 <= m, n, k <= max_dimension; the product of two of them may pass 2^31, so elements are indexed with 64
@@ -80,6 +30,11 @@ struct Gemm {
   const __nv_bfloat16* b;
   __nv_bfloat16* c;
   void* workspace = nullptr;  // of the variant, see Variant
+
+  // Instead of a and b where the variant's precision is not bf16: the numbers before they are rounded.
+  const float* a_fp32 = nullptr;
+  const float* b_fp32 = nullptr;
+  void* c_typed = nullptr;  // instead of c where the precision stores C as another type, see format_of()
 };
 
 // h = bf16(x + residual); y = bf16(h · rsqrt(mean over the row of h² + eps) · gamma), in fp32 on the rounded
@@ -97,6 +52,28 @@ struct FusedNorm {
   unsigned char* y_scales = nullptr;    // and its scales
 };
 
+// A linear layer behind a residual add and an RMSNorm:
+//   h = bf16(x + residual)
+//   W' = bf16(gamma · W), each row of W by its element of gamma
+//   C = bf16(scale · (h · W')), scale = rsqrt(mean over the row of h² + eps), the product accumulated in fp32
+// x, residual and h are [rows, cols], w is [cols, n], c is [rows, n], gamma is [cols]; all row-major, bf16.
+// 1 <= rows, cols, n <= max_dimension.
+//
+// What FusedNorm multiplies into y is split up: gamma belongs to the weights and is folded into them once, by
+// prepare(), and a row's scale is a factor of its row of C. So no normalised matrix is ever stored. Either
+// way each term of a sum along cols is rounded once before it is added: there y, here W'.
+struct NormGemm {
+  int rows, cols, n;
+  const __nv_bfloat16* x;
+  const __nv_bfloat16* residual;
+  const __nv_bfloat16* gamma;
+  const __nv_bfloat16* w;
+  __nv_bfloat16* h;
+  __nv_bfloat16* c;
+  float eps;
+  void* workspace = nullptr;  // of the variant, see Variant
+};
+
 // One kernel, or one kernel with one trick left out.
 template <class Problem>
 struct Variant {
@@ -112,10 +89,13 @@ struct Variant {
   cudaError_t (*launch)(const Problem&, cudaStream_t);
 
   // What A and B are rounded to before they are multiplied, along k, or y when it is stored, along cols. A
-  // norm stores it as QuantisedLayout says. A gemm is given bf16 all the same, and brings its own kernels
-  // that round: prepare() enqueues them, they fill `workspace`, of workspace_bytes() and aligned to 256, and
-  // launch() reads it. They are not timed: in a chain of layers it is the layer before that rounds A, and B
-  // is rounded once. Null where there is nothing to prepare.
+  // norm stores it as QuantisedLayout says. A gemm is given fp32 (bf16 where that is its precision), and
+  // brings its own kernels that round: prepare() enqueues them, they fill `workspace`, of workspace_bytes()
+  // and aligned to 256, and launch() reads it. They are not timed: in a chain of layers it is the layer
+  // before that rounds A, and B is rounded once. Null where there is nothing to prepare.
+  //
+  // A norm_gemm keeps W' there, and what its kernels tell each other. launch() finds the workspace as
+  // prepare() or the launch before has left it.
   Precision precision = Precision::bf16;
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
@@ -141,6 +121,7 @@ struct Rung {
   ComputeCapability needs;
   std::vector<Variant<Gemm>> gemm;
   std::vector<Variant<FusedNorm>> fused_norm;
+  std::vector<Variant<NormGemm>> norm_gemm = {};  // some rungs' alone
 };
 
 // Defined once by each rung, in its rung.cc.

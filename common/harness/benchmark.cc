@@ -74,10 +74,14 @@ struct Runner {
     next_set = (next_set + 1) % sets;
   }
 
-  // Captures enough launches into one graph, every buffer set in turn and as often as any other.
-  void make_batch(double launch_us, cudaStream_t stream) {
+  // Every buffer set in turn and as often as any other.
+  void size_batch(double launch_us) {
     launches_per_sample = std::clamp(int(std::ceil(batch_us / std::max(launch_us, 0.5))), 1, max_batch);
     launches_per_sample = (launches_per_sample + sets - 1) / sets * sets;
+  }
+
+  // Captures a sample's launches into one graph.
+  void capture_batch(cudaStream_t stream) {
     cudaGraph_t graph = nullptr;
     check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "capturing " + contender->name);
     for (int i = 0; i < launches_per_sample; ++i) launch_once(stream);
@@ -92,7 +96,7 @@ struct Runner {
     if (batch) {
       check(cudaGraphLaunch(batch, stream), "launching " + contender->name);
     } else {
-      launch_once(stream);
+      for (int i = 0; i < launches_per_sample; ++i) launch_once(stream);
     }
     check(cudaEventRecord(events.end, stream), "recording an event");
   }
@@ -129,7 +133,7 @@ double quick_time_us(const Contender& contender, int sets) {
   return time_launches(runner, 5, s.stream);
 }
 
-Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats) {
+Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches) {
   Nvml nvml;
   Stream s;
   std::vector<Runner> runners;
@@ -137,7 +141,10 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
   for (const Contender& contender : contenders) {
     Runner& runner = runners.emplace_back(contender, sets);
     const double launch_us = warm_up(runner, s.stream);
-    if (launch_us < short_launch_us) runner.make_batch(launch_us, s.stream);
+    const bool as_graph =
+        launches == Launches::graph || (launches == Launches::automatic && launch_us < short_launch_us);
+    if (as_graph || launches == Launches::stream) runner.size_batch(launch_us);
+    if (as_graph) runner.capture_batch(s.stream);
     round_us += launch_us * runner.launches_per_sample;
   }
   if (repeats == 0) repeats = std::clamp(int(budget_us / round_us), round_us > 1e6 ? 3 : 5, max_rounds);

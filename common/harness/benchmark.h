@@ -37,11 +37,19 @@ struct Measurement {
 // The p-th quantile (0 … 1) of the samples, interpolated linearly; they need not be sorted.
 double quantile(std::vector<double> samples, double p);
 
+// What a sample is: one launch, or enough of them in a row that it takes about 500 µs, in a stream or as a
+// CUDA graph.
+enum class Launches {
+  automatic,  // one; a graph where a launch is shorter than 100 µs, so that the gap between them does not
+              // count
+  stream,     // in a row, one by one: the gaps count
+  graph,      // in a row, as a graph
+};
+
 // Times the contenders alternately: round by round each gives one sample, the order rotating, so that all see
-// the same clock and power. A sample is one launch, or, where a launch is shorter than 100 µs, a CUDA graph
-// of enough launches that the gap between them does not count. Launches rotate over `sets` buffer sets.
+// the same clock and power. Launches rotate over `sets` buffer sets.
 // `repeats` rounds; 0 means as many as fit 1.5 seconds, at least 5 (3 where a round takes over a second).
-Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats);
+Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches);
 
 // Microseconds per launch from a few launches, for choosing between algorithms.
 double quick_time_us(const Contender& contender, int sets);

@@ -32,14 +32,18 @@ Platform platform();
 
 // --- Only on a GPU. benchmark.h has the clock, measure().
 
-// C in fp32 by cuBLAS, row-major, on the host.
+// C of a gemm in bf16, in fp32 by cuBLAS; and the product [m,n] of a [m,k] and b [k,n], in fp64 by cuBLAS.
+// All row-major, the results on the host.
 std::vector<float> library_reference(const Gemm& p);
+std::vector<double> library_reference(const Gemm& shape, const std::vector<float>& a,
+                                      const std::vector<float>& b);
 
-// What a variant is timed beside: cuBLAS for the gemm, a plain copy for the norm. `sets` are the problems
-// that timings rotate over.
-// What is timed has this precision; cuBLAS multiplies bf16 all the same, the copy moves as many bytes.
+// What a variant of this precision is timed beside: cuBLAS for the gemm, where it has the precision, and a
+// plain copy of as many bytes for the norm. `sets` are the problems that timings rotate over.
 std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision precision);
 std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision precision);
+// A norm_gemm beside the same in two steps: the rung's own fused_norm, and then its gemm or cuBLAS's.
+std::vector<Contender> baselines(const std::vector<NormGemm>& sets, Precision precision);
 
 // --- Only on the simulator.
 

@@ -10,9 +10,12 @@
 
 namespace ladder {
 
-GuardedBuffer::GuardedBuffer(std::string name, Kind kind, std::uint64_t count)
-    : name_(std::move(name)), pattern_(kind == Kind::input ? 0xFF : 0xA5), count_(count) {
-  const std::uint64_t bytes = count * sizeof(__nv_bfloat16) + 2 * guard_bytes;
+GuardedBuffer::GuardedBuffer(std::string name, Kind kind, std::uint64_t count, std::size_t element_bytes)
+    : name_(std::move(name)),
+      pattern_(kind == Kind::input ? 0xFF : 0xA5),
+      count_(count),
+      element_bytes_(element_bytes) {
+  const std::uint64_t bytes = this->bytes() + 2 * guard_bytes;
   const cudaError_t error = cudaMalloc(reinterpret_cast<void**>(&allocation_), bytes);
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
@@ -31,19 +34,16 @@ GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept
     : name_(std::move(other.name_)),
       pattern_(other.pattern_),
       count_(other.count_),
+      element_bytes_(other.element_bytes_),
       allocation_(std::exchange(other.allocation_, nullptr)) {}
 
-__nv_bfloat16* GuardedBuffer::data() const {
-  return reinterpret_cast<__nv_bfloat16*>(allocation_ + guard_bytes);
-}
-
-void GuardedBuffer::poison() const {
-  check(cudaMemset(data(), 0xFF, count_ * sizeof(__nv_bfloat16)), "poisoning " + name_);
+void GuardedBuffer::poison(unsigned char pattern) const {
+  check(cudaMemset(data(), pattern, bytes()), "poisoning " + name_);
 }
 
 std::string GuardedBuffer::damage() const {
   std::vector<unsigned char> zone(guard_bytes);
-  const unsigned char* after = allocation_ + guard_bytes + count_ * sizeof(__nv_bfloat16);
+  const unsigned char* after = allocation_ + guard_bytes + bytes();
   for (const auto& [from, where] :
        {std::pair<const unsigned char*, const char*>{allocation_, "before the start"},
         {after, "past the end"}}) {
@@ -55,14 +55,9 @@ std::string GuardedBuffer::damage() const {
   return {};
 }
 
-void GuardedBuffer::copy_to_host(std::uint64_t first, std::span<__nv_bfloat16> to) const {
-  check(cudaMemcpy(to.data(), data() + first, to.size_bytes(), cudaMemcpyDeviceToHost),
+void GuardedBuffer::read(std::uint64_t first_byte, std::span<std::byte> to) const {
+  check(cudaMemcpy(to.data(), as<std::byte>() + first_byte, to.size(), cudaMemcpyDeviceToHost),
         "copying " + name_ + " to the host");
-}
-
-void GuardedBuffer::copy_from_host(std::span<const __nv_bfloat16> from) const {
-  check(cudaMemcpy(data(), from.data(), from.size_bytes(), cudaMemcpyHostToDevice),
-        "copying " + name_ + " to the GPU");
 }
 
 }  // namespace ladder

@@ -3,52 +3,63 @@
 
 #include <cuda_bf16.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
 
 namespace ladder {
 
-// `count` bf16 elements on the device. The zones before and after them are NaN for an input, so that a read
-// past an end spoils the result, and a pattern for an output, so that a write past an end is found.
+// `count` elements on the device, bf16 unless their size says otherwise. The zones before and after them are
+// NaN for an input, so that a read past an end spoils the result, and a pattern for an output, so that a
+// write past an end is found.
 class GuardedBuffer {
  public:
   enum class Kind { input, output };
 
   // Throws Failure(Exit::cannot_run) when the memory is exhausted.
-  GuardedBuffer(std::string name, Kind kind, std::uint64_t count);
+  GuardedBuffer(std::string name, Kind kind, std::uint64_t count,
+                std::size_t element_bytes = sizeof(__nv_bfloat16));
   ~GuardedBuffer();
   GuardedBuffer(GuardedBuffer&& other) noexcept;
   GuardedBuffer& operator=(GuardedBuffer&&) = delete;
 
-  __nv_bfloat16* data() const;  // aligned to 256 bytes
+  // Aligned to 256 bytes.
+  __nv_bfloat16* data() const { return as<__nv_bfloat16>(); }
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(allocation_ + guard_bytes);
+  }
   std::uint64_t count() const { return count_; }
+  std::uint64_t bytes() const { return count_ * element_bytes_; }
 
-  // Fills an output with NaN, so that an element the kernel does not write cannot pass for a result.
-  void poison() const;
+  // Fills an output so that an element the kernel does not write cannot pass for a result: with NaN, of any
+  // type of floating-point numbers; for s32 another pattern must do.
+  void poison(unsigned char pattern = 0xFF) const;
 
   // One line about a guard zone that a kernel has written to; empty if both are untouched.
   std::string damage() const;
 
-  // Copies elements [first, first + to.size()) to the host.
-  void copy_to_host(std::uint64_t first, std::span<__nv_bfloat16> to) const;
-
-  // Copies as many elements as there are, from the host.
-  void copy_from_host(std::span<const __nv_bfloat16> from) const;
+  // Copies elements [first, first + to.size()) to the host. T has the size of an element.
+  template <class T>
+  void copy_to_host(std::uint64_t first, std::span<T> to) const {
+    read(first * sizeof(T), std::as_writable_bytes(to));
+  }
 
  private:
   static constexpr std::uint64_t guard_bytes = 1 << 16;
+  void read(std::uint64_t first_byte, std::span<std::byte> to) const;
 
   std::string name_;
   unsigned char pattern_;
-  std::uint64_t count_;
+  std::uint64_t count_, element_bytes_;
   unsigned char* allocation_ = nullptr;
 };
 
 // How the elements of an input are drawn.
 struct Distribution {
   enum class Kind {
-    normal,   // mean + deviation · N(0,1), rounded to bf16
+    normal,   // mean + deviation · N(0,1)
     integer,  // uniform over the whole numbers -limit … limit: sums of products are exact in fp32 while they
               // fit 24 bits
   };
@@ -57,10 +68,11 @@ struct Distribution {
   int limit = 0;
 };
 
-// Fills the buffer's elements on the device. The values depend on the seed and the index alone.
+// Fills the buffer's elements, fp32 where they have four bytes, else bf16, on the device. The values depend
+// on the seed and the index alone.
 void fill(const GuardedBuffer& buffer, const Distribution& distribution, std::uint64_t seed);
 
-// How many elements of two buffers of the same size differ, bit by bit.
+// How many pairs of bytes of two buffers of the same size differ.
 std::uint64_t count_differences(const GuardedBuffer& a, const GuardedBuffer& b);
 
 }  // namespace ladder

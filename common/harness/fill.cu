@@ -15,7 +15,15 @@ __device__ std::uint64_t mix(std::uint64_t counter) {
   return z ^ (z >> 31);
 }
 
-__global__ void fill_kernel(__nv_bfloat16* out, std::uint64_t count, Distribution d, std::uint64_t seed) {
+__device__ void store(__nv_bfloat16* to, float value) {
+  *to = __float2bfloat16_rn(value);
+}
+__device__ void store(float* to, float value) {
+  *to = value;
+}
+
+template <class T>
+__global__ void fill_kernel(T* out, std::uint64_t count, Distribution d, std::uint64_t seed) {
   const std::uint64_t start = blockIdx.x * std::uint64_t(blockDim.x) + threadIdx.x;
   const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
   for (std::uint64_t i = start; i < count; i += stride) {
@@ -28,17 +36,16 @@ __global__ void fill_kernel(__nv_bfloat16* out, std::uint64_t count, Distributio
       const float v = float((bits >> 16) & 0xFFFFFF) * 0x1p-24f;
       value = d.mean + d.deviation * sqrtf(-2.0f * logf(u)) * cospif(2.0f * v);
     }
-    out[i] = __float2bfloat16_rn(value);
+    store(out + i, value);
   }
 }
 
 __device__ unsigned long long differences;
-__global__ void difference_kernel(const __nv_bfloat16* a, const __nv_bfloat16* b, std::uint64_t count) {
+__global__ void difference_kernel(const ushort* a, const ushort* b, std::uint64_t count) {
   const std::uint64_t start = blockIdx.x * std::uint64_t(blockDim.x) + threadIdx.x;
   const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
   unsigned long long found = 0;
-  for (std::uint64_t i = start; i < count; i += stride)
-    found += __bfloat16_as_ushort(a[i]) != __bfloat16_as_ushort(b[i]);
+  for (std::uint64_t i = start; i < count; i += stride) found += a[i] != b[i];
   if (found > 0) atomicAdd(&differences, found);
 }
 
@@ -50,14 +57,20 @@ unsigned blocks_for(std::uint64_t count) {
 }  // namespace
 
 void fill(const GuardedBuffer& buffer, const Distribution& distribution, std::uint64_t seed) {
-  fill_kernel<<<blocks_for(buffer.count()), threads>>>(buffer.data(), buffer.count(), distribution, seed);
+  const std::uint64_t count = buffer.count();
+  if (buffer.bytes() == count * sizeof(float)) {
+    fill_kernel<<<blocks_for(count), threads>>>(buffer.as<float>(), count, distribution, seed);
+  } else {
+    fill_kernel<<<blocks_for(count), threads>>>(buffer.data(), count, distribution, seed);
+  }
   check(cudaGetLastError(), "filling an input");
 }
 
 std::uint64_t count_differences(const GuardedBuffer& a, const GuardedBuffer& b) {
   unsigned long long found = 0;
   check(cudaMemcpyToSymbol(differences, &found, sizeof found), "comparing an output");
-  difference_kernel<<<blocks_for(a.count()), threads>>>(a.data(), b.data(), a.count());
+  const std::uint64_t halves = a.bytes() / sizeof(ushort);  // every element is a whole number of them
+  difference_kernel<<<blocks_for(halves), threads>>>(a.as<ushort>(), b.as<ushort>(), halves);
   check(cudaGetLastError(), "comparing an output");
   check(cudaMemcpyFromSymbol(&found, differences, sizeof found), "comparing an output");
   return found;

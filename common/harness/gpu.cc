@@ -3,6 +3,7 @@
 
 #include <fstream>
 #include <memory>
+#include <span>
 #include <stdexcept>
 
 #include "common/harness/cublas.h"
@@ -43,8 +44,25 @@ std::vector<float> library_reference(const Gemm& p) {
   return host;
 }
 
-std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision) {
-  return cublas_baselines(sets);
+std::vector<double> library_reference(const Gemm& shape, const std::vector<float>& a,
+                                      const std::vector<float>& b) {
+  auto on_device = [](const char* name, const std::vector<float>& matrix) {
+    const std::vector<double> wide(matrix.begin(), matrix.end());
+    GuardedBuffer buffer(name, GuardedBuffer::Kind::input, wide.size(), sizeof(double));
+    check(cudaMemcpy(buffer.as<void>(), wide.data(), buffer.bytes(), cudaMemcpyHostToDevice),
+          "copying the reference's factors to the GPU");
+    return buffer;
+  };
+  const GuardedBuffer wide_a = on_device("A in fp64", a), wide_b = on_device("B in fp64", b);
+  std::vector<double> host(std::size_t(shape.m) * std::size_t(shape.n));
+  const GuardedBuffer wide_c("C in fp64", GuardedBuffer::Kind::output, host.size(), sizeof(double));
+  cublas_reference(shape, wide_a.as<double>(), wide_b.as<double>(), wide_c.as<double>());
+  wide_c.copy_to_host(0, std::span(host));
+  return host;
+}
+
+std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision precision) {
+  return cublas_baselines(sets, precision);
 }
 
 // One plain copy that reads and writes together as many bytes as the norm must move, less what is over a

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "common/harness/failure.h"
+#include "common/harness/precision.h"
 #include "common/harness/problems.h"
 
 namespace ladder {
@@ -44,6 +45,17 @@ void append_names(const Rung& rung, std::string& text) {
   }
 }
 
+// "bf16, f16, tf32": the precisions of the rung's variants of a problem, in their order, which are not in the
+// text already.
+template <class Problem>
+void append_types(const Rung& rung, std::string& text) {
+  for (const auto& v : ProblemInfo<Problem>::variants(rung)) {
+    const std::string name = precision_name(v.precision);
+    if ((", " + text + ", ").find(", " + name + ", ") == std::string::npos)
+      text += (text.empty() ? "" : ", ") + name;
+  }
+}
+
 // The sizes as typed, before it is known which problem they belong to.
 struct Sizes {
   std::optional<int> m, n, k, rows, cols, size;
@@ -51,8 +63,17 @@ struct Sizes {
   bool any_norm() const { return rows || cols; }
 };
 
+std::string known_problems(const Rung& rung) {
+  return rung.norm_gemm.empty() ? "gemm, fused_norm" : "gemm, fused_norm, norm_gemm";
+}
+
 void choose_problems(const Rung& rung, const std::string& problem, const Sizes& sizes, Options& o) {
-  if (sizes.any_gemm() && sizes.any_norm())
+  o.norm_gemm = problem == "norm_gemm";
+  if (o.norm_gemm && rung.norm_gemm.empty())
+    bad_usage(std::string(rung.name) + " has no norm_gemm; there is: " + known_problems(rung));
+  if (o.norm_gemm && (sizes.m || sizes.k))
+    bad_usage("norm_gemm takes --rows, --cols, --n or --size, not --m or --k");
+  if (sizes.any_gemm() && sizes.any_norm() && !o.norm_gemm)
     bad_usage("--m, --n, --k belong to gemm, --rows, --cols to fused_norm: not both");
   if (sizes.size && (sizes.any_gemm() || sizes.any_norm()))
     bad_usage("--size sets every dimension: not beside --m, --n, --k, --rows or --cols");
@@ -76,20 +97,45 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     p.cols = sizes.size.value_or(sizes.cols.value_or(p.cols));
     o.norm_shape = p;
   }
-  if (o.soak &&
-      (o.gemm_shape || o.norm_shape || o.sweep || o.ablate || o.verify_only || o.counters || o.source))
+  if (o.norm_gemm && (sizes.n || sizes.any_norm() || sizes.size)) {
+    NormGemm p = ProblemInfo<NormGemm>::default_shape(o.device);
+    p.rows = sizes.size.value_or(sizes.rows.value_or(p.rows));
+    p.cols = sizes.size.value_or(sizes.cols.value_or(p.cols));
+    p.n = sizes.size.value_or(sizes.n.value_or(p.n));
+    o.norm_gemm_shape = p;
+  }
+  const bool sizes_given = o.gemm_shape || o.norm_shape || o.norm_gemm_shape;
+  if (o.soak && (sizes_given || o.sweep || o.ablate || o.verify_only || o.counters || o.source))
     bad_usage("--soak chooses the sizes itself and only checks: beside it only --variant, --seed, --json");
   if (o.counters && o.verify_only) bad_usage("--counters counts, --verify-only does not: not both");
   if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
-  if (o.sweep && (o.gemm_shape || o.norm_shape)) bad_usage("--sweep chooses the sizes itself: give it none");
+  if (o.sweep && sizes_given) bad_usage("--sweep chooses the sizes itself: give it none");
 
+  if (o.type) {
+    if (!o.variant.empty()) bad_usage("--type chooses variants: not beside --variant");
+    auto has_type = [&](const auto& variants) {
+      return std::any_of(variants.begin(), variants.end(),
+                         [&](const auto& v) { return v.precision == *o.type; });
+    };
+    const bool gemm_has = has_type(rung.gemm), norm_has = has_type(rung.fused_norm);
+    if ((!o.gemm || !gemm_has) && (!o.fused_norm || !norm_has)) {
+      std::string names;
+      if (o.gemm) append_types<Gemm>(rung, names);
+      if (o.fused_norm) append_types<FusedNorm>(rung, names);
+      bad_usage(std::string("no variant of type ") + precision_name(*o.type) + " here; there is: " + names);
+    }
+    o.gemm = o.gemm && gemm_has;
+    o.fused_norm = o.fused_norm && norm_has;
+  }
   if (o.variant.empty()) return;
   if (o.ablate) bad_usage("--ablate runs every variant: not beside --variant");
   const bool in_gemm = has_variant<Gemm>(rung, o.variant), in_norm = has_variant<FusedNorm>(rung, o.variant);
-  if ((!o.gemm || !in_gemm) && (!o.fused_norm || !in_norm)) {
+  const bool in_norm_gemm = has_variant<NormGemm>(rung, o.variant);
+  if ((!o.gemm || !in_gemm) && (!o.fused_norm || !in_norm) && (!o.norm_gemm || !in_norm_gemm)) {
     std::string names;
     if (o.gemm) append_names<Gemm>(rung, names);
     if (o.fused_norm) append_names<FusedNorm>(rung, names);
+    if (o.norm_gemm) append_names<NormGemm>(rung, names);
     bad_usage("no variant '" + o.variant + "' here; there is: " + names);
   }
   o.gemm = o.gemm && in_gemm;
@@ -102,7 +148,7 @@ void refuse_elsewhere(const std::string& option, const Rung& rung, DeviceKind de
   if (on_gpu && (option == "--counters" || option == "--source"))
     bad_usage(option + ": only on the simulator: use " + program_name(rung, DeviceKind::simulator) +
               ", or ncu");
-  if (!on_gpu && (option == "--sweep" || option == "--repeats"))
+  if (!on_gpu && (option == "--sweep" || option == "--repeats" || option == "--launches"))
     bad_usage(option + ": the simulator measures no times: use " + program_name(rung, DeviceKind::gpu));
 }
 
@@ -138,8 +184,8 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
     };
 
     refuse_elsewhere(option, rung, device);
-    if (option == "gemm" || option == "fused_norm") {
-      if (!problem.empty()) bad_usage("give one problem, gemm or fused_norm; without one both run");
+    if (option == "gemm" || option == "fused_norm" || option == "norm_gemm") {
+      if (!problem.empty()) bad_usage("give one problem; without one gemm and fused_norm run");
       problem = option;
     } else if (option == "--help" || option == "-h") {
       flag(o.help);
@@ -160,6 +206,15 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
     } else if (option == "--variant") {
       o.variant = value();
       if (o.variant.empty()) bad_usage("--variant needs a name (see --list)");
+    } else if (option == "--type") {
+      const std::string name = value();
+      o.type = precision_of(name);
+      if (!o.type) {
+        std::string names;
+        for (const Precision p : all_precisions)
+          names += std::string(names.empty() ? "" : ", ") + precision_name(p);
+        bad_usage("no type '" + name + "'; there is: " + names);
+      }
     } else if (option == "--ablate") {
       flag(o.ablate);
     } else if (option == "--sweep") {
@@ -178,6 +233,10 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       if (name == "cublas" && device == DeviceKind::simulator)
         bad_usage("--reference cublas: the simulator has no cuBLAS; its reference is the CPU");
       o.reference = name == "cpu" ? Reference::cpu : Reference::cublas;
+    } else if (option == "--launches") {
+      const std::string how = value();
+      if (how != "stream" && how != "graph") bad_usage("--launches is stream or graph, not '" + how + "'");
+      o.launches = how == "graph" ? Launches::graph : Launches::stream;
     } else if (option == "--repeats") {
       o.repeats = parse_number(option, value(), 1, 1000000);
     } else if (option == "--seed") {
@@ -188,8 +247,9 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
     } else if (option == "--table-rows") {
       flag(o.rows);
     } else {
-      bad_usage(option.starts_with("-") ? "unknown option '" + option + "'"
-                                        : "unknown problem '" + option + "'; there is: gemm, fused_norm");
+      bad_usage(option.starts_with("-")
+                    ? "unknown option '" + option + "'"
+                    : "unknown problem '" + option + "'; there is: " + known_problems(rung));
     }
   }
   choose_problems(rung, problem, sizes, o);
@@ -200,10 +260,12 @@ static const char what_to_run[] = R"(
 what to run
   gemm                 C[m,n] = A[m,k] B[k,n], bf16, fp32 accumulation
   fused_norm           h = x + residual; y = RMSNorm(h) gamma, row by row, bf16
+  norm_gemm            h = x + residual; C[rows,n] = RMSNorm(h) gamma W[cols,n]: some rungs have it
   --m M --n N --k K    sizes of the gemm; one left out keeps the course's
-  --rows R --cols C    sizes of the norm
+  --rows R --cols C    sizes of the norm, and with --n of norm_gemm
   --size N             every dimension at once
   --variant NAME       one of the rung's variants (see --list); without it, the rung itself
+  --type T             bf16, tf32, fp8, ...: the variant of this precision; with --ablate all of them
 )";
 
 static const char on_a_gpu[] = R"(  --ablate             every variant: what each trick buys
@@ -212,6 +274,8 @@ static const char on_a_gpu[] = R"(  --ablate             every variant: what eac
   --soak N             N launches over random shapes, back to back, every element of each compared
 
 how
+  --launches HOW       time launches in a row: one by one (stream), or as a CUDA graph (graph); without it,
+                       short ones as a graph, long ones singly
   --repeats N          timed samples per kernel (default: as many as fit 1.5 seconds, at least 3)
   --seed N             seed of the random inputs (default 1)
   --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes
@@ -250,15 +314,15 @@ std::string help_text(const Rung& rung, DeviceKind device) {
   const std::string name = program_name(rung, device);
   std::ostringstream out;
   out << name << ": " << rung.title << "\n\n"
-      << "usage: " << name << " [gemm|fused_norm] [options]\n\n"
+      << "usage: " << name << " [gemm|fused_norm|norm_gemm] [options]\n\n"
       << (on_gpu
-              ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm) "
-                "or a "
-                "plain copy\n(fused_norm), and prints a table. Without arguments: both problems at the "
-                "course's sizes, "
+              ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm), "
+                "a plain\ncopy (fused_norm) or both in two steps (norm_gemm), and prints a table. Without "
+                "arguments: gemm and\nfused_norm at the course's sizes, "
               : "Runs the rung's kernels on a simulated GPU, checks every element they write against fp64, "
                 "and "
-                "counts what a\nGPU's counters would. It has no times. Without arguments: both problems at "
+                "counts what a\nGPU's counters would. It has no times. Without arguments: gemm and "
+                "fused_norm at "
                 "small sizes, ")
       << shape_text(ProblemInfo<Gemm>::default_shape(device)) << "\nand "
       << shape_text(ProblemInfo<FusedNorm>::default_shape(device)) << ".\n"
@@ -280,6 +344,7 @@ std::string list_text(const Rung& rung) {
   };
   list("gemm      ", rung.gemm);
   list("fused_norm", rung.fused_norm);
+  list("norm_gemm ", rung.norm_gemm);
   return out.str();
 }
 

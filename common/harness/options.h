@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "common/harness/benchmark.h"
 #include "common/harness/problems.h"
 #include "common/rung.h"
 
@@ -24,10 +25,13 @@ struct Options {
 
   bool gemm = true;  // which problems to run
   bool fused_norm = true;
+  bool norm_gemm = false;          // only where it is named
   std::optional<Gemm> gemm_shape;  // sizes given on the command line, completed by the defaults
   std::optional<FusedNorm> norm_shape;
+  std::optional<NormGemm> norm_gemm_shape;
 
-  std::string variant;  // empty: the rung itself
+  std::string variant;            // empty: the rung itself
+  std::optional<Precision> type;  // only variants of this precision, without a variant the last of them
   bool ablate = false;
   bool sweep = false;
   bool verify_only = false;
@@ -38,6 +42,7 @@ struct Options {
   bool source = false;    // only on the simulator: the same, line by line
 
   int repeats = 0;  // 0: as many as fit a fixed time
+  Launches launches = Launches::automatic;
   std::uint64_t seed = 1;
   std::string json;   // empty: no file
   bool rows = false;  // table rows without the header, for the course's ladder

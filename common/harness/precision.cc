@@ -1,9 +1,13 @@
 #include "common/harness/precision.h"
 
+#include <cuda_fp16.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 
 #include "common/harness/parallel.h"
@@ -21,11 +25,33 @@ float round_to(float value, int fraction, int lowest, float largest) {
       std::ldexp(std::nearbyint(std::ldexp(value, fraction - exponent)), exponent - fraction);
   return std::clamp(rounded, -largest, largest);
 }
-float round_to_e4m3(float value) {
-  return round_to(value, 3, -6, 448);
+// Ties go away from zero: half of the last bit that stays is added, and what carries moves on.
+float round_to_tf32(float value) {
+  if (!std::isfinite(value)) return value;
+  return std::bit_cast<float>((std::bit_cast<std::uint32_t>(value) + 0x1000u) & 0xFFFFE000u);
 }
-float round_to_e2m1(float value) {
-  return round_to(value, 1, 0, 6);
+
+float round_to(Number number, float value) {
+  switch (number) {
+    case Number::bf16:
+      return __bfloat162float(__float2bfloat16_rn(value));
+    case Number::f16:
+      return __half2float(__float2half_rn(value));
+    case Number::tf32:
+      return round_to_tf32(value);
+    case Number::s8:
+      return std::isnan(value) ? 0 : std::clamp(std::nearbyint(value), -127.0f, 127.0f);
+    case Number::e4m3:
+      return round_to(value, 3, -6, 448);
+    case Number::e5m2:
+      return round_to(value, 2, -14, 57344);
+    case Number::e2m1:
+      return round_to(value, 1, 0, 6);
+    case Number::fp32:
+    case Number::s32:
+      break;
+  }
+  return value;
 }
 
 float decode(unsigned bits, int exponent_bits, int fraction_bits, int bias) {
@@ -46,18 +72,41 @@ const char* precision_name(Precision precision) {
   switch (precision) {
     case Precision::bf16:
       return "bf16";
+    case Precision::f16:
+      return "f16";
+    case Precision::f16_f16:
+      return "f16_f16";
+    case Precision::tf32:
+      return "tf32";
+    case Precision::fp32:
+      return "fp32";
+    case Precision::s8:
+      return "s8";
     case Precision::fp8:
       return "fp8";
+    case Precision::fp8_e5m2:
+      return "fp8_e5m2";
+    case Precision::fp8_block:
+      return "fp8_block";
     case Precision::mxfp8:
       return "mxfp8";
     case Precision::nvfp4:
       return "nvfp4";
+    case Precision::bf16_sparse:
+      return "bf16_sparse";
   }
   return "unknown";
 }
 
+std::optional<Precision> precision_of(const std::string& name) {
+  for (const Precision precision : all_precisions)
+    if (name == precision_name(precision)) return precision;
+  return {};
+}
+
 float scale_of(Precision precision, float largest) {
-  if (precision == Precision::nvfp4) return round_to_e4m3(largest / 6);
+  if (precision == Precision::fp8_block) return largest / 448;
+  if (precision == Precision::nvfp4) return round_to(Number::e4m3, largest / 6);
   if (precision != Precision::mxfp8) return 1;
   int exponent;
   const float fraction = std::frexp(largest / 448, &exponent);  // in [0.5, 1), or 0
@@ -66,8 +115,7 @@ float scale_of(Precision precision, float largest) {
 }
 
 float rounded_element(Precision precision, float x, float scale) {
-  if (scale == 0) return 0;
-  return scale * (precision == Precision::nvfp4 ? round_to_e2m1(x / scale) : round_to_e4m3(x / scale));
+  return scale == 0 ? 0 : scale * round_to(format_of(precision).a, x / scale);
 }
 
 float decoded_scale(Precision precision, unsigned char byte) {
@@ -81,29 +129,54 @@ float decoded_element(Precision precision, unsigned char bits) {
   return precision == Precision::nvfp4 ? decode(bits & 0xF, 2, 1, 1) : decode_e4m3(bits);
 }
 
-void round_matrix(Precision precision, std::vector<__nv_bfloat16>& matrix, int rows, int cols,
-                  bool down_columns) {
+// Two of every four stay, the largest, of equal ones the first. The last four may be fewer.
+static void prune(std::span<float> row) {
+  for (std::size_t first = 0; first < row.size(); first += 4) {
+    const auto four = row.subspan(first, std::min<std::size_t>(4, row.size() - first));
+    for (int extra = int(four.size()) - 2; extra > 0; --extra) {
+      float* least = nullptr;
+      for (float& x : four)
+        if (!std::isnan(x) && (!least || std::abs(x) <= std::abs(*least))) least = &x;
+      if (least) *least = std::numeric_limits<float>::quiet_NaN();  // for now: 0 may be one that stays
+    }
+    for (float& x : four)
+      if (std::isnan(x)) x = 0;
+  }
+}
+
+void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix, int rows, int cols) {
+  const Format format = format_of(precision);
+  const bool of_b = factor == Factor::b;
+  const Number number = of_b ? format.b : format.a;
   std::uint64_t lines = rows, length = cols, line_step = cols, step = 1;
-  if (down_columns) {
+  if (of_b) {
     std::swap(lines, length);
     std::swap(line_step, step);
   }
-  const int of_precision = QuantisedLayout(precision, 1, 32).block;
-  const std::uint64_t block = of_precision ? of_precision : 1;
-  parallel_slices(lines, 16, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t line = begin; line < end; ++line) {
-      for (std::uint64_t first = 0; first < length; first += block) {
-        __nv_bfloat16* const from = &matrix[line * line_step + first * step];
-        float largest = 0;
-        for (std::uint64_t i = 0; i < block; ++i)
-          largest = std::max(largest, std::abs(__bfloat162float(from[i * step])));
-        const float scale = scale_of(precision, largest);
-        for (std::uint64_t i = 0; i < block; ++i)
-          from[i * step] =
-              __float2bfloat16_rn(rounded_element(precision, __bfloat162float(from[i * step]), scale));
-      }
-    }
-  });
+  const std::uint64_t block = format.block ? format.block : 1;
+  const std::uint64_t abreast = of_b && precision == Precision::fp8_block ? block : 1;
+  parallel_slices(
+      (lines + abreast - 1) / abreast, 16, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+        for (std::uint64_t line = begin * abreast; line < std::min(end * abreast, lines); line += abreast) {
+          const std::uint64_t last_line = std::min(line + abreast, lines);
+          for (std::uint64_t first = 0; first < length; first += block) {
+            const std::uint64_t last = std::min(first + block, length);
+            auto for_each = [&](const auto& act) {
+              for (std::uint64_t l = line; l < last_line; ++l)
+                for (std::uint64_t i = first; i < last; ++i) act(matrix[l * line_step + i * step]);
+            };
+            float largest = 0;
+            if (format.block) for_each([&](float x) { largest = std::max(largest, std::abs(x)); });
+            const float scale = scale_of(precision, largest);
+            for_each([&](float& x) {
+              x = precision == Precision::s8 ? round_to(number, 32 * x)
+                  : scale == 0               ? 0
+                                             : scale * round_to(number, x / scale);
+            });
+          }
+          if (precision == Precision::bf16_sparse && !of_b) prune({&matrix[line * length], length});
+        }
+      });
 }
 
 }  // namespace ladder

@@ -2,15 +2,21 @@
 // for. Written from the definition and not from a rung's kernel, which it judges.
 #pragma once
 
-#include <cuda_bf16.h>
-
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "common/rung.h"
 
 namespace ladder {
 
+constexpr Precision all_precisions[] = {Precision::bf16,  Precision::f16,      Precision::f16_f16,
+                                        Precision::tf32,  Precision::fp32,     Precision::s8,
+                                        Precision::fp8,   Precision::fp8_e5m2, Precision::fp8_block,
+                                        Precision::mxfp8, Precision::nvfp4,    Precision::bf16_sparse};
+
 const char* precision_name(Precision precision);
+std::optional<Precision> precision_of(const std::string& name);
 
 // The scale of a block whose largest absolute value this is; 1 without scales. Grows with it.
 float scale_of(Precision precision, float largest);
@@ -22,9 +28,11 @@ float rounded_element(Precision precision, float x, float scale);
 float decoded_scale(Precision precision, unsigned char byte);
 float decoded_element(Precision precision, unsigned char bits);
 
-// Rounds a matrix of row-major bf16 in place, with blocks along its rows or, as a gemm's B has them, down its
-// columns. Exact: bf16 has more bits than an element and its scale together.
-void round_matrix(Precision precision, std::vector<__nv_bfloat16>& matrix, int rows, int cols,
-                  bool down_columns);
+enum class Factor { a, b };
+
+// Rounds a row-major matrix in place: A with its blocks along rows, B down columns. What the tensor core
+// multiplies, without error but for fp8_block, whose scales make 28 bits of an element. Of s8 the whole
+// numbers, without their scale.
+void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix, int rows, int cols);
 
 }  // namespace ladder

@@ -38,11 +38,39 @@ std::vector<FusedNorm> ProblemInfo<FusedNorm>::sweep_shapes() {
           norm_shape(4096, 16384), norm_shape(4096, 32768), norm_shape(2048, 65536)};
 }
 
+std::vector<NormGemm> ProblemInfo<NormGemm>::verify_shapes() {
+  return {
+      norm_gemm_shape(1, 8, 8),          norm_gemm_shape(7, 16, 24),     norm_gemm_shape(130, 40, 8),
+      norm_gemm_shape(65, 1032, 16),     norm_gemm_shape(129, 520, 8),   norm_gemm_shape(385, 72, 136),
+      norm_gemm_shape(257, 520, 264),    norm_gemm_shape(3, 2056, 72),   norm_gemm_shape(300, 344, 520),
+      norm_gemm_shape(1000, 1016, 1032), norm_gemm_shape(129, 8200, 24), norm_gemm_shape(8192, 4096, 4096)};
+}
+
+// Layers of transformers, from few rows to many, and a wide and a narrow product.
+std::vector<NormGemm> ProblemInfo<NormGemm>::sweep_shapes() {
+  return {norm_gemm_shape(128, 4096, 4096),   norm_gemm_shape(512, 4096, 4096),
+          norm_gemm_shape(2048, 4096, 4096),  norm_gemm_shape(8192, 4096, 1024),
+          norm_gemm_shape(8192, 4096, 4096),  norm_gemm_shape(8192, 4096, 14336),
+          norm_gemm_shape(16384, 8192, 8192), norm_gemm_shape(128, 8192, 8192)};
+}
+
+Gemm gemm_of(const NormGemm& p) {
+  return gemm_shape(p.rows, p.n, p.cols);
+}
+
+FusedNorm norm_of(const NormGemm& p) {
+  return {p.rows, p.cols, p.x, p.residual, p.gamma, p.h, nullptr, p.eps};
+}
+
 bool quick_on_cpu(const Gemm& p) {
   return double(p.m) * p.n * p.k < 0x1p25;
 }
 bool quick_on_cpu(const FusedNorm& p) {
   return double(p.rows) * p.cols < 0x1.6p20;
+}
+
+bool quick_on_cpu(const NormGemm& p) {
+  return quick_on_cpu(gemm_of(p)) && quick_on_cpu(norm_of(p));
 }
 
 bool quick_on_simulator(const Gemm& p) {
@@ -54,6 +82,10 @@ bool quick_on_simulator(const FusedNorm& p) {
   return double(p.rows) * p.cols < 0x1.6p20;
 }
 
+bool quick_on_simulator(const NormGemm& p) {
+  return quick_on_simulator(gemm_of(p)) && quick_on_simulator(norm_of(p));
+}
+
 std::string shape_text(const Gemm& p) {
   return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
 }
@@ -62,23 +94,49 @@ std::string shape_text(const FusedNorm& p) {
   return std::to_string(p.rows) + "x" + std::to_string(p.cols);
 }
 
+std::string shape_text(const NormGemm& p) {
+  return shape_text(norm_of(p)) + "x" + std::to_string(p.n);
+}
+
 static std::uint64_t product(int x, int y) {
   return std::uint64_t(x) * std::uint64_t(y);
 }
 
+static std::uint64_t bytes(std::uint64_t elements, Number number) {
+  return elements * (bits_of(number) / 4) / 2;  // half-bytes first: the largest shape's still fit
+}
+
+static std::uint64_t blocks(int size, int block) {
+  return std::uint64_t((size - 1) / block + 1);
+}
+
+// A, or y of the norm: of every row a scale for each block.
 static std::uint64_t matrix_bytes(Precision precision, int rows, int cols) {
-  if (precision == Precision::bf16) return 2 * product(rows, cols);
-  const QuantisedLayout layout(precision, rows, cols);
-  return layout.element_bytes() + layout.scale_bytes();
+  const Format format = format_of(precision);
+  // Two elements of four, and two bits for each of them that say which.
+  if (precision == Precision::bf16_sparse) return product(rows, cols) * 9 / 8;
+  const std::uint64_t scales = format.block ? rows * blocks(cols, format.block) : 0;
+  return bytes(product(rows, cols), format.a) + scales * (precision == Precision::fp8_block ? 4 : 1);
+}
+
+static std::uint64_t bytes_of_b(const Gemm& p, Precision precision) {
+  if (precision == Precision::bf16_sparse) return matrix_bytes(Precision::bf16, p.n, p.k);
+  if (precision == Precision::fp8_block) return product(p.n, p.k) + 4 * blocks(p.n, 128) * blocks(p.k, 128);
+  return matrix_bytes(precision, p.n, p.k);
 }
 
 std::uint64_t footprint_bytes(const Gemm& p, Precision precision) {
-  return matrix_bytes(precision, p.m, p.k) + matrix_bytes(precision, p.n, p.k) + 2 * product(p.m, p.n);
+  return matrix_bytes(precision, p.m, p.k) + bytes_of_b(p, precision) +
+         bytes(product(p.m, p.n), format_of(precision).c);
 }
 
 std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision) {
   return 3 * 2 * product(p.rows, p.cols) + matrix_bytes(precision, p.rows, p.cols) +
          2 * std::uint64_t(p.cols);
+}
+
+std::uint64_t footprint_bytes(const NormGemm& p, Precision) {
+  return footprint_bytes(gemm_of(p)) + 2 * 2 * product(p.rows, p.cols) + 2 * std::uint64_t(p.cols);
 }
 
 double score(const Gemm& p, Precision, double microseconds) {
@@ -87,6 +145,10 @@ double score(const Gemm& p, Precision, double microseconds) {
 
 double score(const FusedNorm& p, Precision precision, double microseconds) {
   return double(footprint_bytes(p, precision)) / microseconds * 1e-3;
+}
+
+double score(const NormGemm& p, Precision precision, double microseconds) {
+  return score(gemm_of(p), precision, microseconds);
 }
 
 }  // namespace ladder

@@ -1,5 +1,5 @@
 // The course's problems as sizes: their names, their shapes, and what each must compute and move. A shape is
-// the problem's own struct (Gemm, FusedNorm) with null pointers.
+// the problem's own struct (Gemm, FusedNorm, NormGemm) with null pointers.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,9 @@ inline Gemm gemm_shape(int m, int n, int k) {
 }
 inline FusedNorm norm_shape(int rows, int cols) {
   return {rows, cols, nullptr, nullptr, nullptr, nullptr, nullptr, 1e-5f};
+}
+inline NormGemm norm_gemm_shape(int rows, int cols, int n) {
+  return {rows, cols, n, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 1e-5f};
 }
 
 // What the harness needs to know of a problem to handle every problem alike.
@@ -53,26 +56,48 @@ struct ProblemInfo<FusedNorm> {
   static const std::vector<Variant<FusedNorm>>& variants(const Rung& r) { return r.fused_norm; }
 };
 
+template <>
+struct ProblemInfo<NormGemm> {
+  static constexpr const char* name = "norm_gemm";
+  static constexpr const char* unit = "TFLOPS";
+  static constexpr const char* score_field = "tflops";
+  static NormGemm default_shape(DeviceKind device) {
+    return device == DeviceKind::gpu ? norm_gemm_shape(8192, 4096, 4096) : norm_gemm_shape(256, 256, 256);
+  }
+  static std::vector<NormGemm> verify_shapes();
+  static std::vector<NormGemm> sweep_shapes();
+  static const std::vector<Variant<NormGemm>>& variants(const Rung& r) { return r.norm_gemm; }
+};
+
+// Its product on its own: h · W', and its norm: x + residual to h.
+Gemm gemm_of(const NormGemm& p);
+FusedNorm norm_of(const NormGemm& p);
+
 // Whether the CPU computes the problem in well under a second: what --verify-only keeps with --reference cpu.
 bool quick_on_cpu(const Gemm& p);
 bool quick_on_cpu(const FusedNorm& p);
+bool quick_on_cpu(const NormGemm& p);
 
 // Whether the simulator runs any rung's kernel on it in about a second: what --verify-only keeps there. Every
 // tile of the gemm counts in full.
 bool quick_on_simulator(const Gemm& p);
 bool quick_on_simulator(const FusedNorm& p);
+bool quick_on_simulator(const NormGemm& p);
 
 std::string shape_text(const Gemm& p);       // "4096x4096x4096" (m x n x k)
 std::string shape_text(const FusedNorm& p);  // "16384x8192" (rows x cols)
+std::string shape_text(const NormGemm& p);   // "8192x4096x4096" (rows x cols x n)
 
 // Bytes of device memory that one set of inputs and outputs takes.
 // In another precision A and B of the gemm take its bytes, and y of the norm.
 std::uint64_t footprint_bytes(const Gemm& p, Precision precision = Precision::bf16);
 std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision = Precision::bf16);
+std::uint64_t footprint_bytes(const NormGemm& p, Precision precision = Precision::bf16);
 
 // The score at a given time per launch: TFLOPS = 2·m·n·k / time for the gemm, GB/s over the bytes that must
-// move, 4·rows·cols·2 + 2·cols in bf16, for the norm.
+// move, 4·rows·cols·2 + 2·cols in bf16, for the norm; TFLOPS of the product alone for norm_gemm.
 double score(const Gemm& p, Precision precision, double microseconds);
 double score(const FusedNorm& p, Precision precision, double microseconds);
+double score(const NormGemm& p, Precision precision, double microseconds);
 
 }  // namespace ladder

@@ -13,10 +13,21 @@ double wide(__nv_bfloat16 value) {
   return __bfloat162float(value);
 }
 
+std::vector<float> widened(const HostMatrix& matrix) {
+  std::vector<float> wide_matrix(matrix.size());
+  std::transform(matrix.begin(), matrix.end(), wide_matrix.begin(), __bfloat162float);
+  return wide_matrix;
+}
+
 }  // namespace
 
-GemmReference::GemmReference(const Gemm& shape, HostMatrix a, HostMatrix b, bool whole_numbers)
+GemmReference::GemmReference(const Gemm& shape, const HostMatrix& a, const HostMatrix& b, bool whole_numbers)
+    : GemmReference(shape, Precision::bf16, widened(a), widened(b), whole_numbers) {}
+
+GemmReference::GemmReference(const Gemm& shape, Precision precision, std::vector<float> a,
+                             std::vector<float> b, bool whole_numbers)
     : shape_(shape),
+      precision_(precision),
       a_(std::move(a)),
       b_(std::move(b)),
       whole_numbers_(whole_numbers),
@@ -26,13 +37,13 @@ GemmReference::GemmReference(const Gemm& shape, HostMatrix a, HostMatrix b, bool
   parallel_slices(shape_.m, 64, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i) {
       double squares = 0;
-      for (std::uint64_t l = i * k; l < (i + 1) * k; ++l) squares += wide(a_[l]) * wide(a_[l]);
+      for (std::uint64_t l = i * k; l < (i + 1) * k; ++l) squares += double(a_[l]) * a_[l];
       row_norms_[i] = std::sqrt(squares);
     }
   });
   parallel_slices(n, 64, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t l = 0; l < k; ++l)
-      for (std::uint64_t j = begin; j < end; ++j) col_norms_[j] += wide(b_[l * n + j]) * wide(b_[l * n + j]);
+      for (std::uint64_t j = begin; j < end; ++j) col_norms_[j] += double(b_[l * n + j]) * b_[l * n + j];
     for (std::uint64_t j = begin; j < end; ++j) col_norms_[j] = std::sqrt(col_norms_[j]);
   });
 }
@@ -40,23 +51,20 @@ GemmReference::GemmReference(const Gemm& shape, HostMatrix a, HostMatrix b, bool
 double GemmReference::exact(std::uint64_t index) const {
   const std::uint64_t n = shape_.n, k = shape_.k, row = index / n, col = index % n;
   double sum = 0;
-  for (std::uint64_t l = 0; l < k; ++l) sum += wide(a_[row * k + l]) * wide(b_[l * n + col]);
+  for (std::uint64_t l = 0; l < k; ++l) sum += double(a_[row * k + l]) * b_[l * n + col];
   return sum;
 }
 
-std::vector<float> GemmReference::all() const {
+std::vector<double> GemmReference::all() const {
   const std::uint64_t n = shape_.n, k = shape_.k;
-  std::vector<float> wide_b(b_.size()), c(shape_.m * n);
-  std::transform(b_.begin(), b_.end(), wide_b.begin(), [](__nv_bfloat16 v) { return __bfloat162float(v); });
+  std::vector<double> c(shape_.m * n);
   parallel_slices(shape_.m, 1, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-    std::vector<double> row(n);
     for (std::uint64_t i = begin; i < end; ++i) {
-      std::fill(row.begin(), row.end(), 0.0);
+      double* const row = &c[i * n];
       for (std::uint64_t l = 0; l < k; ++l) {
-        const double a = wide(a_[i * k + l]);
-        for (std::uint64_t j = 0; j < n; ++j) row[j] += a * wide_b[l * n + j];
+        const double a = a_[i * k + l];
+        for (std::uint64_t j = 0; j < n; ++j) row[j] += a * b_[l * n + j];
       }
-      std::copy(row.begin(), row.end(), &c[i * n]);
     }
   });
   return c;
@@ -64,7 +72,8 @@ std::vector<float> GemmReference::all() const {
 
 Expected GemmReference::expected(std::uint64_t index, double value, int accumulations) const {
   if (whole_numbers_) return {value, 0};
-  const double one = accumulation_slack(shape_.k, row_norms_[index / shape_.n], col_norms_[index % shape_.n]);
+  const double one =
+      accumulation_slack(precision_, shape_.k, row_norms_[index / shape_.n], col_norms_[index % shape_.n]);
   return {value, accumulations * one};
 }
 
@@ -95,6 +104,38 @@ Expected NormReference::h(std::uint64_t index) const {
 Expected NormReference::y(std::uint64_t index) const {
   const double y = rounded_h(index) * scales_[index / shape_.cols] * wide(gamma_[index % shape_.cols]);
   return {y, norm_slack(y, shape_.cols)};
+}
+
+std::vector<float> folded_weights(const NormGemm& shape, const HostMatrix& gamma, const HostMatrix& w) {
+  const std::uint64_t n = shape.n;
+  std::vector<float> folded(w.size());
+  parallel_slices(shape.cols, 1, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin * n; i < end * n; ++i)
+      folded[i] = float(wide(round_to_bf16(wide(gamma[i / n]) * wide(w[i]))));
+  });
+  return folded;
+}
+
+std::vector<float> sum_of(const HostMatrix& x, const HostMatrix& residual) {
+  std::vector<float> h(x.size());
+  parallel_slices(h.size(), 1 << 14, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i)
+      h[i] = float(wide(round_to_bf16(wide(x[i]) + wide(residual[i]))));
+  });
+  return h;
+}
+
+NormGemmReference::NormGemmReference(const NormGemm& shape, const HostMatrix& x, const HostMatrix& residual,
+                                     const HostMatrix& gamma, const HostMatrix& w, bool whole_numbers)
+    : shape_(shape),
+      norm_(norm_of(shape), x, residual, gamma),
+      product_(gemm_of(shape), Precision::bf16, sum_of(x, residual), folded_weights(shape, gamma, w),
+               whole_numbers) {}
+
+Expected NormGemmReference::c(std::uint64_t index, double product, int accumulations) const {
+  const Expected e = product_.expected(index, product, accumulations);
+  const double scale = norm_.scale(index / shape_.n), value = scale * e.exact, slack = scale * e.slack;
+  return {value, slack + norm_slack(std::abs(value) + slack, shape_.cols)};
 }
 
 }  // namespace ladder

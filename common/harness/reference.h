@@ -15,20 +15,23 @@ using HostMatrix = std::vector<__nv_bfloat16>;  // row-major
 
 class GemmReference {
  public:
-  // `whole_numbers`: all elements are, and every sum of |a·b| along k is below 2^24, so that fp32 adds them
-  // up without error in any order.
-  GemmReference(const Gemm& shape, HostMatrix a, HostMatrix b, bool whole_numbers);
+  // The product of matrices that are rounded to the precision already. `whole_numbers`: all elements are, and
+  // every sum of |a·b| along k is below 2^exact_bits(), so that they are added up without error in any order.
+  GemmReference(const Gemm& shape, Precision precision, std::vector<float> a, std::vector<float> b,
+                bool whole_numbers);
+  GemmReference(const Gemm& shape, const HostMatrix& a, const HostMatrix& b, bool whole_numbers);
 
   double exact(std::uint64_t index) const;  // element `index` of C in fp64
-  std::vector<float> all() const;           // every element, summed in fp64, as fp32: 2·m·n·k operations
+  std::vector<double> all() const;          // every element in fp64: 2·m·n·k operations
 
-  // What element `index` may be when `value` stands for it and `accumulations` results of fp32 accumulation
-  // are being compared: 1 against fp64, 2 against another fp32 result.
+  // What element `index` may be when `value` stands for it and `accumulations` results of the precision's
+  // accumulation are being compared: 1 against fp64, 2 against another such result.
   Expected expected(std::uint64_t index, double value, int accumulations) const;
 
  private:
   Gemm shape_;
-  HostMatrix a_, b_;
+  Precision precision_;
+  std::vector<float> a_, b_;
   bool whole_numbers_;
   std::vector<double> row_norms_, col_norms_;  // |a_i|₂ and |b_j|₂
 };
@@ -39,6 +42,7 @@ class NormReference {
 
   Expected h(std::uint64_t index) const;  // one value alone is right
   Expected y(std::uint64_t index) const;  // in fp64 from the rounded h
+  double scale(std::uint64_t row) const { return scales_[row]; }
 
  private:
   double rounded_h(std::uint64_t index) const;
@@ -47,5 +51,26 @@ class NormReference {
   HostMatrix x_, residual_, gamma_;
   std::vector<double> scales_;  // 1 / sqrt(mean of h² + eps), one per row
 };
+
+class NormGemmReference {
+ public:
+  // `whole_numbers`: as for the gemm, of h and W'.
+  NormGemmReference(const NormGemm& shape, const HostMatrix& x, const HostMatrix& residual,
+                    const HostMatrix& gamma, const HostMatrix& w, bool whole_numbers);
+
+  Expected h(std::uint64_t index) const { return norm_.h(index); }
+  const GemmReference& product() const { return product_; }  // h · W'
+  // C, when `product` stands for that element of the product, and it is compared as GemmReference's is.
+  Expected c(std::uint64_t index, double product, int accumulations) const;
+
+ private:
+  NormGemm shape_;
+  NormReference norm_;
+  GemmReference product_;
+};
+
+// W' of a NormGemm, and its h: rounded to bf16.
+std::vector<float> folded_weights(const NormGemm& shape, const HostMatrix& gamma, const HostMatrix& w);
+std::vector<float> sum_of(const HostMatrix& x, const HostMatrix& residual);
 
 }  // namespace ladder

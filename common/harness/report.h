@@ -61,6 +61,7 @@ struct Result {
   Verdict verdict;
   std::string fault;                       // one line: what is wrong; empty when verified
   std::optional<Measurement> measurement;  // timings[0] is the variant, the rest are the baselines
+  std::optional<double> relative_error;    // of a timed gemm: of C, beside the product of unrounded factors
   std::vector<double> scores;              // of the timings, in the problem's unit
   std::optional<Counters> counters;        // on the simulator
 };

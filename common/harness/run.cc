@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <type_traits>
 
 #include "common/harness/counters.h"
 #include "common/harness/device.h"
@@ -22,24 +23,41 @@ namespace {
 // Device memory that a run takes: the buffer sets and, beside them, the reference C in fp32 or the norm's
 // rival, the copy; and what cuBLAS's workspace, the guard zones and the context need. In floating point,
 // since the largest shapes pass 2^64.
-// In another precision a set has its operands or y beside those in bf16, and the reference the rounded ones.
+// In another precision a set of the gemm has its inputs in fp32, in the variant's layout and in the
+// library's, and the reference is in fp64; one of the norm has y twice.
 constexpr double memory_slack = 256 << 20;
 double bytes_needed(const Gemm& p, int sets, bool, bool bf16_only) {
-  const double inputs = double(footprint_bytes(p)) - 2.0 * p.m * p.n;
-  return double(footprint_bytes(p)) * sets + (bf16_only ? 0 : inputs * (sets + 1)) + 4.0 * p.m * p.n +
-         memory_slack;
+  const double inputs = double(p.m) * p.k + double(p.k) * p.n, outputs = double(p.m) * p.n;
+  const double of_a_set = bf16_only ? 2 * inputs + 2 * outputs : 12 * inputs + 4 * outputs;
+  const double reference = bf16_only ? 4 * outputs : 8 * (inputs + outputs);
+  return of_a_set * sets + reference + memory_slack;
 }
 double bytes_needed(const FusedNorm& p, int sets, bool timed, bool bf16_only) {
   return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) +
          (bf16_only ? 0 : 2.0 * p.rows * p.cols * sets) + memory_slack;
 }
 
-// Host memory that a check takes: the inputs, the reference, and a chunk of the output.
-double host_bytes_needed(const Gemm& p) {
-  return 2.0 * footprint_bytes(p) + 4.0 * p.m * p.n + memory_slack;
+double bytes_needed(const NormGemm& p, int sets, bool timed, bool) {
+  // The variant's W', and the rivals' y; while the reference is computed, h, W' and C in fp64.
+  const double weights = 2.0 * p.cols * p.n, matrix = 2.0 * p.rows * p.cols;
+  return (double(footprint_bytes(p)) + weights + (timed ? matrix : 0)) * sets + 4 * (weights + matrix) +
+         8.0 * p.rows * p.n + memory_slack;
 }
-double host_bytes_needed(const FusedNorm& p) {
+
+// Host memory that a check takes: the inputs in fp32 and as they are copied, the reference, in fp64 and as it
+// is copied, and a chunk of the output.
+double host_bytes_needed(const Gemm& p, bool bf16_only) {
+  const double inputs = double(p.m) * p.k + double(p.k) * p.n, outputs = double(p.m) * p.n;
+  return (bf16_only ? 6 : 12) * inputs + 12 * outputs + memory_slack;
+}
+double host_bytes_needed(const FusedNorm& p, bool) {
   return double(footprint_bytes(p)) + 8.0 * p.rows + memory_slack;
+}
+
+double host_bytes_needed(const NormGemm& p, bool) {
+  // x, residual, W, gamma; h and W' in fp32, twice; the reference in fp64.
+  return double(footprint_bytes(p)) + 8.0 * p.cols * (double(p.rows) + p.n) + 8.0 * p.rows * p.n +
+         memory_slack;
 }
 
 // One line on the terminal that says what is under way; nothing where stderr is not a terminal.
@@ -95,7 +113,7 @@ class Runner {
     });
     const double device_bytes = bytes_needed(shape, sets, timed, bf16_only);
     const double host_bytes =
-        host_bytes_needed(shape) + (simulated ? device_bytes : 0);  // one memory for both
+        host_bytes_needed(shape, bf16_only) + (simulated ? device_bytes : 0);  // one memory for both
     std::string no_memory = memory_shortage("GPU", device_bytes, free_device_bytes());
     if (no_memory.empty()) no_memory = memory_shortage("host", host_bytes, free_host_bytes());
     if (!no_memory.empty() && only_shape)
@@ -147,8 +165,12 @@ class Runner {
   std::vector<Candidate> chosen(const Problem& shape) const {
     std::vector<Candidate> list;
     const auto& variants = Info::variants(rung_);
+    const Variant<Problem>* last = nullptr;
+    for (const auto& v : variants)
+      if (!options_.type || v.precision == *options_.type) last = &v;
     for (const auto& v : variants) {
-      const bool named = options_.variant.empty() ? &v == &variants.back() : v.name == options_.variant;
+      if (options_.type && v.precision != *options_.type) continue;
+      const bool named = options_.variant.empty() ? &v == last : v.name == options_.variant;
       if (!named && !options_.ablate) continue;
       Candidate c{&v, {}};
       c.result.rung = rung_.name;
@@ -221,7 +243,13 @@ class Runner {
                                            return c.variant->launch(problems[set], stream);
                                          }}};
       contenders.insert(contenders.end(), rivals.begin(), rivals.end());
-      c.result.measurement = measure(contenders, sets, options_.repeats);
+      c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches);
+      if constexpr (std::is_same_v<Problem, Gemm>) {
+        workload.poison();
+        check(c.variant->launch(problems[0], nullptr), c.variant->name);
+        check(cudaDeviceSynchronize(), c.variant->name);
+        c.result.relative_error = workload.relative_error();
+      }
       for (const Timing& t : c.result.measurement->timings)
         c.result.scores.push_back(score(shape, precision, t.median_us));
     }
@@ -229,6 +257,10 @@ class Runner {
 
   static void add_shape(JsonObject& o, const Gemm& p) { o.field("m", p.m).field("n", p.n).field("k", p.k); }
   static void add_shape(JsonObject& o, const FusedNorm& p) { o.field("rows", p.rows).field("cols", p.cols); }
+
+  static void add_shape(JsonObject& o, const NormGemm& p) {
+    o.field("rows", p.rows).field("cols", p.cols).field("n", p.n);
+  }
 
   void write_json(const Candidate& c, const Problem& shape, int sets, const std::string& input) const {
     const Result& r = c.result;
@@ -246,6 +278,8 @@ class Runner {
       const auto& t = r.measurement->timings;
       o.field("median_us", t[0].median_us).field("p10_us", t[0].p10_us).field("p90_us", t[0].p90_us);
       o.field("repeats", t[0].samples).field("launches_per_sample", t[0].launches_per_sample);
+      if (options_.launches != Launches::automatic)
+        o.field("launches", options_.launches == Launches::graph ? "graph" : "stream");
       o.field(Info::score_field, r.scores[0]);
       JsonObject against;
       for (std::size_t i = 1; i < t.size(); ++i) {
@@ -258,6 +292,7 @@ class Runner {
     }
     o.field("verified", r.fault.empty());
     o.field("max_error", r.verdict.error).field("error_bound", r.verdict.bound);
+    if (r.relative_error) o.field("relative_error", *r.relative_error);
     add_machine(o, machine_);
     if (r.counters)
       o.field("counters", counters_json(*r.counters))
@@ -320,6 +355,7 @@ Exit run(const Rung& rung, const Options& options) {
   if (options.soak) {
     if (options.gemm) soak_problem<Gemm>(rung, options, machine, json, tally);
     if (options.fused_norm) soak_problem<FusedNorm>(rung, options, machine, json, tally);
+    if (options.norm_gemm) soak_problem<NormGemm>(rung, options, machine, json, tally);
     return tally.wrong ? Exit::wrong_result : Exit::passed;
   }
   try {
@@ -328,6 +364,8 @@ Exit run(const Rung& rung, const Options& options) {
     if (options.gemm && options.fused_norm && !options.rows) std::puts("");
     if (options.fused_norm)
       Runner<FusedNorm>(rung, options, machine, json, tally).run(shapes_for(options, options.norm_shape));
+    if (options.norm_gemm)
+      Runner<NormGemm>(rung, options, machine, json, tally).run(shapes_for(options, options.norm_gemm_shape));
   } catch (const Failure& failure) {
     if (tally.wrong == 0) throw;
     throw Failure(Exit::wrong_result, failure.what());  // an early end does not hide what was wrong before it

@@ -10,7 +10,18 @@ elseif(NOT LADDER_CUOBJDUMP)
   message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (it is in cuda-cuobjdump-13-0)")
 endif()
 
-# ladder_rung_tests(NAME ARCH): the rung's command lines; its PTX as machine code of every GPU it is for; its kernels on
+# ladder_assembles(TEST OBJECTS ARCH GPUS): the objects' PTX, which is for ARCH, as machine code of every GPU.
+function(ladder_assembles test objects arch gpus)
+  if(Python3_Interpreter_FOUND)
+    add_test(NAME ${test}
+      COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
+              --target sm_${arch} --gpus ${gpus} $<TARGET_OBJECTS:${objects}>
+      COMMAND_EXPAND_LISTS)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600)
+  endif()
+endfunction()
+
+# ladder_rung_tests(NAME ARCH PROBLEM...): the rung's command lines; its PTX as machine code of every GPU it is for; its kernels on
 # the simulator, every variant, on several GPUs and in several orders of execution; and its kernels on a GPU. Without
 # one, or with one of another architecture, ctest shows the last as skipped; the program's line with the reason is in
 # ctest's log.
@@ -23,15 +34,14 @@ function(ladder_rung_tests name arch)
   if(arch EQUAL 80)
     set(gpus sm_80,sm_86,sm_89,sm_90,sm_100,sm_120)
   endif()
-  if(Python3_Interpreter_FOUND)
-    add_test(NAME ${name}.assembles
-      COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
-              --target sm_${arch} --gpus ${gpus} $<TARGET_OBJECTS:${name}_objects>
-      COMMAND_EXPAND_LISTS)
-    set_tests_properties(${name}.assembles PROPERTIES TIMEOUT 600)
+  ladder_assembles(${name}.assembles ${name}_objects ${arch} ${gpus})
+  if(TARGET ${name}_newer)
+    get_target_property(newer ${name}_newer LADDER_ARCH)
+    string(REGEX REPLACE "^.*(sm_${newer})" "\\1" gpus ${gpus}) # from that one on
+    ladder_assembles(${name}.assembles.newer ${name}_newer ${newer} ${gpus})
   endif()
 
-  foreach(problem gemm fused_norm)
+  foreach(problem ${ARGN})
     add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
              -D RUN=${problem} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
     set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600)
@@ -92,7 +102,11 @@ include([==[@plant@]==])
 
   # Its warnings and spills are nobody's concern.
   set(program ${name}_${fault})
-  add_executable(${program} ${compiled} ${planted} $<FILTER:$<TARGET_OBJECTS:${name}_objects>,EXCLUDE,/${file}.o$>)
+  set(sound $<TARGET_OBJECTS:${name}_objects>)
+  if(TARGET ${name}_newer)
+    list(APPEND sound $<TARGET_OBJECTS:${name}_newer>)
+  endif()
+  add_executable(${program} ${compiled} ${planted} $<FILTER:${sound},EXCLUDE,/${file}.o$>)
   target_include_directories(${program} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
   get_target_property(arch ${name}_objects LADDER_ARCH)
   ladder_architecture(${program} ${arch})

@@ -86,13 +86,19 @@ Counters count(const std::function<void()>& launch, bool listing) {
 std::vector<float> library_reference(const Gemm&) {
   throw std::logic_error("the simulator has no cuBLAS");
 }
+std::vector<double> library_reference(const Gemm&, const std::vector<float>&, const std::vector<float>&) {
+  throw std::logic_error("the simulator has no cuBLAS");
+}
 std::vector<Contender> baselines(const std::vector<Gemm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
 std::vector<Contender> baselines(const std::vector<FusedNorm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
-Measurement measure(const std::vector<Contender>&, int, int) {
+std::vector<Contender> baselines(const std::vector<NormGemm>&, Precision) {
+  throw std::logic_error("the simulator measures no times");
+}
+Measurement measure(const std::vector<Contender>&, int, int, Launches) {
   throw std::logic_error("the simulator measures no times");
 }
 

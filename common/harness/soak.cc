@@ -32,6 +32,10 @@ FusedNorm random_shape(Random& random, DeviceKind device, const FusedNorm&) {
   return norm_shape(dimension(random, std::min(most, (device == DeviceKind::gpu ? 8 << 20 : 8 << 10) / cols)),
                     cols);
 }
+NormGemm random_shape(Random& random, DeviceKind device, const NormGemm&) {
+  const Gemm p = random_shape(random, device, Gemm{});
+  return norm_gemm_shape(p.m, p.k, p.n);
+}
 // The next larger one whose rows are whole vectors, or whole blocks that share a scale, for variants that
 // take no other.
 int next_multiple(int size, int of) {
@@ -39,11 +43,19 @@ int next_multiple(int size, int of) {
 }
 Gemm in_vectors(Gemm p, Precision precision) {
   p.n = next_multiple(p.n, 8);
-  p.k = next_multiple(p.k, std::max(8, QuantisedLayout(precision, 1, 32).block));
+  const Format format = format_of(precision);
+  const bool sparse = precision == Precision::bf16_sparse;  // half of a row is stored
+  p.k = next_multiple(p.k, std::max({8, (sparse ? 256 : 128) / bits_of(format.a), format.block}));
   return p;
 }
 FusedNorm in_vectors(FusedNorm p, Precision precision) {
   p.cols = next_multiple(p.cols, std::max(8, QuantisedLayout(precision, 1, 32).block));
+  return p;
+}
+
+NormGemm in_vectors(NormGemm p, Precision) {
+  p.cols = next_multiple(p.cols, 8);
+  p.n = next_multiple(p.n, 8);
   return p;
 }
 
@@ -96,9 +108,8 @@ Soaked soak(const Rung& rung, const Options& options) {
       }
       for (const GuardedBuffer* output : subject->workload.outputs()) {
         const GuardedBuffer& right =
-            subject->right.emplace_back("a verified output", GuardedBuffer::Kind::input, output->count());
-        check(cudaMemcpy(right.data(), output->data(), output->count() * sizeof(__nv_bfloat16),
-                         cudaMemcpyDeviceToDevice),
+            subject->right.emplace_back("a verified output", GuardedBuffer::Kind::input, output->bytes(), 1);
+        check(cudaMemcpy(right.data(), output->data(), output->bytes(), cudaMemcpyDeviceToDevice),
               "copying an output");
       }
       subjects.push_back(std::move(subject));
@@ -118,7 +129,8 @@ Soaked soak(const Rung& rung, const Options& options) {
         for (std::size_t i = 0; i < outputs.size(); ++i) found += count_differences(*outputs[i], s->right[i]);
         if (found == 0) continue;
         ++soaked.wrong;
-        std::fprintf(stderr, "%s: %s %s at %s: %llu elements differ from those of the verified launch\n",
+        std::fprintf(stderr,
+                     "%s: %s %s at %s: %llu pairs of bytes differ from those of the verified launch\n",
                      program.c_str(), Info::name, variant.name, shape_text(s->shape).c_str(), found);
       }
     }
@@ -128,5 +140,6 @@ Soaked soak(const Rung& rung, const Options& options) {
 
 template Soaked soak<Gemm>(const Rung&, const Options&);
 template Soaked soak<FusedNorm>(const Rung&, const Options&);
+template Soaked soak<NormGemm>(const Rung&, const Options&);
 
 }  // namespace ladder

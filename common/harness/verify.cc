@@ -20,17 +20,44 @@ void Verdict::add(const Verdict& other) {
   }
 }
 
-__nv_bfloat16 round_to_bf16(double value) {
+template <>
+__nv_bfloat16 rounded(double value) {
   return __float2bfloat16_rn(static_cast<float>(value));
 }
+template <>
+__half rounded(double value) {
+  return __float2half_rn(static_cast<float>(value));
+}
+template <>
+float rounded(double value) {
+  return static_cast<float>(value);
+}
+template <>
+std::int32_t rounded(double value) {
+  return static_cast<std::int32_t>(value);
+}
 
-void check_element(const char* name, __nv_bfloat16 got_bf16, std::uint64_t index, std::uint64_t cols,
+static double wide(__nv_bfloat16 value) {
+  return __bfloat162float(value);
+}
+static double wide(__half value) {
+  return __half2float(value);
+}
+static double wide(float value) {
+  return value;
+}
+static double wide(std::int32_t value) {
+  return value;
+}
+
+template <class T>
+void check_element(const char* name, T got_rounded, std::uint64_t index, std::uint64_t cols,
                    Expected expected, Verdict& verdict) {
-  const double got = __bfloat162float(got_bf16);
-  const double low = __bfloat162float(round_to_bf16(expected.exact - expected.slack));
-  const double high = __bfloat162float(round_to_bf16(expected.exact + expected.slack));
+  const double got = wide(got_rounded);
+  const double low = wide(rounded<T>(expected.exact - expected.slack));
+  const double high = wide(rounded<T>(expected.exact + expected.slack));
   const double error = std::abs(got - expected.exact);
-  // The side that reaches further: where bf16 is coarse, low and high may lie on the same side of exact.
+  // The side that reaches further: where the type is coarse, low and high may lie on the same side of exact.
   const double bound = std::max(expected.exact - low, high - expected.exact);
 
   Verdict one;
@@ -47,6 +74,10 @@ void check_element(const char* name, __nv_bfloat16 got_bf16, std::uint64_t index
   }
   verdict.add(one);
 }
+template void check_element(const char*, __nv_bfloat16, std::uint64_t, std::uint64_t, Expected, Verdict&);
+template void check_element(const char*, __half, std::uint64_t, std::uint64_t, Expected, Verdict&);
+template void check_element(const char*, float, std::uint64_t, std::uint64_t, Expected, Verdict&);
+template void check_element(const char*, std::int32_t, std::uint64_t, std::uint64_t, Expected, Verdict&);
 
 void check_block(const char* name, const QuantisedLayout& layout, Precision precision, int row, int block,
                  std::span<const std::byte> elements, std::span<const std::byte> scales,
@@ -97,8 +128,21 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
   verdict.add(all);
 }
 
-double accumulation_slack(double k, double norm_a, double norm_b) {
-  return k * 0x1p-23 * norm_a * norm_b;
+double accumulation_slack(Precision precision, double k, double norm_a, double norm_b) {
+  const Format format = format_of(precision);
+  const bool fp8 = format.b == Number::e4m3 && precision != Precision::mxfp8;
+  const double relative = format.sum == Number::s32   ? 0
+                          : format.sum == Number::f16 ? 0x1p-11
+                          : fp8                       ? 0x1.1p-13
+                                                      : 0x1p-23;
+  return k * relative * norm_a * norm_b;
+}
+
+int exact_bits(Precision precision) {
+  const Format format = format_of(precision);
+  if (format.sum == Number::s32) return 31;
+  if (format.sum == Number::f16) return 11;
+  return format.b == Number::e4m3 && precision != Precision::mxfp8 ? 13 : 24;
 }
 
 double norm_slack(double y, double cols) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cuda_bf16.h>
+#include <cuda_fp16.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -28,9 +29,9 @@ struct Verdict {
   void add(const Verdict& other);  // `other` covers elements after those seen so far
 };
 
-// What an element may be: the bf16 roundings of all numbers within `slack` of `exact`. The kernel's fp32
-// result is only required to lie within `slack`, and rounding is monotone, so nothing tighter can be asked
-// and nothing looser passes: with slack 0 there is one right answer.
+// What an element may be: the roundings, to the output's type, of all numbers within `slack` of `exact`. The
+// kernel's fp32 result is only required to lie within `slack`, and rounding is monotone, so nothing tighter
+// can be asked and nothing looser passes: with slack 0 there is one right answer.
 struct Expected {
   double exact;
   double slack;
@@ -39,13 +40,15 @@ struct Expected {
 // Checks `got`, elements [first, first + size) of an output with `cols` columns called `name`.
 // `expected(index)` gives what element `index` may be. Runs on all cores; `expected` is called from several
 // threads.
-template <class ExpectedAt>
-Verdict check_elements(const char* name, std::span<const __nv_bfloat16> got, std::uint64_t first,
-                       std::uint64_t cols, const ExpectedAt& expected);
+// The elements are bf16, f16, fp32 or s32.
+template <class T, class ExpectedAt>
+Verdict check_elements(const char* name, std::span<const T> got, std::uint64_t first, std::uint64_t cols,
+                       const ExpectedAt& expected);
 
 // One element of the above.
-void check_element(const char* name, __nv_bfloat16 got, std::uint64_t index, std::uint64_t cols,
-                   Expected expected, Verdict& verdict);
+template <class T>
+void check_element(const char* name, T got, std::uint64_t index, std::uint64_t cols, Expected expected,
+                   Verdict& verdict);
 
 // Checks a matrix of another precision, stored as QuantisedLayout says. Each scale may be that of any block
 // whose numbers lie within their slack, and each element what its scale makes of any such number. A scale
@@ -65,24 +68,44 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
 // in fp32. (Higham, Accuracy and Stability of Numerical Algorithms, §3.1, with the unit roundoff doubled.)
 // A tensor core cuts each of K products and the sum so far at least 24 bits below the largest, adds them and
 // truncates: k/K · (K · 2^-24 + 2^-23) · Σ|a·b|, which is no more for K > 1; K is 4 to 16 since sm_80.
-double accumulation_slack(double k, double norm_a, double norm_b);
+//
+// fp8 on sm_89 and sm_90 keeps less: terms are cut 13 bits below the largest, of which there are K + 1, K at
+// least 16: 17/16 · k · 2^-13 · Σ|a·b|, far from what happens (the exact pass of whole numbers is what finds
+// a fault there). In f16 a sum is cut to 11 bits after every two products or more: k/2 · 2^-10 · Σ|a·b|. Sums
+// in s32 are exact.
+double accumulation_slack(Precision precision, double k, double norm_a, double norm_b);
+
+// Whole numbers up to 2^these are added up without error.
+int exact_bits(Precision precision);
 
 // The same for y of the fused norm, at |y| and row length cols: the squares' sum is off by at most cols ·
 // 2^-23 relative, its square root by half of that; division, rsqrt (2 ulp), and two products add eight
 // roundings.
 double norm_slack(double y, double cols);
 
-// bf16 as a kernel rounds its fp32 result: to fp32 first, then to nearest, ties to even, overflow to
-// infinity. For a value that fp32 cannot hold these are two roundings; they are monotone, which is all that
-// Expected needs.
-__nv_bfloat16 round_to_bf16(double value);
+// bf16, f16, fp32 as a kernel rounds its fp32 result: to fp32 first, then to nearest, ties to even, overflow
+// to infinity. For a value that fp32 cannot hold these are two roundings; they are monotone, which is all
+// that Expected needs. s32 holds whole numbers, which are theirs already.
+template <class T>
+T rounded(double value);
+template <>
+__nv_bfloat16 rounded(double value);
+template <>
+__half rounded(double value);
+template <>
+float rounded(double value);
+template <>
+std::int32_t rounded(double value);
+inline __nv_bfloat16 round_to_bf16(double value) {
+  return rounded<__nv_bfloat16>(value);
+}
 
 // The bytes of a guard zone that differ from `pattern`; 0 means nothing was written outside the output.
 std::uint64_t count_overwritten(std::span<const unsigned char> guard, unsigned char pattern);
 
-template <class ExpectedAt>
-Verdict check_elements(const char* name, std::span<const __nv_bfloat16> got, std::uint64_t first,
-                       std::uint64_t cols, const ExpectedAt& expected) {
+template <class T, class ExpectedAt>
+Verdict check_elements(const char* name, std::span<const T> got, std::uint64_t first, std::uint64_t cols,
+                       const ExpectedAt& expected) {
   std::vector<Verdict> verdicts(max_slices());
   parallel_slices(got.size(), 1 << 14, [&](std::size_t slice, std::uint64_t begin, std::uint64_t end) {
     Verdict verdict;

@@ -6,154 +6,179 @@
 #include <span>
 #include <utility>
 
+#include "common/harness/check_output.h"
 #include "common/harness/device.h"
 #include "common/harness/failure.h"
 #include "common/harness/precision.h"
 
 namespace ladder {
-namespace {
-
-constexpr std::uint64_t chunk_elements = std::uint64_t(1)
-                                         << 25;  // copied to the host at a time: 64 MiB of bf16
-constexpr int sampled_elements = 64;             // checked against fp64 on the CPU
-
-std::uint64_t area(int x, int y) {
-  return std::uint64_t(x) * std::uint64_t(y);
-}
-
-unsigned char* bytes_of(const GuardedBuffer& buffer) {
-  return reinterpret_cast<unsigned char*>(buffer.data());
-}
-
-HostMatrix on_host(const GuardedBuffer& buffer) {
-  HostMatrix host(buffer.count());
-  buffer.copy_to_host(0, host);
-  return host;
-}
-
-// Checks every element of an output, chunk by chunk.
-template <class ExpectedAt>
-Verdict check_output(const char* name, const GuardedBuffer& output, std::uint64_t cols,
-                     const ExpectedAt& expected) {
-  Verdict verdict;
-  HostMatrix chunk;
-  for (std::uint64_t first = 0; first < output.count(); first += chunk_elements) {
-    chunk.resize(std::min(chunk_elements, output.count() - first));
-    output.copy_to_host(first, chunk);
-    verdict.add(check_elements(name, chunk, first, cols, expected));
-  }
-  return verdict;
-}
-
-}  // namespace
-
 GemmWorkload::GemmWorkload(const Gemm& shape, int sets, std::uint64_t seed, Reference reference)
-    : shape_(shape), seed_(seed), reference_kind_(reference), input_("normal(0,1)") {
-  using Kind = GuardedBuffer::Kind;
-  for (int i = 0; i < sets; ++i) {
-    sets_.push_back({GuardedBuffer("A", Kind::input, area(shape.m, shape.k)),
-                     GuardedBuffer("B", Kind::input, area(shape.k, shape.n)),
-                     GuardedBuffer("C", Kind::output, area(shape.m, shape.n)),
-                     {}});
-    if (i == 0) continue;  // prepare() draws it
-    fill(sets_[i].a, {Distribution::Kind::normal}, seed + 1000 + 2 * i);
-    fill(sets_[i].b, {Distribution::Kind::normal}, seed + 1001 + 2 * i);
-  }
-}
+    : shape_(shape), sets_count_(sets), seed_(seed), reference_kind_(reference), input_("normal(0,1)") {}
 
 Gemm GemmWorkload::problem(int set) const {
+  const Set& s = sets_[set];
   Gemm p = shape_;
-  p.a = sets_[set].a.data();
-  p.b = sets_[set].b.data();
-  p.c = sets_[set].c.data();
-  if (sets_[set].workspace) p.workspace = sets_[set].workspace->data();
+  if (precision_ == Precision::bf16) {
+    p.a = s.a.data();
+    p.b = s.b.data();
+  } else {
+    p.a_fp32 = s.a.as<float>();
+    p.b_fp32 = s.b.as<float>();
+  }
+  if (format_of(precision_).c == Number::bf16) {
+    p.c = s.c.data();
+  } else {
+    p.c_typed = s.c.as<void>();
+  }
+  if (s.workspace) p.workspace = s.workspace->as<void>();
   return p;
 }
 
-void GemmWorkload::prepare(int pass) {
-  // Whole numbers up to 3, or the largest whose sums along k stay below 2^24; normal again where k is too
-  // long for any.
-  const int limit = pass == 0 ? int(std::min(3.0, std::sqrt(0x1p24 / shape_.k))) : 0;
+// The same numbers in fp32 and, rounded, in bf16: they depend on the seed and the index alone.
+void GemmWorkload::draw(const Drawn& wanted) {
+  using Kind = GuardedBuffer::Kind;
+  if (!drawn_ || drawn_->input_bytes != wanted.input_bytes || drawn_->output_bytes != wanted.output_bytes) {
+    sets_.clear();
+    for (int i = 0; i < sets_count_; ++i) {
+      sets_.push_back({GuardedBuffer("A", Kind::input, area(shape_.m, shape_.k), wanted.input_bytes),
+                       GuardedBuffer("B", Kind::input, area(shape_.k, shape_.n), wanted.input_bytes),
+                       GuardedBuffer("C", Kind::output, area(shape_.m, shape_.n), wanted.output_bytes),
+                       {}});
+      if (i == 0) continue;
+      fill(sets_[i].a, {Distribution::Kind::normal}, seed_ + 1000 + 2 * i);
+      fill(sets_[i].b, {Distribution::Kind::normal}, seed_ + 1001 + 2 * i);
+    }
+  }
+  draw_inputs(sets_[0].a, sets_[0].b, wanted);
+  drawn_ = wanted;
+  reference_of_.reset();
+}
+
+void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Drawn& wanted) const {
   Distribution d{Distribution::Kind::normal};
-  if (limit >= 1) d = {Distribution::Kind::integer, 0, 0, limit};
-  const Set& set = sets_[0];
-  fill(set.a, d, seed_ + 2 * pass);
-  fill(set.b, d, seed_ + 2 * pass + 1);
-  whole_numbers_ = limit >= 1;
-  reference_.reset();
+  if (wanted.limit > 0) d = {Distribution::Kind::integer, 0, 0, wanted.limit};
+  fill(a, d, seed_ + 2 * wanted.pass);
+  fill(b, d, seed_ + 2 * wanted.pass + 1);
 }
 
 void GemmWorkload::choose(const Variant<Gemm>& variant) {
+  precision_ = variant.precision;
+  // Whole numbers up to 3, or the largest whose sums along k are exact; normal where k is too long for any.
+  // They are numbers of every type and, times a power of two, of e4m3; but a scale of nvfp4 is a third of
+  // something, and one of fp8_block a 448th.
+  const bool exact = precision_ != Precision::nvfp4 && precision_ != Precision::fp8_block;
+  const double largest_sum = std::ldexp(1.0, exact_bits(precision_));
+  const int limit = pass_ == 0 && exact ? int(std::min(3.0, std::sqrt(largest_sum / shape_.k))) : 0;
+  const Drawn wanted{pass_, precision_ == Precision::bf16 ? sizeof(__nv_bfloat16) : sizeof(float),
+                     std::size_t(bits_of(format_of(precision_).c)) / 8, limit};
+  if (drawn_ != wanted) draw(wanted);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     sets_[i].workspace.reset();
     if (!variant.prepare) continue;
-    const std::size_t bytes = variant.workspace_bytes(shape_);
-    sets_[i].workspace.emplace("the workspace", GuardedBuffer::Kind::output, (bytes + 1) / 2);
+    sets_[i].workspace.emplace("the workspace", GuardedBuffer::Kind::output, variant.workspace_bytes(shape_),
+                               1);
     sets_[i].workspace->poison();
     check(variant.prepare(problem(int(i)), nullptr),
           std::string("preparing the operands of ") + variant.name);
   }
-  if (reference_ && precision_ == variant.precision) return;
-  precision_ = variant.precision;
+  if (reference_of_ != precision_) compute_reference();
+  reference_of_ = precision_;
+}
+
+void GemmWorkload::compute_reference() {
   const Set& set = sets_[0];
-  HostMatrix a = on_host(set.a), b = on_host(set.b);
+  const bool whole_numbers = drawn_->limit > 0;
   if (precision_ == Precision::bf16) {
-    reference_.emplace(shape_, std::move(a), std::move(b), whole_numbers_);
-    reference_c_ = reference_kind_ == Reference::cpu ? reference_->all() : library_reference(problem(0));
-    return;
-  }
-  round_matrix(precision_, a, shape_.m, shape_.k, false);
-  round_matrix(precision_, b, shape_.k, shape_.n, true);
-  // The whole numbers up to 3 are e4m3, times any power of two; in nvfp4 a scale is a third of something.
-  const bool whole_numbers = whole_numbers_ && precision_ != Precision::nvfp4;
-  if (reference_kind_ == Reference::cublas) {
-    const GuardedBuffer rounded_a("A, rounded", GuardedBuffer::Kind::input, a.size());
-    const GuardedBuffer rounded_b("B, rounded", GuardedBuffer::Kind::input, b.size());
-    rounded_a.copy_from_host(a);
-    rounded_b.copy_from_host(b);
-    Gemm p = shape_;
-    p.a = rounded_a.data();
-    p.b = rounded_b.data();
-    reference_c_ = library_reference(p);
-    reference_.emplace(shape_, std::move(a), std::move(b), whole_numbers);
+    reference_.emplace(shape_, on_host(set.a), on_host(set.b), whole_numbers);
+    if (reference_kind_ == Reference::cublas) {
+      const std::vector<float> c = library_reference(problem(0));
+      reference_c_.assign(c.begin(), c.end());
+    }
   } else {
-    reference_.emplace(shape_, std::move(a), std::move(b), whole_numbers);
-    reference_c_ = reference_->all();
+    std::vector<float> a(set.a.count()), b(set.b.count());
+    set.a.copy_to_host(0, std::span(a));
+    set.b.copy_to_host(0, std::span(b));
+    round_matrix(precision_, Factor::a, a, shape_.m, shape_.k);
+    round_matrix(precision_, Factor::b, b, shape_.k, shape_.n);
+    if (reference_kind_ == Reference::cublas) reference_c_ = library_reference(shape_, a, b);
+    reference_.emplace(shape_, precision_, std::move(a), std::move(b), whole_numbers);
   }
+  if (reference_kind_ == Reference::cpu) reference_c_ = reference_->all();
 }
 
 void GemmWorkload::poison() const {
-  sets_[0].c.poison();
+  // As s32 0x80808080 is further from 0 than any sum of products of 8 bits that does not overflow.
+  sets_[0].c.poison(format_of(precision_).c == Number::s32 ? 0x80 : 0xFF);
 }
 
 std::vector<const GuardedBuffer*> GemmWorkload::outputs() const {
   return {&sets_[0].c};
 }
 
-Verdict GemmWorkload::verify(std::string& outside) const {
-  const GuardedBuffer& c = sets_[0].c;
-  outside = c.damage();
-  if (outside.empty() && sets_[0].workspace) outside = sets_[0].workspace->damage();
-  Verdict verdict = check_output("C", c, shape_.n, [&](std::uint64_t index) {
-    return reference_->expected(index, reference_c_[index], 2);
-  });
-
-  // The second witness: fp64 on the CPU, at the corners and at random places. It judges the reference, too.
-  std::mt19937_64 random(seed_);
-  Verdict witnessed;
-  for (int sample = 0; sample < sampled_elements; ++sample) {
-    const std::uint64_t corners[] = {0, std::uint64_t(shape_.n) - 1, c.count() - shape_.n, c.count() - 1};
-    const std::uint64_t index = sample < 4 ? corners[sample] : random() % c.count();
-    const Expected e = reference_->expected(index, reference_->exact(index), 1);
-    if (!(std::abs(reference_c_[index] - e.exact) <= e.slack + std::abs(e.exact) * 0x1p-24))
-      throw Failure(Exit::wrong_result, "the reference for C is wrong at element " + std::to_string(index) +
-                                            ": it is not what fp64 on the CPU gives");
-    __nv_bfloat16 got;
-    c.copy_to_host(index, {&got, 1});
-    check_element("C (against fp64)", got, index, shape_.n, e, witnessed);
+template <class Act>
+auto GemmWorkload::with_type_of_c(const Act& act) const {
+  switch (format_of(precision_).c) {
+    case Number::f16:
+      return act(__half());
+    case Number::fp32:
+      return act(float());
+    case Number::s32:
+      return act(std::int32_t());
+    default:
+      return act(__nv_bfloat16());
   }
-  if (verdict.passed() && !witnessed.passed()) verdict.add(witnessed);
-  return verdict;
+}
+
+template <class T>
+Verdict GemmWorkload::verify_as() const {
+  const GuardedBuffer& c = sets_[0].c;
+  // cuBLAS adds up bf16 in fp32, too; everything else, and the CPU, in fp64.
+  const bool fp32_reference = precision_ == Precision::bf16 && reference_kind_ == Reference::cublas;
+  return check_product<T>(c, shape_.n, seed_, *reference_, reference_c_, fp32_reference ? 2 : 1,
+                          [&](std::uint64_t index, double value, int accumulations) {
+                            return reference_->expected(index, value, accumulations);
+                          });
+}
+
+Verdict GemmWorkload::verify(std::string& outside) const {
+  outside = sets_[0].c.damage();
+  if (outside.empty() && sets_[0].workspace) outside = sets_[0].workspace->damage();
+  return with_type_of_c([&](auto zero) { return verify_as<decltype(zero)>(); });
+}
+
+template <class T>
+double GemmWorkload::relative_error_as() const {
+  constexpr int most_lines = 32;  // rows of A, and as many columns of B, evenly spread
+  const std::uint64_t n = shape_.n, k = shape_.k;
+  const GuardedBuffer fp32_a("A in fp32", GuardedBuffer::Kind::input, area(shape_.m, shape_.k),
+                             sizeof(float));
+  const GuardedBuffer fp32_b("B in fp32", GuardedBuffer::Kind::input, area(shape_.k, shape_.n),
+                             sizeof(float));
+  draw_inputs(fp32_a, fp32_b, *drawn_);
+  std::vector<float> a(k), b(fp32_b.count());
+  fp32_b.copy_to_host(0, std::span(b));
+  std::vector<T> c(n);
+  const double unit = precision_ == Precision::s8 ? 0x1p-10 : 1;  // of C: the product of the scales
+  const int rows = std::min(shape_.m, most_lines), cols = std::min(shape_.n, most_lines);
+  double errors = 0, squares = 0;
+  for (int r = 0; r < rows; ++r) {
+    const std::uint64_t row = std::uint64_t(r) * shape_.m / rows;
+    fp32_a.copy_to_host(row * k, std::span(a));
+    sets_[0].c.copy_to_host(row * n, std::span(c));
+    for (int j = 0; j < cols; ++j) {
+      const std::uint64_t col = std::uint64_t(j) * shape_.n / cols;
+      double exact = 0;
+      for (std::uint64_t l = 0; l < k; ++l) exact += double(a[l]) * b[l * n + col];
+      const double error = unit * static_cast<double>(static_cast<float>(c[col])) - exact;
+      errors += error * error;
+      squares += exact * exact;
+    }
+  }
+  return std::sqrt(errors / squares);
+}
+
+double GemmWorkload::relative_error() const {
+  return with_type_of_c([&](auto zero) { return relative_error_as<decltype(zero)>(); });
 }
 
 NormWorkload::NormWorkload(const FusedNorm& shape, int sets, std::uint64_t seed, Reference)
@@ -185,8 +210,8 @@ FusedNorm NormWorkload::problem(int set) const {
   p.gamma = sets_[set].gamma.data();
   p.h = sets_[set].h.data();
   p.y = precision_ == Precision::bf16 ? sets_[set].y.data() : nullptr;
-  if (sets_[set].y_elements) p.y_elements = bytes_of(*sets_[set].y_elements);
-  if (sets_[set].y_scales) p.y_scales = bytes_of(*sets_[set].y_scales);
+  if (sets_[set].y_elements) p.y_elements = sets_[set].y_elements->as<unsigned char>();
+  if (sets_[set].y_scales) p.y_scales = sets_[set].y_scales->as<unsigned char>();
   return p;
 }
 
@@ -223,10 +248,11 @@ Verdict NormWorkload::verify(std::string& outside) const {
   const Set& set = sets_[0];
   for (const GuardedBuffer* output : outputs())
     if (outside.empty()) outside = output->damage();
-  Verdict verdict = check_output("h", set.h, shape_.cols, [&](std::uint64_t i) { return reference_->h(i); });
+  Verdict verdict =
+      check_output<__nv_bfloat16>("h", set.h, shape_.cols, [&](std::uint64_t i) { return reference_->h(i); });
   auto expected = [&](std::uint64_t i) { return reference_->y(i); };
   if (precision_ == Precision::bf16) {
-    verdict.add(check_output("y", set.y, shape_.cols, expected));
+    verdict.add(check_output<__nv_bfloat16>("y", set.y, shape_.cols, expected));
   } else {
     const HostMatrix elements = on_host(*set.y_elements), scales = on_host(*set.y_scales);
     verdict.add(check_quantised("y", precision_, shape_.rows, shape_.cols, std::as_bytes(std::span(elements)),

@@ -26,29 +26,51 @@ class GemmWorkload {
   // A check goes through several inputs, the last of which are the timed ones. Here: whole numbers, for which
   // one result alone is right, then normal.
   static constexpr int passes = 2;
-  void prepare(int pass);  // draws the inputs of set 0
-  // After prepare(): what follows is for this variant. Prepares its operands in every set, and computes what
-  // set 0 must give in its precision.
+  void prepare(int pass) { pass_ = pass; }
+  // After prepare(): what follows is for this variant. Draws the inputs of every set in the type that its
+  // precision wants, prepares its operands, and computes what set 0 must give in its precision.
   void choose(const Variant<Gemm>& variant);
   void poison() const;                                // before a launch
   std::vector<const GuardedBuffer*> outputs() const;  // of set 0
   Verdict verify(std::string& outside) const;  // after it; `outside`: a write outside the outputs, or empty
+  // After a launch, too: what rounding the inputs and adding them up has cost. |C - AB| / |AB|, of a sample
+  // of rows and columns, beside the product in fp64 of the inputs before they were rounded.
+  double relative_error() const;
 
  private:
   struct Set {
     GuardedBuffer a, b, c;
     std::optional<GuardedBuffer> workspace;
   };
+  // What is in the sets.
+  struct Drawn {
+    int pass;
+    std::size_t input_bytes, output_bytes;  // of an element
+    int limit;                              // of whole numbers; 0: normal
+    bool operator==(const Drawn&) const = default;
+  };
+  void draw(const Drawn& wanted);
+  void draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Drawn& wanted) const;
+  void compute_reference();
+  template <class Act>
+  auto with_type_of_c(const Act& act) const;
+  template <class T>
+  Verdict verify_as() const;
+  template <class T>
+  double relative_error_as() const;
 
   Gemm shape_;
+  int sets_count_;
   std::uint64_t seed_;
   Reference reference_kind_;
   std::string input_;
   std::vector<Set> sets_;
-  bool whole_numbers_ = false;
-  Precision precision_ = Precision::bf16;  // of the reference
+  int pass_ = 0;
+  std::optional<Drawn> drawn_;
+  Precision precision_ = Precision::bf16;  // of the chosen variant
+  std::optional<Precision> reference_of_;
   std::optional<GemmReference> reference_;
-  std::vector<float> reference_c_;  // every element, by cuBLAS in fp32 or by the CPU
+  std::vector<double> reference_c_;  // every element, by cuBLAS or by the CPU
 };
 
 class NormWorkload {
@@ -81,6 +103,38 @@ class NormWorkload {
   std::optional<NormReference> reference_;
 };
 
+class NormGemmWorkload {
+ public:
+  NormGemmWorkload(const NormGemm& shape, int sets, std::uint64_t seed, Reference reference);
+
+  NormGemm problem(int set) const;
+  const std::string& input() const { return input_; }
+
+  // First whole numbers and an eps as large as the squares: sums along cols are exact, and what is left is
+  // the error of the scale. Then the timed inputs.
+  static constexpr int passes = 2;
+  void prepare(int pass);
+  void choose(const Variant<NormGemm>& variant);
+  void poison() const;
+  std::vector<const GuardedBuffer*> outputs() const;
+  Verdict verify(std::string& outside) const;
+
+ private:
+  struct Set {
+    GuardedBuffer x, residual, gamma, w, h, c;
+    std::optional<GuardedBuffer> workspace;
+  };
+  void draw(const Set& set, std::uint64_t seed) const;
+
+  NormGemm shape_;
+  std::uint64_t seed_;
+  Reference reference_kind_;
+  std::string input_;
+  std::vector<Set> sets_;
+  std::optional<NormGemmReference> reference_;
+  std::vector<double> reference_product_;  // h · W', every element
+};
+
 template <class Problem>
 struct WorkloadFor;
 template <>
@@ -90,6 +144,10 @@ struct WorkloadFor<Gemm> {
 template <>
 struct WorkloadFor<FusedNorm> {
   using type = NormWorkload;
+};
+template <>
+struct WorkloadFor<NormGemm> {
+  using type = NormGemmWorkload;
 };
 template <class Problem>
 using Workload = typename WorkloadFor<Problem>::type;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 
-from results import BASELINE, DEFAULT_SHAPE, UNIT, Results, baseline_score, best_baseline, pretty, ratio, score, sizes
+from results import BASELINE, DEFAULT_SHAPE, UNIT, Results, baseline_score, best_baseline, pretty, ratio, score, shape_of, sizes
 from style import (
     BASELINE_LOOK,
     FAINT,
@@ -21,7 +21,7 @@ from style import (
 from values import figure as digits
 from values import percent
 
-NAMES = {"gemm": "GEMM", "fused_norm": "Fused add + RMSNorm"}
+NAMES = {"gemm": "GEMM", "fused_norm": "Fused add + RMSNorm", "norm_gemm": "Add + RMSNorm + GEMM"}
 
 
 def ladder(results: Results, problem: str):
@@ -192,6 +192,36 @@ def ablation(results: Results, rung: str, problem: str, shape: str):
     return figure
 
 
+def launches(results: Results, rung: str, problem: str):
+    """Per launch, in a chain of them: one by one in a stream, and as a graph. A panel for each shape, of its own scale;
+    what lies between the two bars of a pair is time in which no kernel ran."""
+    chains = [chain for chain in results.chains if (chain["rung"], chain["problem"]) == (rung, problem)]
+    shapes = sorted({shape_of(chain) for chain in chains}, key=sizes)
+    if not shapes:
+        return None
+    figure, grid = plt.subplots(len(shapes), 1, figsize=(8.2, 0.9 + 1.25 * len(shapes)), squeeze=False)
+    for axes, shape in zip(grid[:, 0], shapes):
+        here = [chain for chain in chains if shape_of(chain) == shape]
+        names = list(dict.fromkeys(c["variant"] for c in sorted(here, key=lambda c: c.get("variant_index", 0))))
+        for y, name in enumerate(names):
+            for how, shift, color in (("stream", -0.2, "#E4E4E4"), ("graph", 0.2, rung_look(rung)["color"])):
+                for chain in here:
+                    if (chain["variant"], chain["launches"]) == (name, how):
+                        axes.barh(y + shift, chain["median_us"], height=0.38, color=color, edgecolor=INK, linewidth=0.8)
+                        axes.annotate(
+                            f" {digits(chain['median_us'])}", (chain["median_us"], y + shift), va="center", fontsize=8
+                        )
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylim(len(names) - 0.45, -0.55)
+        axes.tick_params(axis="y", length=0)
+        axes.set_xlim(0, max(chain["median_us"] for chain in here) * 1.12)
+        axes.grid(True, axis="x")
+        axes.set_ylabel(pretty(shape), rotation=0, ha="right", va="center", labelpad=70)
+    grid[-1][0].set_xlabel("µs per launch, in a chain of launches    (grey: one by one in a stream, filled: as a graph)")
+    titles(grid[0][0], f"{rung}: a chain of launches, {NAMES[problem]}", results.where_measured())
+    return figure
+
+
 def all_charts(results: Results) -> dict:
     """File name → figure, as far as there are records for it."""
     charts = {
@@ -200,6 +230,8 @@ def all_charts(results: Results) -> dict:
         "sweep_gemm": lambda: sweep(results, "gemm"),
         "sweep_norm": lambda: sweep(results, "fused_norm"),
     }
+    for rung, problem in sorted({(chain["rung"], chain["problem"]) for chain in results.chains}):
+        charts[f"launches_{rung}_{problem}"] = lambda of=(rung, problem): launches(results, *of)
     for (rung, problem), shapes in results.ablations().items():
         name = f"ablation_{rung}_{'norm' if problem == 'fused_norm' else problem}"
         for shape in shapes:  # the first is the usual one

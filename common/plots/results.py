@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import memory
@@ -14,11 +15,11 @@ STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "first") for step in ("expect", "arrive", "ask", "promise")},  # there
     "multiply": ("at", "until", "count"),
 }
-DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols")}
-SCORE = {"gemm": "tflops", "fused_norm": "gbps"}
-UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s"}
-BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy"}
-DEFAULT_SHAPE = {"gemm": "4096x4096x4096", "fused_norm": "16384x8192"}
+DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols"), "norm_gemm": ("rows", "cols", "n")}
+SCORE = {"gemm": "tflops", "fused_norm": "gbps", "norm_gemm": "tflops"}
+UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s", "norm_gemm": "TFLOPS"}
+BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy", "norm_gemm": "two steps"}
+DEFAULT_SHAPE = {"gemm": "4096x4096x4096", "fused_norm": "16384x8192", "norm_gemm": "8192x4096x4096"}
 
 
 class ResultError(Exception):
@@ -40,9 +41,10 @@ def pretty(shape: str) -> str:
 
 
 def flops(record: dict) -> float:
-    """gemm: a multiply and an add per (m,n,k). fused_norm: 5 per element, x+residual, h², sum, ·rsqrt, ·gamma."""
-    if record["problem"] == "gemm":
-        return 2.0 * record["m"] * record["n"] * record["k"]
+    """gemm: a multiply and an add per (m,n,k). fused_norm: 5 per element, x+residual, h², sum, ·rsqrt, ·gamma.
+    norm_gemm: those of its product."""
+    if record["problem"] != "fused_norm":
+        return 2.0 * math.prod(record[name] for name in DIMENSIONS[record["problem"]])
     return 5.0 * record["rows"] * record["cols"]
 
 
@@ -51,7 +53,10 @@ def compulsory_bytes(record: dict) -> float:
     if record["problem"] == "gemm":
         m, n, k = record["m"], record["n"], record["k"]
         return 2.0 * (m * k + k * n + m * n)
-    return 2.0 * (4 * record["rows"] * record["cols"] + record["cols"])
+    norm = 4 * record["rows"] * record["cols"] + record["cols"]
+    if record["problem"] == "fused_norm":
+        return 2.0 * norm
+    return 2.0 * (norm - record["rows"] * record["cols"] + (record["rows"] + record["cols"]) * record["n"])  # no y
 
 
 def score(record: dict) -> float:
@@ -60,7 +65,7 @@ def score(record: dict) -> float:
 
 def work_rate(record: dict, microseconds: float) -> float:
     """TFLOPS or GB/s of this record's problem done in the given time."""
-    work = flops(record) / 1e6 if record["problem"] == "gemm" else compulsory_bytes(record) / 1e3
+    work = flops(record) / 1e6 if UNIT[record["problem"]] == "TFLOPS" else compulsory_bytes(record) / 1e3
     return work / microseconds
 
 
@@ -233,7 +238,9 @@ class Results:
         self.device = device or (self.devices[0] if self.devices else None)
         here = [record for record in measured if record["device"] == self.device]
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
-        self.runs = [record for record in here if record["record"] == "run" and record.get("median_us")]
+        timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
+        self.runs = [record for record in timed if "launches" not in record]
+        self.chains = [record for record in timed if "launches" in record]  # launches in a row, stream or graph
         self.profiles = [record for record in here if record["record"] == "profile"]
         self.soaks = [record for record in here if record["record"] == "soak"]
         self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
@@ -262,7 +269,8 @@ class Results:
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            key = (record["rung"], record["problem"], record["variant"], shape_of(record), record["device"], timed)
+            how = (record["device"], timed, record.get("launches"))
+            key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
         records[key] = (where, record)
 
     def rungs(self, problem: str) -> list:
@@ -282,6 +290,14 @@ class Results:
         for record in self.variants(rung, problem, shape):
             if record["variant"] == variant or (variant is None and record.get("is_rung")):
                 return record
+        return None
+
+    def chain(self, rung: str, problem: str, shape: str, variant: str | None, launches: str) -> dict | None:
+        """Launches in a row; without a variant, of the rung itself."""
+        for record in self.chains:
+            if (record["rung"], record["problem"], shape_of(record)) == (rung, problem, shape):
+                if record["launches"] == launches and (record["variant"] == variant or (not variant and record.get("is_rung"))):
+                    return record
         return None
 
     def ladder(self, problem: str, shape: str) -> list:

@@ -8,6 +8,7 @@ A table, rewritten between its two markers, each alone on its line:
     ladder PROBLEM [SHAPE]            the rungs, one line each
     ablation RUNG PROBLEM [SHAPE]     the variants of a rung
     ablations RUNG PROBLEM SHAPE …    the variants of a rung beside the baseline, shapes across
+    launches RUNG PROBLEM             many launches in a row, one by one and as a graph: shapes and variants down
     sweep PROBLEM                     shapes down, rungs across
     rung RUNG PROBLEM                 everything recorded of one rung, a line per shape
     counters RUNG PROBLEM [SHAPE]     the simulator's counters, variants across
@@ -43,6 +44,7 @@ from results import (
     ratio,
     score,
     shape_of,
+    sizes,
 )
 from values import evaluate, figure, flat_counters, percent, problem_named, simulated_like
 
@@ -133,6 +135,27 @@ def ablations(results: Results, rung: str, problem: str, *shapes: str) -> str:
         rows.append([f"`{variant}`" + (" (the rung)" if is_rung else ""), *cells])
     header = [f"variant, of {BASELINE[problem]}", *map(pretty, shapes)]
     return markdown(header, rows, measured(results, f"{rung} {problem}"))
+
+
+def launches(results: Results, name: str, problem: str) -> str:
+    """The baselines are those that were timed beside the variant at the end of the list."""
+    chains = [chain for chain in results.chains if (chain["rung"], chain["problem"]) == (name, problem_named(problem))]
+    rows = []
+    for shape in sorted({shape_of(chain) for chain in chains}, key=sizes):
+        here = [chain for chain in chains if shape_of(chain) == shape]
+        times = {}  # name → {how: µs}
+        for chain in sorted(here, key=lambda chain: chain.get("variant_index", 0)):
+            times.setdefault(f"`{chain['variant']}`", {})[chain["launches"]] = chain["median_us"]
+        for chain in here:
+            for base, baseline in (chain.get("baselines") or {}).items():
+                times.setdefault(base, {})[chain["launches"]] = baseline["median_us"]
+        for index, (what, us) in enumerate(times.items()):
+            cells = [figure(us[how]) if how in us else "" for how in ("stream", "graph")]
+            gap = figure(us["stream"] - us["graph"]) if len(us) == 2 else ""
+            rows.append([pretty(shape) if index == 0 else "", what, *cells, gap])
+    header = ["×".join(DIMENSIONS[problem]), "what", "one by one, µs", "as a graph, µs", "between, µs"]
+    table = markdown(header, needs(rows, f"launches {name} {problem}"), measured(results, f"{name} {problem}", "per launch"))
+    return table.replace("|:--|--:|", "|:--|:--|", 1)
 
 
 def sweep(results: Results, problem: str) -> str:
@@ -321,7 +344,7 @@ def simulator_speed(results: Results) -> str:
 TABLES = {
     function.__name__: function
     for function in (
-        *(ladder, ablation, ablations, sweep, rung, roofs),
+        *(ladder, ablation, ablations, launches, sweep, rung, roofs),
         *(counters, accesses, counted, profile, agreement, simulator_speed),
     )
 }

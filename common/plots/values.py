@@ -1,6 +1,6 @@
 """Figures in prose: `<!--= EXPRESSION -->text<!--/-->`. An expression is a few words:
 
-    tflops   RUNG[:VARIANT] gemm SHAPE
+    tflops   RUNG[:VARIANT] gemm|norm_gemm SHAPE
     gbps     RUNG[:VARIANT] fused_norm SHAPE
     us       RUNG[:VARIANT] PROBLEM SHAPE                     the median time, µs
     ratio    RUNG[:VARIANT] PROBLEM SHAPE [baseline=NAME]     baseline's time / ours; baseline=best where not given
@@ -15,7 +15,8 @@
     soak     RUNG PROBLEM NAME                                a field of the rung's soak, such as launches
     device                                                    what the figures were measured on
 
-Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT. The unit is not part of
+Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT. With `launches=stream` or
+`launches=graph` what is meant is one of many launches in a row. The unit is not part of
 the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
 """
 
@@ -25,7 +26,7 @@ import math
 
 from results import (
     DIMENSIONS,
-    SCORE,
+    UNIT,
     ResultError,
     Results,
     baseline_score,
@@ -97,19 +98,22 @@ class Expression:
             raise ResultError(f"'{self.text}' lacks its {what}")
         return self.words.pop(0)
 
-    def runs(self, count: int = 1, simulated: bool = False, problem: str | None = None) -> list:
+    def runs(self, count: int = 1, simulated: bool = False, unit: str | None = None) -> list:
         names = [self.take("rung") for _ in range(count)]
         given = problem_named(self.take("problem"))
         shape = self.take("shape")
         variant = self.options.pop("variant", None)
-        if problem and given != problem:
-            raise ResultError(f"'{self.text}': {SCORE[problem]} is a figure of {problem}, not of {given}")
+        if unit and UNIT[given] != unit:
+            raise ResultError(f"'{self.text}': the figures of {given} are in {UNIT[given]}")
         return [self.find(name, given, shape, variant, simulated) for name in names]
 
     def find(self, name: str, problem: str, shape: str, variant, simulated: bool) -> dict:
         rung, _, own_variant = name.partition(":")
         variant = own_variant or variant
-        if not simulated:
+        launches = self.options.pop("launches", None)
+        if launches:
+            found = self.results.chain(rung, problem, shape, variant, launches)
+        elif not simulated:
             found = self.results.run(rung, problem, shape, variant)
         else:
             found = next(
@@ -163,7 +167,7 @@ def _speedup(e):
 
 def _of_roof(e):
     run, roof = e.runs()[0], e.roof()
-    if (roof["unit"] == "TFLOPS") != (run["problem"] == "gemm"):
+    if roof["unit"] != UNIT[run["problem"]]:
         raise ResultError(f"'{e.text}': the roof is in {roof['unit']}, the score is not")
     return score(run) / roof["value"]
 
@@ -217,8 +221,8 @@ def _device(e):
 
 
 FORMS = {
-    "tflops": lambda e: score(e.runs(problem="gemm")[0]),
-    "gbps": lambda e: score(e.runs(problem="fused_norm")[0]),
+    "tflops": lambda e: score(e.runs(unit="TFLOPS")[0]),
+    "gbps": lambda e: score(e.runs(unit="GB/s")[0]),
     "us": lambda e: e.runs()[0]["median_us"],
     "ratio": _ratio,
     "baseline": _baseline,

@@ -21,4 +21,67 @@ __device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const unsigned (&a)[
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// The same in f16. (mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32)
+__device__ __forceinline__ void mma_m16n8k16_f16(float (&d)[4], const unsigned (&a)[4],
+                                                 const unsigned (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// And added up in f16: d[0] is what d[0], d[1] were, the first in the lower half, d[1] what d[2], d[3] were.
+// (mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16)
+__device__ __forceinline__ void mma_m16n8k16_f16(unsigned (&d)[2], const unsigned (&a)[4],
+                                                 const unsigned (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%0, %1}, {%2, %3, %4, %5}, {%6, %7}, {%0, %1};"
+      : "+r"(d[0]), "+r"(d[1])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// d[16,8] += a[16,8] · b[8,8]: tf32 in, a register each, of which the lower 13 bits do not count. Bytes lie
+// where those of bf16 do: a[0]: row g, column t; a[1]: row g+8; a[2], a[3]: column t+4; b[0]: column g, row
+// t; b[1]: row t+4. (mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32)
+__device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4],
+                                                 const unsigned (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// d[16,8] += a[16,32] · b[32,8]: s8 in, four to a register, s32 out. Again the bytes lie where those of bf16
+// do: a[0]: row g, columns 4t to 4t+3; b[0]: column g, rows 4t to 4t+3. Sums past 32 bits wrap around.
+// (mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32)
+__device__ __forceinline__ void mma_m16n8k32_s8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+
+// d[16,8] += a[16,32] · b[32,8] in bf16, where of every four neighbours of a row of a two are stored, in the
+// place of columns 2t, 2t+1 of a matrix of 16 columns, and the others are 0. b[0] to b[3]: column g, rows 2t,
+// 2t+1, and 8, 16, 24 further down.
+//
+// Metadata: of two neighbouring lanes of every four, 4g and 4g+1 (selector 0) or 4g+2 and 4g+3 (1); the first
+// has those of columns 0 to 15, the second of 16 to 31: row g in the lower half, row g+8 in the upper one. Of
+// each four columns, from the lowest bits, two bits where the first of the two stored elements was, and two
+// for the second, which is further right. (mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.
+// bf16.f32; PTX ISA, "mma.sp instruction with sparse matrix A")
+template <int selector>
+__device__ __forceinline__ void mma_sp_m16n8k32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[4],
+                                                unsigned metadata) {
+  asm volatile(
+      "mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7}, {%8, %9, %10, %11}, {%0, %1, %2, %3}, %12, %13;"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]), "r"(metadata),
+        "n"(selector));
+}
+
 }  // namespace ladder::ptx

@@ -105,7 +105,7 @@ __device__ __forceinline__ void bulk_wait_group_read() {
 // r lies where chunk c ^ (r * W / 128) % (W / 16) would. Enough for 8 rows to meet all 32 banks.
 enum class Swizzle { none = 16, bytes32 = 32, bytes64 = 64, bytes128 = 128 };
 
-// Describes a row-major matrix of bf16, bytes or 64-bit words to TMA, for boxes of box_rows x box_cols
+// Describes a row-major matrix of bf16, fp32, bytes or 64-bit words to TMA, for boxes of box_rows x box_cols
 // elements, both at most 256. The bytes of box_cols are a multiple of 16 and, where swizzled, at most the
 // swizzle's. From row to row it is `pitch` elements, cols where it is 0; its bytes are a multiple of 16, and
 // `matrix` is aligned to 16. Returns cudaErrorNotSupported where the driver knows no tensor maps, and
@@ -125,10 +125,11 @@ inline cudaError_t make_tensor_map(CUtensorMap* map, const Element* matrix, int 
   if (!encode) return cudaErrorNotSupported;
   constexpr CUtensorMapDataType type = std::is_same_v<Element, __nv_bfloat16>
                                            ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16
-                                       : sizeof(Element) == 1 ? CU_TENSOR_MAP_DATA_TYPE_UINT8
-                                                              : CU_TENSOR_MAP_DATA_TYPE_UINT64;
-  static_assert(std::is_same_v<Element, __nv_bfloat16> || std::is_same_v<Element, unsigned char> ||
-                std::is_same_v<Element, std::uint64_t>);
+                                       : std::is_same_v<Element, float> ? CU_TENSOR_MAP_DATA_TYPE_FLOAT32
+                                       : sizeof(Element) == 1           ? CU_TENSOR_MAP_DATA_TYPE_UINT8
+                                                                        : CU_TENSOR_MAP_DATA_TYPE_UINT64;
+  static_assert(std::is_same_v<Element, __nv_bfloat16> || std::is_same_v<Element, float> ||
+                std::is_same_v<Element, unsigned char> || std::is_same_v<Element, std::uint64_t>);
   const cuuint64_t size[2] = {cuuint64_t(cols), cuuint64_t(rows)};
   const cuuint64_t row_bytes[1] = {(pitch ? pitch : cols) * sizeof *matrix};
   const cuuint32_t box[2] = {cuuint32_t(box_cols), cuuint32_t(box_rows)};

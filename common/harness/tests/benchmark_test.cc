@@ -203,11 +203,13 @@ TEST(Check, ThrowsWhatWasUnderWayAndWhatWentWrong) {
 TEST(Problems, ShapeTexts) {
   EXPECT_EQ(shape_text(gemm_shape(1, 22, 333)), "1x22x333");
   EXPECT_EQ(shape_text(norm_shape(4096, 5)), "4096x5");
+  EXPECT_EQ(shape_text(norm_gemm_shape(1, 22, 333)), "1x22x333");
 }
 
 TEST(Problems, Footprints) {
   EXPECT_EQ(footprint_bytes(gemm_shape(2, 3, 5)), 2u * (2 * 5 + 5 * 3 + 2 * 3));
   EXPECT_EQ(footprint_bytes(norm_shape(3, 7)), 2u * (4 * 3 * 7 + 7));
+  EXPECT_EQ(footprint_bytes(norm_gemm_shape(2, 5, 3)), 2u * (3 * 2 * 5 + 5 + 5 * 3 + 2 * 3));
 }
 
 TEST(Problems, FootprintsBeyondThirtyTwoBits) {
@@ -223,6 +225,7 @@ TEST(Problems, Scores) {
                    2);  // 2 GFLOP in a millisecond: 2 TFLOPS
   EXPECT_DOUBLE_EQ(score(norm_shape(1000, 1000), Precision::bf16, 1.0),
                    8002);  // 8.002 MB in a microsecond: 8002 GB/s
+  EXPECT_DOUBLE_EQ(score(norm_gemm_shape(500, 1000, 2000), Precision::bf16, 1000), 2);  // the product alone
   EXPECT_NEAR(score(gemm_shape(65536, 65536, 65536), Precision::bf16, 1e6), 562.9,
               0.1);  // products past 2^31
   EXPECT_NEAR(score(norm_shape(65536, 65536), Precision::bf16, 1e6), 34.36, 0.01);
@@ -231,6 +234,8 @@ TEST(Problems, Scores) {
 TEST(Problems, NamesUnitsAndDefaults) {
   EXPECT_STREQ(ProblemInfo<Gemm>::name, "gemm");
   EXPECT_STREQ(ProblemInfo<FusedNorm>::name, "fused_norm");
+  EXPECT_STREQ(ProblemInfo<NormGemm>::name, "norm_gemm");
+  EXPECT_EQ(shape_text(ProblemInfo<NormGemm>::default_shape(DeviceKind::gpu)), "8192x4096x4096");
   EXPECT_EQ(shape_text(ProblemInfo<Gemm>::default_shape(DeviceKind::gpu)), "4096x4096x4096");
   EXPECT_EQ(shape_text(ProblemInfo<FusedNorm>::default_shape(DeviceKind::gpu)), "16384x8192");
   EXPECT_FLOAT_EQ(ProblemInfo<FusedNorm>::default_shape(DeviceKind::gpu).eps, 1e-5f);

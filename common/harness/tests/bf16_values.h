@@ -44,7 +44,7 @@ inline bf16 below(bf16 value) {
 
 inline Verdict check_all(const std::vector<bf16>& got, const std::vector<Expected>& expected,
                          std::uint64_t cols) {
-  return check_elements("out", got, 0, cols, [&](std::uint64_t i) { return expected[i]; });
+  return check_elements<bf16>("out", got, 0, cols, [&](std::uint64_t i) { return expected[i]; });
 }
 
 inline Verdict check_one(bf16 got, Expected expected) {

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -111,7 +113,11 @@ TEST(Rung, ListPassesAndMarksTheRungOncePerProblem) {
   EXPECT_EQ(ended.err, "");
   int marks = 0;
   for (std::size_t at = 0; (at = ended.out.find("(the rung)", at)) != std::string::npos; ++at) ++marks;
-  EXPECT_EQ(marks, 2) << ended.out;
+  std::set<std::string> problems;
+  std::istringstream list(ended.out);
+  for (std::string line; std::getline(list, line);) problems.insert(line.substr(0, line.find(' ')));
+  EXPECT_GE(marks, 2) << ended.out;
+  EXPECT_EQ(marks, int(problems.size())) << ended.out;
 }
 
 TEST(Rung, UnknownVariantIsBadUsage) {
@@ -343,7 +349,7 @@ TEST(Refusing, ASoakPassesOverWhatIsRefused) {
 TEST(Refusing, ASoakFindsTheOneWrongLaunch) {
   const Ended ended = run_program({"gemm", "--variant", "slips", "--soak", "100"});
   EXPECT_EQ(ended.exit_code, 1);
-  expect_one_line(ended, "elements differ from those of the verified launch");
+  expect_one_line(ended, "pairs of bytes differ from those of the verified launch");
   EXPECT_TRUE(contains(ended.out, "random shapes: WRONG\n")) << ended.out;
 }
 

@@ -53,7 +53,7 @@ TEST(Verifier, NanNeverPasses) {
 TEST(Verifier, NamesTheElementBeyondThirtyTwoBits) {
   const std::uint64_t first = 5'000'000'000;
   const std::vector<bf16> got(3, narrow(1));
-  const Verdict v = check_elements("C", got, first, 1000, [&](std::uint64_t i) {
+  const Verdict v = check_elements<bf16>("C", got, first, 1000, [&](std::uint64_t i) {
     return Expected{i == first + 2 ? 2.0 : 1.0, 0};
   });
   EXPECT_EQ(v.wrong, 1u);
@@ -120,7 +120,7 @@ TEST(CheckElements, AnyNumberOfPiecesGivesOneVerdict) {
     Verdict all;
     for (std::uint64_t piece = 0; piece < pieces; ++piece) {
       const std::uint64_t begin = count * piece / pieces, end = count * (piece + 1) / pieces;
-      all.add(check_elements("C", {got.data() + begin, got.data() + end}, begin, cols, expected));
+      all.add(check_elements<bf16>("C", {got.data() + begin, got.data() + end}, begin, cols, expected));
     }
     EXPECT_EQ(all.checked, count) << pieces;
     EXPECT_EQ(all.wrong, 2u) << pieces;

@@ -129,7 +129,8 @@ struct SmallGemm {
           squares_a += x * x;
           squares_b += y * y;
         }
-        const double slack = accumulation_slack(double(k), std::sqrt(squares_a), std::sqrt(squares_b));
+        const double slack =
+            accumulation_slack(Precision::bf16, double(k), std::sqrt(squares_a), std::sqrt(squares_b));
         all.push_back({exact, data == Data::whole ? 0 : slacks * slack});
       }
     return all;
@@ -424,9 +425,9 @@ TEST(GemmBound, CatchesDoubleRounding) {
 }
 
 TEST(GemmBound, GrowsWithKAndWithTheNorms) {
-  EXPECT_DOUBLE_EQ(accumulation_slack(8, 1, 1), 0x1p-20);
-  EXPECT_DOUBLE_EQ(accumulation_slack(8, 3, 5), 15 * 0x1p-20);
-  EXPECT_DOUBLE_EQ(accumulation_slack(4096, 0, 5), 0);
+  EXPECT_DOUBLE_EQ(accumulation_slack(Precision::bf16, 8, 1, 1), 0x1p-20);
+  EXPECT_DOUBLE_EQ(accumulation_slack(Precision::bf16, 8, 3, 5), 15 * 0x1p-20);
+  EXPECT_DOUBLE_EQ(accumulation_slack(Precision::bf16, 4096, 0, 5), 0);
 }
 
 // --- The norm's bound ----------------------------------------------------------------------------

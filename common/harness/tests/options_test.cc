@@ -39,14 +39,29 @@ const Rung& fake() {
   return rung;
 }
 
-Options parse(const Arguments& arguments, DeviceKind device = DeviceKind::gpu) {
-  return parse_options(arguments, fake(), device);
+// One that has the third problem, too.
+const Rung& fake_of_three() {
+  static const Rung rung = [] {
+    Rung three = fake();
+    three.norm_gemm = {variant<NormGemm>("two_kernels", "one after the other"),
+                       variant<NormGemm>("one_kernel", "at once")};
+    return three;
+  }();
+  return rung;
+}
+
+Options parse(const Arguments& arguments, DeviceKind device = DeviceKind::gpu, const Rung& rung = fake()) {
+  return parse_options(arguments, rung, device);
+}
+Options parse_three(const Arguments& arguments) {
+  return parse(arguments, DeviceKind::gpu, fake_of_three());
 }
 
 // The line with which the arguments are refused; empty, and a failed test, where they are not.
-std::string refusal(const Arguments& arguments, DeviceKind device = DeviceKind::gpu) {
+std::string refusal(const Arguments& arguments, DeviceKind device = DeviceKind::gpu,
+                    const Rung& rung = fake()) {
   try {
-    parse(arguments, device);
+    parse(arguments, device, rung);
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.exit, Exit::bad_usage) << failure.what();
     return failure.what();
@@ -57,8 +72,8 @@ std::string refusal(const Arguments& arguments, DeviceKind device = DeviceKind::
 
 // Refused with one line that holds every one of `parts`.
 void expect_refused(const Arguments& arguments, const std::vector<std::string>& parts,
-                    DeviceKind device = DeviceKind::gpu) {
-  const std::string line = refusal(arguments, device);
+                    DeviceKind device = DeviceKind::gpu, const Rung& rung = fake()) {
+  const std::string line = refusal(arguments, device, rung);
   EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 0) << line;
   EXPECT_TRUE(line.ends_with("(see --help)")) << line;
   for (const std::string& part : parts)
@@ -100,6 +115,9 @@ TEST(Options, Flags) {
 
 TEST(Options, Values) {
   EXPECT_EQ(parse({"--repeats", "7"}).repeats, 7);
+  EXPECT_EQ(parse({}).launches, Launches::automatic);
+  EXPECT_EQ(parse({"--launches", "stream"}).launches, Launches::stream);
+  EXPECT_EQ(parse({"--launches", "graph"}).launches, Launches::graph);
   EXPECT_EQ(parse({"--seed", "0"}).seed, 0u);
   EXPECT_EQ(parse({"--seed", "18446744073709551615"}).seed, std::numeric_limits<std::uint64_t>::max());
   EXPECT_EQ(parse({"--json", "a b.jsonl"}).json, "a b.jsonl");
@@ -123,6 +141,28 @@ TEST(Options, Problems) {
   EXPECT_TRUE(parse({"fused_norm"}).fused_norm);
   EXPECT_FALSE(parse({"fused_norm"}).gemm);
   EXPECT_FALSE(parse({"--verify-only", "gemm"}).fused_norm) << "the problem may stand anywhere";
+}
+
+TEST(Options, TheThirdProblemRunsWhereItIsNamed) {
+  EXPECT_FALSE(parse_three({}).norm_gemm);
+  EXPECT_FALSE(parse_three({"gemm"}).norm_gemm);
+  const Options o = parse_three({"norm_gemm"});
+  EXPECT_TRUE(o.norm_gemm);
+  EXPECT_FALSE(o.gemm || o.fused_norm || o.norm_gemm_shape);
+  EXPECT_TRUE(parse_three({"norm_gemm", "--variant", "two_kernels"}).norm_gemm);
+}
+
+TEST(Options, ItsSizesCompletedByTheCourses) {
+  const Options o = parse_three({"norm_gemm", "--rows", "3", "--n", "24"});
+  ASSERT_TRUE(o.norm_gemm_shape);
+  EXPECT_EQ(o.norm_gemm_shape->rows, 3);
+  EXPECT_EQ(o.norm_gemm_shape->cols, 4096);
+  EXPECT_EQ(o.norm_gemm_shape->n, 24);
+  EXPECT_FALSE(o.gemm_shape || o.norm_shape);
+  EXPECT_EQ(parse_three({"norm_gemm", "--cols", "8"}).norm_gemm_shape->cols, 8);
+  const Options all = parse_three({"norm_gemm", "--size", "256"});
+  ASSERT_TRUE(all.norm_gemm_shape);
+  EXPECT_EQ(all.norm_gemm_shape->rows + all.norm_gemm_shape->cols + all.norm_gemm_shape->n, 3 * 256);
 }
 
 TEST(Options, GemmSizesCompletedByTheCourses) {
@@ -267,6 +307,26 @@ TEST(BadUsage, SizesOfTheOtherProblem) {
   expect_refused({"--m", "8", "--rows", "8"}, {"not both"});
 }
 
+TEST(BadUsage, TheThirdProblem) {
+  const auto refused = [](const Arguments& arguments, const std::vector<std::string>& parts) {
+    expect_refused(arguments, parts, DeviceKind::gpu, fake_of_three());
+  };
+  expect_refused({"norm_gemm"}, {"42_fake has no norm_gemm; there is: gemm, fused_norm"});
+  refused({"conv"}, {"unknown problem 'conv'; there is: gemm, fused_norm, norm_gemm"});
+  refused({"norm_gemm", "gemm"}, {"one problem"});
+  refused({"norm_gemm", "--m", "8"}, {"norm_gemm takes --rows, --cols, --n or --size", "--m"});
+  refused({"norm_gemm", "--k", "8"}, {"--k"});
+  refused({"norm_gemm", "--n", "8", "--size", "8"}, {"--size"});
+  refused({"norm_gemm", "--sweep", "--n", "8"}, {"--sweep"});
+  refused({"norm_gemm", "--soak", "9", "--rows", "8"}, {"--soak"});
+  refused({"norm_gemm", "--variant", "fast"}, {"no variant 'fast' here; there is: two_kernels, one_kernel"});
+  refused({"--variant", "one_kernel"}, {"no variant 'one_kernel'"});
+}
+
+TEST(BadUsage, LaunchesAreOneByOneOrAGraph) {
+  expect_refused({"--launches", "batch"}, {"--launches is stream or graph, not 'batch'"});
+}
+
 TEST(BadUsage, SizeBesideSizes) {
   expect_refused({"--size", "8", "--m", "8"}, {"--size", "--m"});
   expect_refused({"--size", "8", "--cols", "8"}, {"--size", "--cols"});
@@ -304,7 +364,7 @@ TEST(BadUsage, CountsOnAGpu) {
 }
 
 TEST(BadUsage, TimesOnTheSimulator) {
-  for (const std::string option : {"--sweep", "--repeats", "--repeats=7"})
+  for (const std::string option : {"--sweep", "--repeats", "--repeats=7", "--launches=graph"})
     expect_refused({option}, {option.substr(0, option.find('=')), "no times: use 42_fake"},
                    DeviceKind::simulator);
 }
@@ -338,6 +398,7 @@ TEST(HelpText, NamesTheRungAndEveryOption) {
                            "--sweep",        "--verify-only",
                            "--soak ",        "--repeats ",
                            "--seed ",        "--reference ",
+                           "--launches ",    "norm_gemm ",
                            "--json ",        "--table-rows",
                            "--list",         "--help",
                            "4096x4096x4096", "16384x8192"})
@@ -408,6 +469,14 @@ TEST(ListText, MarksTheRungItself) {
   ASSERT_EQ(list.size(), 5u);
   for (int i = 0; i < 5; ++i)
     EXPECT_EQ(list[i].find("(the rung)") != std::string::npos, i == 2 || i == 4) << list[i];
+}
+
+TEST(ListText, HasTheThirdProblemWhereTheRungHas) {
+  const auto list = lines(list_text(fake_of_three()));
+  ASSERT_EQ(list.size(), 7u);
+  EXPECT_TRUE(list[5].starts_with("norm_gemm ")) << list[5];
+  EXPECT_NE(list[6].find("one_kernel"), std::string::npos) << list[6];
+  EXPECT_NE(list[6].find("(the rung)"), std::string::npos) << list[6];
 }
 
 }  // namespace

@@ -27,6 +27,8 @@ TEST(VerifyShapes, NoneTwice) {
   std::vector<std::string> texts;
   for (const Gemm& p : ProblemInfo<Gemm>::verify_shapes()) texts.push_back(shape_text(p));
   for (const FusedNorm& p : ProblemInfo<FusedNorm>::verify_shapes()) texts.push_back(shape_text(p));
+  for (const NormGemm& p : ProblemInfo<NormGemm>::verify_shapes())
+    texts.push_back("norm_gemm " + shape_text(p));
   std::sort(texts.begin(), texts.end());
   EXPECT_EQ(std::adjacent_find(texts.begin(), texts.end()), texts.end());
 }
@@ -58,6 +60,18 @@ TEST(VerifyShapes, OfEveryKindInWholeVectorsOnTheSimulator) {
   EXPECT_GE(in_whole_vectors([](const Gemm& p) { return p.k >= 1024; }), 1) << "many times round a ring";
   EXPECT_GE(in_whole_vectors([](const Gemm& p) { return p.m % 128 + p.n % 128 + p.k % 32 == 0; }), 2)
       << "whole tiles";
+}
+
+TEST(VerifyShapes, OfEveryKindOfNormGemmOnTheSimulator) {
+  for (const NormGemm& p : ProblemInfo<NormGemm>::verify_shapes())
+    EXPECT_EQ(p.cols % 8 + p.n % 8, 0) << shape_text(p) << ": no rung takes it";
+  EXPECT_GE(simulated<NormGemm>([](const NormGemm& p) { return p.rows == 1; }), 1);
+  EXPECT_GE(simulated<NormGemm>([](const NormGemm& p) { return p.rows > 1 && p.rows % 2 == 1; }), 3);
+  EXPECT_GE(simulated<NormGemm>([](const NormGemm& p) { return p.cols > 1024; }), 1) << "a row in parts";
+  EXPECT_GE(simulated<NormGemm>([](const NormGemm& p) { return p.rows > 128 && p.cols > 512; }), 1)
+      << "rows in blocks, each in parts";
+  EXPECT_GE(simulated<NormGemm>([](const NormGemm& p) { return p.rows > 256 && p.n > 128; }), 1)
+      << "several tiles both ways";
 }
 
 }  // namespace

@@ -25,14 +25,14 @@ TEST(GemmReference, IsTheProductOfNonSquareRowMajorMatrices) {
   const Gemm shape = gemm_shape(5, 70, 33);
   const HostMatrix a = random_matrix(5 * 33, 1, 1), b = random_matrix(33 * 70, 1, 2);
   const GemmReference reference(shape, a, b, false);
-  const std::vector<float> all = reference.all();
+  const std::vector<double> all = reference.all();
   ASSERT_EQ(all.size(), 5u * 70u);
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 70; ++j) {
       double sum = 0;
       for (int k = 0; k < 33; ++k) sum += wide(a[i * 33 + k]) * wide(b[k * 70 + j]);
       EXPECT_NEAR(reference.exact(i * 70 + j), sum, 1e-12);
-      EXPECT_EQ(all[i * 70 + j], float(reference.exact(i * 70 + j)));
+      EXPECT_EQ(all[i * 70 + j], reference.exact(i * 70 + j));
     }
 }
 
@@ -42,9 +42,9 @@ TEST(GemmReference, SlackComesFromTheElementsOwnRowAndColumn) {
   for (const float v : {3.f, 4.f, 0.f, 2.f}) a.push_back(v);            // row norms 5 and 2
   for (const float v : {6.f, 1.f, 0.f, 8.f, 0.f, 3.f}) b.push_back(v);  // column norms 10, 1 and 3
   const GemmReference reference(shape, a, b, false);
-  EXPECT_EQ(reference.expected(0, 7, 1).slack, accumulation_slack(2, 5, 10));
-  EXPECT_EQ(reference.expected(2, 7, 1).slack, accumulation_slack(2, 5, 3));
-  EXPECT_EQ(reference.expected(3, 7, 2).slack, 2 * accumulation_slack(2, 2, 10));
+  EXPECT_EQ(reference.expected(0, 7, 1).slack, accumulation_slack(Precision::bf16, 2, 5, 10));
+  EXPECT_EQ(reference.expected(2, 7, 1).slack, accumulation_slack(Precision::bf16, 2, 5, 3));
+  EXPECT_EQ(reference.expected(3, 7, 2).slack, 2 * accumulation_slack(Precision::bf16, 2, 2, 10));
   EXPECT_EQ(reference.expected(3, 7, 2).exact, 7);
   EXPECT_EQ(GemmReference(shape, a, b, true).expected(3, 7, 2).slack, 0);
 }
@@ -88,6 +88,72 @@ TEST(NormReference, SmallRowsShowAMissingEps) {
     for (int i = 0; i < cols; ++i)
       check_element("y", round_to_bf16(without.y(i).exact), i, cols, right.y(i), verdict);
     EXPECT_GT(verdict.wrong, 0.9 * cols) << cols;
+  }
+}
+
+struct NormGemmInputs {
+  NormGemm shape = norm_gemm_shape(5, 541, 24);
+  HostMatrix x = random_matrix(5 * 541, 1, 8), residual = random_matrix(5 * 541, 1, 9),
+             gamma = random_matrix(541, 0.25, 10), w = random_matrix(541 * 24, 1, 11);
+  NormGemmReference reference() const { return NormGemmReference(shape, x, residual, gamma, w, false); }
+  double h(int row, int col) const {
+    return wide(round_to_bf16(wide(x[row * 541 + col]) + wide(residual[row * 541 + col])));
+  }
+  double scale(int row) const {
+    double squares = 0;
+    for (int k = 0; k < 541; ++k) squares += h(row, k) * h(row, k);
+    return 1 / std::sqrt(squares / 541 + shape.eps);
+  }
+};
+
+TEST(NormGemmReference, IsTheScaledProductWithTheFoldedWeights) {
+  const NormGemmInputs in;
+  const NormGemmReference reference = in.reference();
+  for (int i = 0; i < 5; ++i)
+    for (int j = 0; j < 24; ++j) {
+      double sum = 0;
+      for (int k = 0; k < 541; ++k)
+        sum += in.h(i, k) * wide(round_to_bf16(wide(in.gamma[k]) * wide(in.w[k * 24 + j])));
+      const double product = reference.product().exact(i * 24 + j);
+      EXPECT_NEAR(product, sum, 1e-10);
+      const Expected c = reference.c(i * 24 + j, product, 1);
+      EXPECT_NEAR(c.exact, in.scale(i) * sum, 1e-10);
+      EXPECT_GT(c.slack, in.scale(i) * reference.product().expected(i * 24 + j, product, 1).slack);
+    }
+  EXPECT_EQ(reference.h(7).exact, in.h(0, 7));
+}
+
+// In whole numbers nothing but the scale may be off.
+TEST(NormGemmReference, OfWholeNumbersLeavesTheScaleAlone) {
+  NormGemm shape = norm_gemm_shape(2, 8, 8);
+  HostMatrix x(16, __float2bfloat16_rn(1.0f)), w(64, __float2bfloat16_rn(2.0f)),
+      gamma(8, __float2bfloat16_rn(3.0f));
+  shape.eps = 4;
+  const NormGemmReference reference(shape, x, x, gamma, w, true);
+  const Expected c = reference.c(3, reference.product().exact(3), 2);
+  EXPECT_DOUBLE_EQ(c.exact, 8 * 2 * 6 / std::sqrt(8.0));  // h = 2: its mean square is 4, and so is eps
+  EXPECT_EQ(c.slack, norm_slack(c.exact, 8));
+}
+
+// What the fold costs is what rounding y costs: each is at most half a unit of bf16, 2^-8, for every term.
+TEST(NormGemmReference, FoldingGammaIsAsAccurateAsRoundingY) {
+  const NormGemmInputs in;
+  const NormGemmReference reference = in.reference();
+  for (int i = 0; i < 5; ++i) {
+    const double scale = in.scale(i);
+    for (int j = 0; j < 24; ++j) {
+      double exact = 0, terms = 0, of_rounded_y = 0;
+      for (int k = 0; k < 541; ++k) {
+        const double y = in.h(i, k) * scale * wide(in.gamma[k]), b = wide(in.w[k * 24 + j]);
+        exact += y * b;
+        terms += std::abs(y * b);
+        of_rounded_y += wide(round_to_bf16(y)) * b;
+      }
+      const double folded = reference.c(i * 24 + j, reference.product().exact(i * 24 + j), 1).exact;
+      EXPECT_LE(std::abs(folded - exact), 0x1p-8 * terms);
+      EXPECT_LE(std::abs(of_rounded_y - exact), 0x1p-8 * terms);
+      EXPECT_NE(folded, of_rounded_y);
+    }
   }
 }
 

@@ -65,6 +65,20 @@ def norm(rung, us, rows=16384, cols=8192, copy_us=260.0):
     }
 
 
+def norm_gemm(us, variant="one_kernel", index=1, is_rung=True, rows=8192, **more):
+    return {
+        **norm("08_warp_specialized", us, rows, 4096),
+        "problem": "norm_gemm",
+        "variant": variant,
+        "variant_index": index,
+        "is_rung": is_rung,
+        "n": 4096,
+        "tflops": 2 * rows * 4096 * 4096 / us / 1e6,
+        "baselines": {"norm+gemm": {"median_us": 1.25 * us, "ratio": 1.25}},
+        **more,
+    }
+
+
 def roof(name, value, unit):
     return {"record": "roof", "roof": name, "value": value, "unit": unit, **ENVIRONMENT}
 
@@ -128,6 +142,9 @@ EVERYTHING = [
     norm("00_naive", 9000.0),
     norm("01_coalesced", 400.0),
     norm("01_coalesced", 110.0, 8192, 4096),
+    norm_gemm(500.0),
+    norm_gemm(400.0, variant="two", index=0, is_rung=False),
+    *(norm_gemm(us, rows=128, launches=how) for us, how in ((30.0, "stream"), (28.0, "graph"))),
     roof("copy", 4000.0, "GB/s"),
     roof("fp32_fma", 60.0, "TFLOPS"),
     roof("bf16_mma_sync", 600.0, "TFLOPS"),

@@ -18,6 +18,10 @@ bool is_piped(Kind kind) {
   return kind == Kind::mma || kind == Kind::cp || kind == Kind::cp_4x256b || kind == Kind::shift;
 }
 
+bool is_transfer(Kind kind) {
+  return kind == Kind::ld || kind == Kind::st;
+}
+
 bool overlap(const TensorRegion& a, const TensorRegion& b) {
   return a.column < b.column + b.columns && b.column < a.column + a.columns && (a.lanes & b.lanes).any();
 }
@@ -41,6 +45,7 @@ bool in_order_by_the_isa(Kind first, const TensorAccesses::Access& one, Kind sec
 
 void TensorAccesses::reset(uint32_t ctas, uint32_t warps, bool strict) {
   strict_ = strict;
+  warps_ = warps / ctas;
   operations_.clear();
   accesses_.assign(ctas, {});
   fences_.assign(strict ? warps : 0, {});
@@ -72,6 +77,7 @@ TensorAccesses::Id TensorAccesses::begin(SharedShadow& shadow, uint32_t warp, ui
   made.warp = warp;
   made.lane = lane;
   made.pc = pc;
+  made.quarter = warp / warps_ * 4 + warp % warps_ % 4;
   made.issued = now(shadow, warp);
   return id;
 }
@@ -83,6 +89,8 @@ TensorAccesses::Problem::Kind TensorAccesses::judge(const SharedShadow& shadow, 
   const uint32_t warp = second.warp;
   const bool piped = is_piped(first.kind) && is_piped(second.kind);
   const bool same_thread = first.warp == warp && first.lane == second.lane;
+  const bool transfers = is_transfer(first.kind) && is_transfer(second.kind) && first.warp != second.warp;
+  if (transfers && !strict_ && is_before(shadow, first.issued, warp)) return none;
   const bool named = in_order_by_the_isa(first.kind, earlier, second.kind, access);
   if (piped && (named || !strict_)) {
     if (same_thread) return none;
@@ -169,14 +177,26 @@ void TensorAccesses::seen(SharedShadow& shadow, uint32_t warp, Id id) {
 void TensorAccesses::used(SharedShadow& shadow, uint32_t warp, Id id) {
   const auto operation = operations_.find(id);
   if (strict_ || operation == operations_.end() || !operation->second.seen.empty()) return;
-  operation->second.seen.push_back(now(shadow, warp));
+  end(shadow, operation->second, now(shadow, warp));
+}
+
+// The warp has waited for its load or store. In a pipeline those before it have ended, too.
+void TensorAccesses::end(const SharedShadow& shadow, Operation& transfer, const Moment& moment) {
+  transfer.seen.push_back(moment);
+  if (strict_) return;
+  for (auto& [id, other] : operations_) {
+    if (id >= transfer.id) break;
+    if (is_transfer(other.kind) && other.quarter == transfer.quarter && other.warp != transfer.warp &&
+        other.seen.empty() && is_before(shadow, other.issued, transfer.warp))
+      other.seen.push_back(moment);
+  }
 }
 
 void TensorAccesses::waited(SharedShadow& shadow, uint32_t warp, Kind kind) {
   const Moment moment = now(shadow, warp);
   for (auto& [id, operation] : operations_) {
     if (operation.kind == kind && operation.warp == warp && operation.seen.empty())
-      operation.seen.push_back(moment);
+      end(shadow, operation, moment);
   }
 }
 

@@ -7,8 +7,9 @@
 // synchronise with them later.
 //
 // The ISA wants a tcgen05.fence on both sides of such a synchronisation, and promises order in the pipeline
-// for some pairs of operations only. Hardware and widely used kernels do without: `strict` asks for all of
-// it.
+// for some pairs of operations only. Hardware and widely used kernels do without, and without tcgen05.wait
+// between loads and stores of the warps that share a quarter of the lanes, as CUTLASS's attention kernels do:
+// those are taken for a pipeline, too. `strict` asks for all of it.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,7 @@ class TensorAccesses {
     Kind kind = Kind::mma;
     uint32_t warp = 0, lane = 0;  // lane: of those of the pipeline
     uint32_t pc = 0;              // in the kernel's counters
+    uint32_t quarter = 0;         // of the cluster's lanes, that its warp loads from and stores to
     Moment issued;                // by its own warp
     Moment fenced;                // its warp's first tcgen05.fence::before_thread_sync since; count 0: none
     std::vector<Moment> seen;     // when warps had waited for it
@@ -79,12 +81,14 @@ class TensorAccesses {
 
  private:
   Moment now(SharedShadow& shadow, uint32_t warp);
+  void end(const SharedShadow& shadow, Operation& transfer, const Moment& moment);
   bool is_before(const SharedShadow& shadow, const Moment& moment, uint32_t warp) const;
   bool is_fenced_after(const SharedShadow& shadow, const Moment& moment, uint32_t warp) const;
   Problem::Kind judge(const SharedShadow& shadow, const Access& earlier, const Access& access) const;
   void drop(std::vector<Access>& from, size_t index);
 
   bool strict_ = false;
+  uint32_t warps_ = 0;  // of a CTA
   uint64_t moments_ = 0;
   uint64_t count_ = 0;                         // of operations
   std::map<Id, Operation> operations_;         // those with accesses

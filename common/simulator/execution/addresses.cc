@@ -15,6 +15,8 @@ namespace {
 
 constexpr uint64_t windows = 3;  // of the generic space: shared, local, parameters
 
+constexpr uint64_t shared_address_bits = (1ull << 32) - 1;  // hardware looks at no others
+
 constexpr uint64_t null_page = 4096;       // addresses that come from a null pointer and an index
 constexpr uint64_t far_away = 1ull << 40;  // bytes: farther from an allocation than any index leads
 
@@ -406,6 +408,10 @@ void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolv
   if (use.base_is_64) {
     const uint64_t* base = warp.reg<uint64_t>(inst.a);
     for (int l = 0; l < warp_size; ++l) to.address[l] = base[l] + add;
+    if (use.space == ptx::Space::shared && !use.generic) {
+      // The window of the generic space begins at a multiple of 2^32: ThunderKittens relies on it.
+      for (int l = 0; l < warp_size; ++l) to.address[l] &= shared_address_bits;
+    }
   } else {
     const uint32_t* base = warp.reg<uint32_t>(inst.a);
     const uint32_t add_32 = static_cast<uint32_t>(add);

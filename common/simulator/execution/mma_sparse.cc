@@ -96,22 +96,17 @@ void read_factors(Warp& warp, const Inst& inst, const Use& use, size_t pass, Fac
   use.a->a[pass](warp, use.of_a(inst), use.registers_a, 2, packed);
   use.b->b[pass](warp, use.of_b(inst), use.registers_b, 1, b);
   measure(packed, use.k() / 2, use.a->lowest);
-  place(packed, use.sparsity, warp.reg<uint32_t>(use.metadata(inst)), a);
-}
-
-void check_metadata(Warp& warp, const Inst& inst, const Use& use) {
-  const int lane = invalid_metadata(use.sparsity, warp.reg<uint32_t>(use.metadata(inst)), use.ordered);
+  const int lane = place(packed, use.sparsity, warp.reg<uint32_t>(use.metadata(inst)), use.ordered, a);
   if (lane < 0) return;
   fault(warp, FindingKind::illegal_instruction,
-        use.ordered ? "sparsity metadata that does not name two elements of four in order (tf32: one of two)"
-                    : "sparsity metadata that names no two elements of four (tf32: no one of two)",
+        use.ordered ? "sparsity metadata that do not name two elements of four in order (tf32: one of two)"
+                    : "sparsity metadata that name no two elements of four (tf32: no one of two)",
         lane);
 }
 
 void run_floating(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
   const Use& use = *static_cast<const Use*>(inst.data);
-  check_metadata(warp, inst, use);
   Factors<16> a;
   Factors<8> b;
   RowsByLane rows;
@@ -140,7 +135,6 @@ void run_floating(Warp& warp, const Inst& inst) {
 void run_integer(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
   const Use& use = *static_cast<const Use*>(inst.data);
-  check_metadata(warp, inst, use);
   int32_t c[8][16];
   int64_t sums[8][16];
   read_results(warp, use.of_c(inst), 2, c);

@@ -20,8 +20,9 @@ struct Sparsity {
   uint32_t lanes() const { return k / group() / 4; }  // of four, that hold metadata: 1, 2 or 4
 };
 
-void place(const Factors<16>& packed, const Sparsity& sparsity, const uint32_t metadata[32], Factors<16>& to);
-// The lane whose metadata are none; -1: no lane's. ordered: of two indices the first is the smaller one.
-int invalid_metadata(const Sparsity& sparsity, const uint32_t metadata[32], bool ordered);
+// Returns the lane whose metadata are none; -1: no lane's. ordered: of two indices the first is the smaller
+// one. Of a group that is zeros the metadata do not matter: CUTLASS's compressor leaves them 0.
+int place(const Factors<16>& packed, const Sparsity& sparsity, const uint32_t metadata[32], bool ordered,
+          Factors<16>& to);
 
 }  // namespace simulator

@@ -133,6 +133,7 @@ std::string parse_fields(const TensorForm& form, uint32_t bits, InstructionDescr
   if (to.selector && !form.sparse) return value("Sparsity selector", to.selector) + "A is dense";
   if (to.selector && (kind == TensorKind::i8 || kind == TensorKind::f8f6f4))
     return value("Sparsity selector", to.selector) + "it must be 0 for .kind::i8 and .kind::f8f6f4";
+  if (to.selector > 1) return value("Sparsity selector", to.selector) + "it chooses one of two columns";
   if (field(bits, 30, 2) && !form.ws) return value("Maximum shift", field(bits, 30, 2)) + "that is for .ws";
   return {};
 }

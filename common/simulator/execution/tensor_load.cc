@@ -130,8 +130,18 @@ uint32_t first_lane(Warp& warp, uint32_t address, const TransferUse& use) {
   return own * quarter + inside;
 }
 
+// What other warps have asked for in the warp's quarter comes before what it asks for now: but for `strict`,
+// these go in order (checks/tensor_accesses.h).
+void land_others(Warp& warp) {
+  for (Warp& other : warp.cta->warps) {
+    if (&other == &warp || other.index % 4 != warp.index % 4) continue;
+    land_if(other, [](const TensorTransfer&) { return true; });
+  }
+}
+
 // All threads have the same address there.
 TensorTransfer begin(Warp& warp, const Inst& inst, TensorAccesses::Kind kind) {
+  if (!strict(warp)) land_others(warp);
   const uint32_t* address = warp.reg<uint32_t>(inst.a);
   const int first = std::countr_zero(warp.exec);
   for (uint32_t left = warp.exec; left; left &= left - 1) {

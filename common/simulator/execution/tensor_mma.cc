@@ -71,7 +71,8 @@ TensorLanes disabled_lanes(const TensorMma& made, uint32_t r) {
   return lanes;
 }
 
-// Columns of tensor memory that a row's metadata take.
+// Columns of tensor memory that a row's metadata take. Where it is one, the selector says which of two
+// neighbours (PTX ISA 9.7.16.10.8.4, in figures; CUTLASS).
 uint32_t metadata_columns(const InstructionDescriptor& is) {
   return elements_per_chunk(is.element[0]) >= 16 ? 2 : 1;
 }
@@ -154,7 +155,10 @@ void issue(Warp& warp, uint32_t lane, const TensorMmaUse& use) {
     made->disabled[i] = warp.reg<uint32_t>(use.disabled[i])[lane];
   if (use.zero_columns) set_zero_columns(warp, lane, *made, bits >> 30 ? 4u << (bits >> 30) : 0);
   if (use.a_in_tensor_memory) made->a = address_of(warp, lane, use.a);
-  if (use.sparse) made->metadata = address_of(warp, lane, use.metadata);
+  if (use.sparse) {
+    made->metadata = address_of(warp, lane, use.metadata);
+    if (metadata_columns(made->is) == 1) made->metadata += made->is.selector;
+  }
   if (use.scale_vector) {
     // Bits 30-31 are nobody's: some programs keep the scale factors' data ID there.
     for (int i = 0; i < 2; ++i) made->scale[i] = address_of(warp, lane, use.scale[i]) & 0x3fffffff;

@@ -38,7 +38,11 @@ bool all_asked(const Warpgroup& group, uint64_t end) {
 void land(Warp& warp, Warpgroup& group, uint64_t end) {
   for (; group.landed < end; ++group.landed) {
     const WgmmaOperation& next = operation(group, group.landed);
-    multiply(next, use_of(*next.inst), warp.cta->shared.data());
+    if (!multiply(next, use_of(*next.inst), warp.cta->shared.data())) {
+      fault(warp, FindingKind::illegal_instruction,
+            "the wgmma.mma_async at " + place_of(*warp.cta, next.pc) +
+                " has sparsity metadata that name no two elements of four (tf32: no one of two)");
+    }
     ++warp.worker->events;
     ++warp.writes;
   }
@@ -200,10 +204,6 @@ void run_multiply(Warp& warp, const Inst& inst) {
   next.frame[mine] = warp.frame;
   if (use.sparse) {
     std::copy_n(warp.reg<uint32_t>(inst.d), warp_size, next.metadata[mine].begin());
-    if (const int lane = invalid_metadata(sparsity_of(use), next.metadata[mine].data(), false); lane >= 0) {
-      fault(warp, FindingKind::illegal_instruction,
-            "sparsity metadata that names no two elements of four (tf32: no one of two)", lane);
-    }
   }
   const auto& [a, b] = next.chunks;
   const uint32_t own = static_cast<uint32_t>(a.size() / warpgroup_warps);

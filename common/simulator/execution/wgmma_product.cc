@@ -100,6 +100,8 @@ class Product {
   Product(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared)
       : operation_(operation), use_(use), shared_(shared), list_(operation.inst->list) {}
 
+  bool good() const { return good_; }
+
   void floating_or_integer() {
     const uint32_t stored = use_.sparse ? use_.k / 2 : use_.k;
     const bool integers_only = use_.a->kind == Kind::integer;
@@ -116,7 +118,7 @@ class Product {
       measure(a, static_cast<int>(stored), use_.a->lowest);
       if (use_.sparse) {
         const Factors<16> packed = a;
-        place(packed, sparsity_of(use_), operation_.metadata[w].data(), a);
+        good_ &= place(packed, sparsity_of(use_), operation_.metadata[w].data(), false, a) < 0;
       }
       if (integers_only) continue;
       by_lane(a, static_cast<int>(use_.k), rows_[w]);
@@ -204,6 +206,7 @@ class Product {
     write_tile(registers, list_ + 4 * tile, c);
   }
 
+  bool good_ = true;  // as multiply() returns it
   const WgmmaOperation& operation_;
   const WgmmaUse& use_;
   const std::byte* shared_;
@@ -252,9 +255,10 @@ Sparsity sparsity_of(const WgmmaUse& use) {
   return {use.a->bits, use.k, use.selector};
 }
 
-void multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared) {
+bool multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared) {
   Product product(operation, use, shared);
   is_bits(*use.a) ? product.bits() : product.floating_or_integer();
+  return product.good();
 }
 
 }  // namespace simulator

@@ -41,6 +41,7 @@ bool is_bits(const WgmmaElement& element);
 Sparsity sparsity_of(const WgmmaUse& use);
 
 // D += A · B, in the registers of all the warps that still have theirs. shared: the CTA's shared memory.
-void multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared);
+// False: the metadata of a sparse A are none.
+bool multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared);
 
 }  // namespace simulator

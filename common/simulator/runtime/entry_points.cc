@@ -1,9 +1,11 @@
-// cudaGetDriverEntryPoint(): functions of the CUDA driver that programs ask the runtime for.
+// Functions of the CUDA driver: those that programs ask the runtime for (cudaGetDriverEntryPoint()) or,
+// linked with -lcuda, call themselves; build/simulator/libcuda.so.1 is the same library as libcudart.so.13.
+#include <cuda.h>
+
 #include <cstring>
 
 #include "common/simulator/runtime/cuda_api.h"
 #include "common/simulator/runtime/state.h"
-#include "common/simulator/runtime/tensor_map_api.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // cudaGetDriverEntryPoint: programs still call it
 
@@ -19,10 +21,11 @@ struct EntryPoint {
 
 // The driver functions there are here.
 const EntryPoint entry_points[] = {
-    {"cuTensorMapEncodeTiled", 12000, reinterpret_cast<void*>(encode_tiled)},
-    {"cuTensorMapReplaceAddress", 12000, reinterpret_cast<void*>(replace_address)},
-    {"cuTensorMapEncodeIm2col", 12000, reinterpret_cast<void*>(refuse_im2col)},
-    {"cuTensorMapEncodeIm2colWide", 12080, reinterpret_cast<void*>(refuse_im2col)},
+    {"cuTensorMapEncodeTiled", 12000, reinterpret_cast<void*>(cuTensorMapEncodeTiled)},
+    {"cuTensorMapReplaceAddress", 12000, reinterpret_cast<void*>(cuTensorMapReplaceAddress)},
+    {"cuTensorMapEncodeIm2col", 12000, reinterpret_cast<void*>(cuTensorMapEncodeIm2col)},
+    {"cuTensorMapEncodeIm2colWide", 12080, reinterpret_cast<void*>(cuTensorMapEncodeIm2colWide)},
+    {"cuGetErrorString", 6000, reinterpret_cast<void*>(cuGetErrorString)},
 };
 
 cudaError_t find(const char* name, void** function, unsigned version,
@@ -59,3 +62,10 @@ SIMULATOR_EXPORT cudaError_t cudaGetDriverEntryPoint(const char* name, void** fu
 
 SIMULATOR_ALIAS(cudaGetDriverEntryPointByVersion_ptsz, cudaGetDriverEntryPointByVersion);
 SIMULATOR_ALIAS(cudaGetDriverEntryPoint_ptsz, cudaGetDriverEntryPoint);
+
+// The runtime's error codes have the numbers and the texts of the driver's.
+SIMULATOR_EXPORT CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (text == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  *text = cudaGetErrorString(static_cast<cudaError_t>(error));
+  return CUDA_SUCCESS;
+}

@@ -1,12 +1,16 @@
-#include "common/simulator/runtime/tensor_map_api.h"
+// Driver API, "Tensor Map Object Management". What a program does wrong is told on stderr: the error code
+// alone does not say which of the twelve arguments it is about.
+#include <cuda.h>
 
 #include <string>
 
 #include "common/simulator/device.h"
 #include "common/simulator/execution/tensor_map.h"
+#include "common/simulator/runtime/cuda_api.h"
 #include "common/simulator/runtime/state.h"
 
-namespace simulator {
+using namespace simulator;
+
 namespace {
 
 constexpr uint64_t most_elements = 1ull << 32;  // in a dimension
@@ -24,10 +28,12 @@ CUresult not_supported(const std::string& what) {
 
 }  // namespace
 
-CUresult encode_tiled(CUtensorMap* object, CUtensorMapDataType type, cuuint32_t rank, void* address,
-                      const cuuint64_t* dimensions, const cuuint64_t* strides, const cuuint32_t* box,
-                      const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
-                      CUtensorMapL2promotion promotion, CUtensorMapFloatOOBfill fill) {
+SIMULATOR_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMapDataType type,
+                                                 cuuint32_t rank, void* address, const cuuint64_t* dimensions,
+                                                 const cuuint64_t* strides, const cuuint32_t* box,
+                                                 const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                                 CUtensorMapFloatOOBfill fill) {
   if (object == nullptr || reinterpret_cast<uintptr_t>(object) % object_alignment != 0)
     return invalid("tensorMap must be an address that is a multiple of 64");
   if (device().major < 9) return not_supported("a tensor map on a device of compute capability below 9.0");
@@ -71,7 +77,7 @@ CUresult encode_tiled(CUtensorMap* object, CUtensorMapDataType type, cuuint32_t 
   return CUDA_SUCCESS;
 }
 
-CUresult replace_address(CUtensorMap* object, void* address) {
+SIMULATOR_EXPORT CUresult cuTensorMapReplaceAddress(CUtensorMap* object, void* address) {
   std::optional<TensorMap> map;
   if (object != nullptr) map = TensorMap::load(reinterpret_cast<const std::byte*>(object));
   if (!map || reinterpret_cast<uintptr_t>(address) % 16 != 0) {
@@ -83,8 +89,19 @@ CUresult replace_address(CUtensorMap* object, void* address) {
   return CUDA_SUCCESS;
 }
 
-CUresult refuse_im2col() {
+SIMULATOR_EXPORT CUresult cuTensorMapEncodeIm2col(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
+                                                  const cuuint64_t*, const cuuint64_t*, const int*,
+                                                  const int*, cuuint32_t, cuuint32_t, const cuuint32_t*,
+                                                  CUtensorMapInterleave, CUtensorMapSwizzle,
+                                                  CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
   return not_supported("cuTensorMapEncodeIm2col");
 }
 
-}  // namespace simulator
+SIMULATOR_EXPORT CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
+                                                      const cuuint64_t*, const cuuint64_t*, int, int,
+                                                      cuuint32_t, cuuint32_t, const cuuint32_t*,
+                                                      CUtensorMapInterleave, CUtensorMapIm2ColWideMode,
+                                                      CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                                      CUtensorMapFloatOOBfill) {
+  return not_supported("cuTensorMapEncodeIm2colWide");
+}

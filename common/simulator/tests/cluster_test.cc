@@ -329,6 +329,13 @@ TEST_F(RegisterPools, MisuseIsAFault) {
         FindingKind::illegal_instruction, "was not executed by warp 1");
   gives(run_groups(release_most + "setmaxnreg.inc.sync.aligned.u32 32;\n", more),
         FindingKind::illegal_instruction, "without a barrier");
+  const std::string each =
+      "setp.eq.u32 %p2, %r3, 0; @%p2 bra ONE;\n" + release_most + "bra.uni DONE;\nONE: " + release_most;
+  settings().strict = true;
+  gives(run_groups(each, more), FindingKind::illegal_instruction, "while others execute the one at");
+  settings().strict = false;
+  const Result lenient = run_groups(each, more);
+  EXPECT_FALSE(lenient.end) << lenient.end->what;
   const Result synchronised =
       run_groups(release_most + "bar.sync 1, 128; setmaxnreg.inc.sync.aligned.u32 24;\n", more);
   EXPECT_FALSE(synchronised.end) << synchronised.end->what;

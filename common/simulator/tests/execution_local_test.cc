@@ -146,6 +146,16 @@ TEST_F(ExecutionLocal, PaddingInSharedMemory) {
   EXPECT_EQ(told.end->kind, FindingKind::uninitialised);
 }
 
+// Of a register of 64 bits the lower half: a generic address works, too.
+TEST_F(ExecutionLocal, ASharedAddressHas32Bits) {
+  const Result r = run_ptx(start + R"(
+      mov.u64 %rd2, s; cvta.shared.u64 %rd3, %rd2; st.shared.u32 [%rd3], 7; ld.shared.u32 %r2, [%rd2];
+      st.global.u32 [%rd1], %r2;)",
+                           1, 1, 1, ".shared .align 16 .b8 s[16];");
+  ASSERT_FALSE(r.end) << r.end->what;
+  EXPECT_EQ(r.words[0], 7u);
+}
+
 TEST_F(ExecutionLocal, DependentLaunchesNeedNoWaiting) {
   const Result r = run_ptx(start + R"(
       griddepcontrol.launch_dependents;

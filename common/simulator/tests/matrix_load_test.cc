@@ -79,6 +79,113 @@ TEST_F(MatrixLoad, AStoreIsTheReverse) {
   }
 }
 
+// Bytes 0, 1, … of shared memory (those of 16-bit numbers 0, 1, … in a row, 256 of them).
+constexpr char bytes_in_order[] = R"(
+      .shared .align 16 .b8 s[1024];
+      shl.b32 %r3, %r1, 4; add.u32 %r2, %r2, s; add.u32 %r4, %r3, %r2; and.b32 %r5, %r3, 240; mul.lo.u32 %r5, %r5, 0x01010101;
+      add.u32 %r5, %r5, 0x03020100; add.u32 %r6, %r5, 0x04040404; add.u32 %r7, %r5, 0x08080808;
+      add.u32 %r8, %r5, 0x0c0c0c0c; st.shared.v4.u32 [%r4], {%r5, %r6, %r7, %r8}; bar.sync 0;
+)";
+
+// 16 rows of 16 bytes: byte 16·row + column.
+TEST_F(MatrixLoad, MatricesOfBytesAreTurned) {
+  for (const uint32_t matrices : {1u, 2u}) {
+    const std::string form = ".sync.aligned.m16n16.x" + std::to_string(matrices) + ".trans.shared.b8 ";
+    const Result r = run_ptx(start + "mov.u32 %r2, 0;" + bytes_in_order +
+                                 "mov.u32 %r12, 0; mov.u32 %r13, 0;\n" + "ldmatrix" + form +
+                                 (matrices == 1 ? "{%r10, %r11}" : "{%r10, %r11, %r12, %r13}") + ", [%r4];" +
+                                 R"(st.global.u32 [%rd1], %r10; st.global.u32 [%rd1+128], %r11;
+                                 st.global.u32 [%rd1+256], %r12; st.global.u32 [%rd1+384], %r13;)",
+                             128, 32);
+    ASSERT_FALSE(r.end) << r.end->what;
+    for (uint32_t i = 0; i < 2 * matrices; ++i) {
+      for (uint32_t l = 0; l < 32; ++l) {
+        uint32_t expected = 0;
+        for (uint32_t b = 0; b < 4; ++b)
+          expected |= (64 * (l % 4) + 16 * b + l / 4 + 8 * (i % 2)) << 8 * b;  // of both matrices alike
+        EXPECT_EQ(r.words[32 * i + l], expected) << "register " << i << ", lane " << l;
+      }
+    }
+  }
+}
+
+// A row of each is a column of 16 rows: what mma leaves of D, in bytes.
+TEST_F(MatrixLoad, MatricesOfBytesAreStoredByColumns) {
+  for (const uint32_t matrices : {1u, 2u, 4u}) {
+    const char* const registers[] = {"", "{%r10}", "{%r10, %r11}", "", "{%r10, %r11, %r12, %r13}"};
+    const Result r =
+        run_ptx(".shared .align 16 .b8 s[512];\n" + start + R"(
+        mov.u32 %r2, s; shl.b32 %r4, %r1, 4; add.u32 %r4, %r4, %r2;
+        shr.u32 %r5, %r1, 2; and.b32 %r6, %r1, 3; mad.lo.u32 %r10, %r6, 32, %r5;
+        mul.lo.u32 %r10, %r10, 0x01010101; add.u32 %r10, %r10, 0x18081000;
+        add.u32 %r11, %r10, 0x80808080; mov.u32 %r12, %r10; mov.u32 %r13, %r11;
+        st.shared.v4.u32 [%r4], {%r1, %r1, %r1, %r1};
+        stmatrix.sync.aligned.m16n8.x)" +
+                    std::to_string(matrices) + ".trans.shared.b8 [%r4], " + registers[matrices] + R"(;
+        bar.sync 0; ld.shared.v4.u32 {%r5, %r6, %r7, %r8}, [%r4]; shl.b32 %r9, %r1, 4; cvt.u64.u32 %rd2, %r9;
+        add.u64 %rd2, %rd2, %rd0; st.global.v4.u32 [%rd2], {%r5, %r6, %r7, %r8};)",
+                128, 32);
+    ASSERT_FALSE(r.end) << r.end->what;
+    for (uint32_t i = 0; i < 512; ++i) {
+      const uint32_t expected = i / 16 < 8 * matrices ? i % 256 : i / 16 * (i % 4 == 0);
+      EXPECT_EQ(r.words[i / 4] >> i % 4 * 8 & 0xff, expected) << matrices << " matrices, byte " << i;
+    }
+  }
+}
+
+// Elements of 4 bits get to bits 2 to 5 of a byte, those of 6 bits to the lowest; what pads a row is not
+// read.
+TEST_F(MatrixLoad, SmallElementsAreWidened) {
+  for (const uint32_t bits : {4u, 6u}) {
+    for (const bool turned : {false, true}) {
+      const std::string form = std::string(turned ? ".m16n16.x1.trans" : ".m8n16.x2") + ".shared.b8x16." +
+                               (bits == 4 ? "b4x16_p64" : "b6x16_p32");
+      const std::string fill = bits == 4
+                                   ? "st.shared.v2.u32 [%r4], {%r5, %r6};\n"
+                                   : "st.shared.v2.u32 [%r4], {%r5, %r6}; st.shared.u32 [%r4+8], %r7;\n";
+      const Result r =
+          run_ptx(".shared .align 16 .b8 s[512];\n" + start + R"(
+          mov.u32 %r2, s; shl.b32 %r4, %r1, 4; add.u32 %r4, %r4, %r2;
+          mad.lo.u32 %r5, %r1, 0x9e3779b1, 0x12345678; mul.lo.u32 %r6, %r5, 0x85ebca6b;
+          mul.lo.u32 %r7, %r6, 0xc2b2ae35;)" +
+                      fill + "bar.sync 0; ldmatrix.sync.aligned" + form + R"( {%r10, %r11}, [%r4];
+          st.global.u32 [%rd1], %r10; st.global.u32 [%rd1+128], %r11;)",
+                  64, 32);
+      ASSERT_FALSE(r.end) << form << ": " << r.end->what;
+      const auto element = [&](uint32_t row, uint32_t column) {
+        const uint32_t a = row * 0x9e3779b1 + 0x12345678, b = a * 0x85ebca6b, c = b * 0xc2b2ae35;
+        const uint32_t words[] = {a, b, c, 0};
+        const uint32_t at = column * bits;
+        const uint64_t two = words[at / 32] | uint64_t{words[at / 32 + 1]} << 32;
+        const uint32_t value = static_cast<uint32_t>(two >> at % 32) & ((1u << bits) - 1);
+        return bits == 4 ? value << 2 : value;
+      };
+      for (uint32_t i = 0; i < 2; ++i) {
+        for (uint32_t l = 0; l < 32; ++l) {
+          for (uint32_t b = 0; b < 4; ++b) {
+            const uint32_t expected =
+                turned ? element(4 * (l % 4) + b, l / 4 + 8 * i) : element(8 * i + l / 4, 4 * (l % 4) + b);
+            EXPECT_EQ(r.words[32 * i + l] >> 8 * b & 0xff, expected)
+                << form << " lane " << l << " byte " << b;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(MatrixLoad, UnknownFormsAreRefused) {
+  for (const char* form :
+       {"m16n16.x1.shared.b8 {%r10, %r11}", "m16n16.x4.trans.shared.b8 {%r10, %r11}",
+        "m8n16.x1.shared.b8 {%r10}", "m8n8.x1.shared.b8 {%r10}",
+        "m8n16.x1.trans.shared.b8x16.b4x16_p64 {%r10}", "m8n8.x1.shared.b8x16.b4x16_p64 {%r10}",
+        "m16n16.x2.trans.shared.b8 {%r10, %r11}"}) {
+    const Result r = run_ptx(filled(512) + "ldmatrix.sync.aligned." + std::string(form) + ", [%r2];", 1, 32);
+    ASSERT_TRUE(r.end) << form;
+    EXPECT_EQ(r.end->kind, FindingKind::not_supported) << form;
+  }
+}
+
 TEST_F(MatrixLoad, AMoveTransposes) {
   const Result r = run_ptx(start + R"(mad.lo.u32 %r2, %r1, 0x20002, 0x10000;
       movmatrix.sync.aligned.m8n8.trans.b16 %r2, %r2; st.global.u32 [%rd1], %r2;)",

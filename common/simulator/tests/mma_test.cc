@@ -379,10 +379,10 @@ TEST_F(Mma, UnknownFormsAreRefused) {
 
 TEST_F(Mma, MetadataOfASparseMatrixNameTwoOfFour) {
   const auto with = [&](const std::string& variant, const std::string& form, const std::string& metadata,
-                        const std::string& selector) {
-    return run_ptx(start +
-                       ".reg .b32 %a<2>, %b<2>, %c<4>, %e;\nmov.b32 %a0, 0; mov.b32 %a1, 0; mov.b32 %b0, 0; "
-                       "mov.b32 %b1, 0; mov.b32 %c0, 0; mov.b32 %c1, 0; mov.b32 %c2, 0; mov.b32 %c3, 0;\n"
+                        const std::string& selector, const std::string& a = "0x3f803f80") {
+    return run_ptx(start + ".reg .b32 %a<2>, %b<2>, %c<4>, %e;\nmov.b32 %a0, " + a + "; mov.b32 %a1, " + a +
+                       "; mov.b32 %b0, 0; mov.b32 %b1, 0; mov.b32 %c0, 0; mov.b32 %c1, 0; mov.b32 %c2, 0; "
+                       "mov.b32 %c3, 0;\n"
                        "mov.b32 %e, " +
                        metadata + ";\nmma." + variant + ".sync.aligned." + form +
                        " {%c0, %c1, %c2, %c3}, {%a0, %a1}, {%b0, %b1}, {%c0, %c1, %c2, %c3}, %e, " +
@@ -402,6 +402,7 @@ TEST_F(Mma, MetadataOfASparseMatrixNameTwoOfFour) {
     const auto end = with(variant, form, metadata, "0");
     ASSERT_TRUE(end) << form;
     EXPECT_NE(end->what.find("sparsity metadata"), std::string::npos) << end->what;
+    EXPECT_FALSE(with(variant, form, metadata, "0", "0"));  // of zeros they do not matter
   }
   for (const auto& [form, selector] : {std::pair(f16, "4"), {s8, "2"}}) {
     const auto end = with(ordered, form, "0x4e9d8c4e", selector);

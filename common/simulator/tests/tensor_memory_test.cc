@@ -217,6 +217,28 @@ TEST_F(TensorMemoryTest, WarpsWithTheSameLanesNeedABarrier) {
       << r.end->details[0];
 }
 
+// As in CUTLASS's attention kernels: what one warp stores another loads and frees, and only the latter waits.
+TEST_F(TensorMemoryTest, WarpsWithTheSameLanesGoInOrder) {
+  const std::string begin = allocated() + R"(
+      setp.lt.u32 %p3, %r1, 128; setp.ge.u32 %p4, %r1, 128; mov.b32 %v0, 7; and.b32 %r5, %r1, 96;
+      shl.b32 %r5, %r5, 16; add.u32 %r3, %r5, %r2;
+      @%p3 tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3], {%v0};
+)" + barrier;
+  const std::string end = "@%p4 tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v0}, [%r3];\n" + wait_load +
+                          "st.global.u32 [%rd1], %v0;\n" + freed();
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    settings().seed = seed;
+    const Result r = run_ptx(begin + end, 256, 256);
+    ASSERT_FALSE(r.end) << "seed " << seed << ": " << r.end->what;
+    for (const uint32_t word : r.words) ASSERT_EQ(word, 7u);
+    settings().strict = true;
+    const Result strict = run_ptx(begin + end, 256, 256);
+    settings().strict = false;
+    ASSERT_TRUE(strict.end);
+    EXPECT_EQ(strict.end->kind, FindingKind::unfinished_async) << strict.end->what;
+  }
+}
+
 TEST_F(TensorMemoryTest, StrictWantsFences) {
   const std::string begin = allocated() +
                             "setp.lt.u32 %p3, %r1, 128; setp.ge.u32 %p4, %r1, 128; mov.b32 %v0, 7;\n"

@@ -257,10 +257,11 @@ TEST_F(TensorMmaTest, ScaleFactorsAreInEveryQuarterOfTheLanes) {
 }
 
 TEST_F(TensorMmaTest, SparseMetadataAreValid) {
-  const auto body = [](uint32_t metadata) {
-    return fill() + "mov.u32 %r11, " + number(metadata) +
-           ";\ntcgen05.st.sync.aligned.32x32b.x1.b32 [%r3+16], {%r11}; tcgen05.wait::st.sync.aligned;\n" +
-           ready + "mov.u32 %r5, " + number(bf16_to_f32 | 4) +
+  const auto body = [](uint32_t metadata, uint32_t a = one, uint32_t selector = 0) {
+    return fill(a) + "mov.u32 %r10, -1; mov.u32 %r11, " + number(metadata) +
+           ";\ntcgen05.st.sync.aligned.32x32b.x2.b32 [%r3+16], " +
+           (selector ? "{%r10, %r11}" : "{%r11, %r10}") + "; tcgen05.wait::st.sync.aligned;\n" + ready +
+           "mov.u32 %r5, " + number(bf16_to_f32 | 4 | selector) +
            // B is 32 deep: its rows again
            ";\nand.b64 %rd5, %rd5, 0xffffffff0000ffff;\n" +
            "@%p2 tcgen05.mma.sp.cta_group::1.kind::f16 [%r2], %rd4, %rd5, [%r2+16], %r5, %p3;\n" + commit +
@@ -269,6 +270,10 @@ TEST_F(TensorMmaTest, SparseMetadataAreValid) {
   gives(33, body(0x4e9d8c4e));
   finds(FindingKind::illegal_instruction, "an index that means nothing: 0", body(0x4e9d8c40));
   finds(FindingKind::illegal_instruction, "an index that means nothing: 15", body(0xfe9d8c4e));
+  gives(1, body(0, 0));  // of zeros they do not matter
+  gives(33, body(0x4e9d8c4e, one, 1));
+  finds(FindingKind::illegal_instruction, "Sparsity selector is 2: it chooses one of two columns",
+        body(0x4e9d8c4e, one, 2));
 }
 
 // 25 bits below the largest exponent, among them those of D, are kept of every term; the sum is cut to 24.

@@ -257,8 +257,11 @@ TEST_F(Wgmma, SparseMetadata) {
   };
   gives(33, sparse("0x4e9d8c4e", "0"));
   const FindingKind kind = FindingKind::illegal_instruction;
-  finds(kind, "wgmma.mma_async.sp", "sparsity metadata", sparse("0x4e9d8c40", "0"));
-  finds(kind, "wgmma.mma_async.sp", "sparsity metadata", sparse("0xfe9d8c4e", "1"));
+  finds(kind, "wgmma.wait_group", "sparsity metadata", sparse("0x4e9d8c40", "0"));
+  finds(kind, "wgmma.wait_group", "sparsity metadata", sparse("0xfe9d8c4e", "1"));
+  const std::string zeros = "mov.b32 %a0, 0; mov.b32 %a1, 0; mov.b32 %a2, 0; mov.b32 %a3, 0;\n";
+  std::string of_zeros = sparse("0", "0");
+  gives(1, of_zeros.insert(of_zeros.find("mov.b32 %r9"), zeros));
   finds(FindingKind::not_supported, "", "no such sparsity selector", sparse("0x4e9d8c4e", "2"));
 }
 

@@ -1,0 +1,82 @@
+// The rung's kernel in fp8: its conversions need sm_89, so it is compiled for that, and the rung's other
+// kernels are not.
+#include "06_swizzle_ldmatrix/typed.cuh"
+
+namespace ladder::rung_06 {
+namespace {
+
+struct E4m3 {
+  using Element = unsigned char;
+  static __device__ Element round(float x) { return static_cast<Element>(ptx::e4m3x2(x, 0)); }
+};
+struct E5m2 {
+  using Element = unsigned char;
+  static __device__ Element round(float x) { return static_cast<Element>(ptx::e5m2x2(x, 0)); }
+};
+
+// What is stored and copied is fp8; what is multiplied is f16, which holds every e4m3 and e5m2. Of the GPUs
+// from sm_89 on those for data centres have no mma.sync for fp8: ptxas makes one of these very conversions,
+// and of more registers than a thread has (docs/precision.md). Done here, a fragment of A is widened once,
+// and the CTA's tile is half as wide: there is room for what is widened.
+//
+// Of four neighbours along k two are in an mma, and two in the next: of A and of B the same ones.
+__device__ void multiply_widened(float (&d)[4], const unsigned (&a_low)[4], const unsigned (&a_high)[4],
+                                 const unsigned (&b)[2]) {
+  const unsigned b_low[2] = {ptx::e4m3x2_to_f16x2(b[0]), ptx::e4m3x2_to_f16x2(b[1])};
+  const unsigned b_high[2] = {ptx::e4m3x2_to_f16x2(b[0] >> 16), ptx::e4m3x2_to_f16x2(b[1] >> 16)};
+  ptx::mma_m16n8k16_f16(d, a_low, b_low);
+  ptx::mma_m16n8k16_f16(d, a_high, b_high);
+}
+
+struct OfE4m3 : OfBf16 {
+  using A = E4m3;
+  using B = E4m3;
+  static constexpr bool k_major_b = true;
+  static constexpr int block_n = 128, warp_m = 32;
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    unsigned low[4], high[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      low[i] = ptx::e4m3x2_to_f16x2(a[i]);
+      high[i] = ptx::e4m3x2_to_f16x2(a[i] >> 16);
+    }
+    multiply_widened(d, low, high, b);
+  }
+};
+
+struct OfE5m2 : OfE4m3 {
+  using A = E5m2;
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    unsigned low[4], high[4];
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      low[i] = ptx::e5m2x2_to_f16x2(a[i]);
+      high[i] = ptx::e5m2x2_to_f16x2(a[i] >> 16);
+    }
+    multiply_widened(d, low, high, b);
+  }
+};
+
+template <class Type>
+std::string from_sm_89(const Gemm& p) {
+  int device = 0, major = 0, minor = 0;
+  if (cudaGetDevice(&device) == cudaSuccess) {
+    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
+  }
+  if (major * 10 + minor >= 89) return whole_vectors<Type>(p);
+  return "fp8 needs compute capability 8.9; this GPU has " + std::to_string(major) + "." +
+         std::to_string(minor);
+}
+
+}  // namespace
+
+Variant<Gemm> gemm_fp8() {
+  return typed<OfE4m3>(Precision::fp8, "fp8", "e4m3, K-major B", from_sm_89<OfE4m3>);
+}
+Variant<Gemm> gemm_fp8_e5m2() {
+  return typed<OfE5m2>(Precision::fp8_e5m2, "fp8_e5m2", "A in e5m2: more range, less fraction",
+                       from_sm_89<OfE5m2>);
+}
+
+}  // namespace ladder::rung_06

@@ -1,0 +1,137 @@
+// What a type of factor changes in the kernel: the instruction, how many elements make its 32 bytes of a row
+// of A, which way B's rows must run, and what C is.
+//
+// A and B lie in memory as the kernel wants them: A along k. B along n, as the gemm is given, where ldmatrix
+// can transpose it on its way: it moves pairs of bytes, so only elements of 16 bits come out whole. Of 8 or
+// 32 bits B must lie along k, too, and whoever rounds it transposes it (prepare.cuh).
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include <cstdint>
+
+#include "06_swizzle_ldmatrix/variants.h"
+#include "common/ptx/mma.cuh"
+#include "common/ptx/narrow.cuh"
+
+namespace ladder::rung_06 {
+
+// Metadata are a word for a lane: of 16 rows and 64 columns of A, as the 32 lanes of a warp hold them for two
+// mma.sp (common/ptx/mma.cuh), 128 bytes. Those of 16 rows follow each other along k. Rows and columns are
+// filled up to whole tiles of a CTA, 256 by 128.
+__host__ __device__ inline std::size_t metadata_at(int k, int tile, int block) {
+  return (std::size_t(tile) * ceil_div(k, 128) * 2 + block) * 32;
+}
+constexpr unsigned first_two_of_four = 0x44444444;  // columns 0 and 1, eight times: of what is 0
+
+// Elements, and what fp32 becomes as one.
+struct Bf16 {
+  using Element = __nv_bfloat16;
+  static __device__ Element round(float x) { return __float2bfloat16_rn(x); }
+};
+struct F16 {
+  using Element = __half;
+  static __device__ Element round(float x) { return __float2half_rn(x); }
+};
+struct Tf32 {
+  using Element = float;  // of which the tensor core reads the upper 19 bits
+  static __device__ Element round(float x) { return ptx::round_to_tf32(x); }
+};
+struct S8 {
+  using Element = std::int8_t;
+  static __device__ Element round(float x) {
+    return static_cast<Element>(max(-127, min(127, __float2int_rn(32 * x))));
+  }
+};
+
+// What most types have in common.
+struct Dense {
+  static constexpr bool k_major_b = false, sparse = false;
+  static constexpr int block_m = 128, block_n = 256,
+                       warp_m = 64;  // of C: a CTA's tile, and a warp's rows of it
+  static constexpr int sums = 4;     // registers of a lane for 16 x 8 sums
+};
+
+struct OfBf16 : Dense {
+  using A = Bf16;
+  using B = Bf16;
+  using Sum = float;
+  using C = __nv_bfloat16;
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    ptx::mma_m16n8k16(d, a, b);
+  }
+  // Two neighbours of C, of row g (half 0) or g + 8 (half 1) of what the lane holds.
+  static __device__ unsigned pair(const float (&sum)[4], int half) {
+    const __nv_bfloat162 two = __floats2bfloat162_rn(sum[half * 2], sum[half * 2 + 1]);
+    return reinterpret_cast<const unsigned&>(two);
+  }
+};
+
+struct OfF16 : Dense {
+  using A = F16;
+  using B = F16;
+  using Sum = float;
+  using C = __half;
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    ptx::mma_m16n8k16_f16(d, a, b);
+  }
+  static __device__ unsigned pair(const float (&sum)[4], int half) {
+    const __half2 two = __floats2half2_rn(sum[half * 2], sum[half * 2 + 1]);
+    return reinterpret_cast<const unsigned&>(two);
+  }
+};
+
+// Half the registers for sums, each a pair of C already; past 65504 they are infinity.
+struct OfF16InF16 : Dense {
+  using A = F16;
+  using B = F16;
+  using Sum = unsigned;
+  using C = __half;
+  static constexpr int sums = 2;
+  static __device__ void multiply(unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    ptx::mma_m16n8k16_f16(d, a, b);
+  }
+  static __device__ unsigned pair(const unsigned (&sum)[2], int half) { return sum[half]; }
+};
+
+struct OfTf32 : Dense {
+  using A = Tf32;
+  using B = Tf32;
+  using Sum = float;
+  using C = float;
+  using Pair = float2;
+  static constexpr bool k_major_b = true;
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    ptx::mma_m16n8k8_tf32(d, a, b);
+  }
+};
+
+struct OfS8 : Dense {
+  using A = S8;
+  using B = S8;
+  using Sum = int;
+  using C = int;
+  using Pair = int2;
+  static constexpr bool k_major_b = true;
+  static __device__ void multiply(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
+    ptx::mma_m16n8k32_s8(d, a, b);
+  }
+};
+
+// Two elements of every four of A are stored, and four bits of metadata say which they were. B is whole: a
+// step is 32 elements of k.
+struct OfSparseBf16 : OfBf16 {
+  static constexpr bool sparse = true;
+  static constexpr int block_m = 256, block_n = 128;  // upright: A costs less than B
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[4],
+                                  unsigned metadata, int selector) {
+    if (selector == 0) {
+      ptx::mma_sp_m16n8k32<0>(d, a, b, metadata);
+    } else {
+      ptx::mma_sp_m16n8k32<1>(d, a, b, metadata);
+    }
+  }
+};
+
+}  // namespace ladder::rung_06

@@ -1,0 +1,24 @@
+// The factors of a product as cublasLt wants them where they are not bf16. The library is a rival and no
+// rung: it gets operands of its own.
+#pragma once
+
+#include <optional>
+
+#include "common/harness/device_buffer.h"
+#include "common/rung.h"
+
+namespace ladder {
+
+// A [m, k] and B transposed [n, k], row-major, from row to row `pitch` elements, rounded as the precision
+// says; of fp8_block the scales, too, as BlockScales lays them out.
+struct LibraryOperands {
+  int pitch;
+  GuardedBuffer a, b;
+  std::optional<GuardedBuffer> a_scales, b_scales;
+
+  // From p.a_fp32 and p.b_fp32. The precision is one of f16, f16_f16, tf32, fp32, s8, fp8, fp8_e5m2,
+  // fp8_block.
+  LibraryOperands(const Gemm& p, Precision precision);
+};
+
+}  // namespace ladder
