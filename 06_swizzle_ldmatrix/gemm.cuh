@@ -6,6 +6,7 @@
 // number of elements, and types.cuh says what else a type changes.
 #pragma once
 
+#include "06_swizzle_ldmatrix/row_scales.cuh"
 #include "06_swizzle_ldmatrix/types.cuh"
 #include "06_swizzle_ldmatrix/variants.h"
 #include "common/ptx/cp_async.cuh"
@@ -16,7 +17,6 @@ namespace {
 
 using ptx::SharedAddress;
 
-constexpr int warp_size = 32;
 constexpr int chunk_bytes = 16;                       // what a lane copies, and a row of an 8x8 matrix
 constexpr int span = 8;                               // chunks in 128 bytes: as many as meet all 32 banks
 constexpr int mma_m = 16, mma_n = 8, mma_bytes = 32;  // of a row of A, along k
@@ -42,6 +42,7 @@ struct Tricks {
   bool serpentine = true;       // every other row of mmas runs backwards: its first B is the one just used
   bool hoisted_offsets = true;  // a lane's offsets are worked out once, before the loop
   int group = 8;                // rows of CTA tiles that neighbouring CTAs share; 1: row by row
+  bool scale_rows = false;      // of C, by the norm's scales
 };
 
 template <class Type_, Tricks tricks_, int stages_>
@@ -111,6 +112,7 @@ struct Product {
   const typename Type::B::Element* b;
   typename Type::C* c;
   const unsigned* metadata;  // of A, where it is sparse
+  RowSquares squares = {};   // where C's rows are scaled
 };
 
 template <class C>
@@ -307,6 +309,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     }
   }
 
+  if constexpr (C::tricks.scale_rows) scale_rows(sum, p.squares, row0 + warp_row + lane / 4, p.m, p.k);
   ptx::cp_async_wait_group<0>();  // none may arrive in what is C's next
   if constexpr (sizeof(typename Type::C) == 4) {
     // Four lanes' pairs of sums are 32 bytes of a row, a whole sector: straight to memory.

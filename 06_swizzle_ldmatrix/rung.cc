@@ -30,6 +30,7 @@ const Rung& rung() {
                       rung_06::fused_norm_unswizzled},
                      {"swizzle_ldmatrix", "h in swizzled tiles, the row sum by ldmatrix and tensor cores",
                       any_shape, rung_06::fused_norm_swizzle_ldmatrix}},
+      .norm_gemm = {rung_06::norm_gemm_row_scales()},
   };
   return r;
 }

@@ -1,10 +1,12 @@
 // What rung.cc lists: the launches of this rung's variants. The kernels are in gemm.cu and fused_norm.cu;
-// the division below is what both need to count tiles.
+// what stands first here is what both need.
 #pragma once
 
 #include "common/rung.h"
 
 namespace ladder::rung_06 {
+
+constexpr int warp_size = 32;
 
 __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
@@ -28,6 +30,7 @@ Variant<Gemm> gemm_s8();
 Variant<Gemm> gemm_fp8();
 Variant<Gemm> gemm_fp8_e5m2();
 Variant<Gemm> gemm_bf16_sparse();
+Variant<NormGemm> norm_gemm_row_scales();
 cudaError_t fused_norm_unswizzled(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_swizzle_ldmatrix(const FusedNorm& p, cudaStream_t stream);
 
