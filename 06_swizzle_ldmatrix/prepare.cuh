@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(prepare_threads)
 }
 
 // Of 16 columns of a row of A the eight that stay, and where they were: four bits for every four. Of each
-// four the two largest stay, of equal ones the first.
+// four the two largest stay, of equal ones the first; a NaN is larger than any number.
 template <class Type>
 __device__ unsigned prune(const float* from, typename Type::A::Element* to) {
   unsigned metadata = 0;
@@ -79,7 +79,8 @@ __device__ unsigned prune(const float* from, typename Type::A::Element* to) {
       int before = 0;  // of the others, those that stay rather than this one
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
-        const float size = fabsf(float(x[i])), other = fabsf(float(x[j]));
+        const unsigned size = __float_as_uint(fabsf(float(x[i]))),
+                       other = __float_as_uint(fabsf(float(x[j])));
         before += j != i && (other > size || (other == size && j < i));
       }
       if (before >= 2) continue;

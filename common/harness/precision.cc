@@ -3,6 +3,7 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -129,18 +130,16 @@ float decoded_element(Precision precision, unsigned char bits) {
   return precision == Precision::nvfp4 ? decode(bits & 0xF, 2, 1, 1) : decode_e4m3(bits);
 }
 
-// Two of every four stay, the largest, of equal ones the first. The last four may be fewer.
+// Two of every four stay, the largest, of equal ones the first; a NaN is larger than any number. The last
+// four may be fewer.
 static void prune(std::span<float> row) {
+  auto size = [](float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFu; };
   for (std::size_t first = 0; first < row.size(); first += 4) {
     const auto four = row.subspan(first, std::min<std::size_t>(4, row.size() - first));
-    for (int extra = int(four.size()) - 2; extra > 0; --extra) {
-      float* least = nullptr;
-      for (float& x : four)
-        if (!std::isnan(x) && (!least || std::abs(x) <= std::abs(*least))) least = &x;
-      if (least) *least = std::numeric_limits<float>::quiet_NaN();  // for now: 0 may be one that stays
-    }
-    for (float& x : four)
-      if (std::isnan(x)) x = 0;
+    std::array<std::size_t, 4> order{0, 1, 2, 3};
+    std::stable_sort(order.begin(), order.begin() + four.size(),
+                     [&](std::size_t i, std::size_t j) { return size(four[i]) > size(four[j]); });
+    for (std::size_t i = 2; i < four.size(); ++i) four[order[i]] = 0;
   }
 }
 
