@@ -40,6 +40,7 @@ struct Design {
   bool add_rows = false;        // A's, while the product runs
   bool early_start = true;      // while the grid before still runs
   bool relaxed_cluster = true;  // no more order between a cluster's CTAs than the ring needs
+  bool traced = false;          // what warps do is noted on a timeline
 };
 
 template <Design d>

@@ -90,6 +90,9 @@ cudaError_t gemm_128x192(const Gemm& p, cudaStream_t stream) {
 cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream) {
   return launch<tile_128x256>(p, stream);
 }
+cudaError_t gemm_128x256_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream) {
+  return launch_traced<tile_128x256>(p, timeline, stream);
+}
 
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream) {
   return launch_fastest<tile_64x64, split_2, split_4, split_8, tile_64x128_share_a, tile_64x128_share_b,

@@ -13,7 +13,7 @@ namespace ladder::rung_08 {
 // Shared -> C, by a warpgroup: its rows of every tile, or in ping-pong every second tile.
 template <class C>
 __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> peers, Tiles<C> tiles,
-                        Part part, int warp) {
+                        Part part, Track<C> track, int warp) {
   constexpr bool ping_pong = C::design.ping_pong;
   const int self = warp / warps_per_group;
   const int first = ping_pong ? 0 : self * C::rows_each * mma_m;
@@ -36,13 +36,13 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> 
     const int warp_row = tile_row + first + warp % warps_per_group * 16;
     Scales<C> scales;
     if constexpr (C::promote == 0) {
-      multiply<C>(sum, shared, slots, part.tiles, first, slot, 0, true, [&] {
+      multiply<C>(sum, shared, slots, track, part.tiles, first, slot, 0, true, [&] {
         // Where the squares are this grid's: whoever waited for A's last columns has seen them all, and so
         // has this thread, which waited for what that one then loaded.
         if constexpr (C::design.scale_rows) load_scales<C>(scales, p, warp_row);
       });
     } else {
-      multiply_promoted<C>(sum, shared, p, slots, part.tiles, first, tile_col, slot);
+      multiply_promoted<C>(sum, shared, p, slots, track, part.tiles, first, tile_col, slot);
     }
     tiles.advance();
     if constexpr (ping_pong) tiles.advance();
@@ -52,13 +52,17 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> 
       combine<C>(sum, scales, shared, p, part.index, warp_row, tile_col,
                  warp * warp_size + threadIdx.x % warp_size);
     }
+    track.mark(Doing::store);
+    track.next_tile();
   }
+  track.end();
   if (C::cluster_k == 1 && C::design.tma_store && threadIdx.x % warp_size == 0)
     ptx::bulk_wait_group_read<0>();  // shared memory lives until then
 }
 
-template <class C>
-__global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_constant__ Operands p) {
+// Parameters: Operands, or where it is traced TracedOperands.
+template <class C, class Parameters>
+__global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_constant__ Parameters p) {
   extern __shared__ unsigned char unaligned[];
   auto& shared = *reinterpret_cast<typename C::Shared*>(
       unaligned + (1024 - ptx::shared_address(unaligned) % 1024) % 1024);
@@ -100,7 +104,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
   if (warp < warps_per_group) {
     if constexpr (C::move_registers) ptx::give_back_registers<C::producer_registers>();
     if (warp == 0) {
-      produce<C>(shared, p, peers, tiles, part, [&](int row, int k) {
+      produce<C>(shared, p, peers, tiles, part, Track<C>(p, Role::producer), [&](int row, int k) {
         if constexpr (C::design.add_rows) {
           if (k % part_columns == 0) wait_for_rows<C>(p, row, k);
         }
@@ -111,7 +115,9 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
     if constexpr (C::design.add_rows) forget_progress<C>(p, warp);
   } else {
     if constexpr (C::move_registers) ptx::take_registers<C::consumer_registers>();
-    consume<C>(shared, p, peers, tiles, part, warp - warps_per_group);
+    // What one warp of a warpgroup does the others do.
+    const Track<C> track(p, Role::consumer, warp % warps_per_group == 0);
+    consume<C>(shared, p, peers, tiles, part, track, warp - warps_per_group);
   }
   if constexpr (C::cluster > 1 && !C::design.relaxed_cluster) ptx::cluster_sync();
 }
@@ -121,7 +127,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
 template <class C>
 cudaError_t clusters_at_once(cudaLaunchConfig_t config, int* clusters) {
   config.gridDim = C::cluster;
-  return cudaOccupancyMaxActiveClusters(clusters, gemm_kernel<C>, &config);
+  return cudaOccupancyMaxActiveClusters(clusters, gemm_kernel<C, Parameters<C>>, &config);
 }
 
 // A and B as TMA sees them: as they come, or what prepare() has rounded them to.
@@ -151,16 +157,18 @@ cudaError_t map_operands(Operands* p, const Gemm& gemm) {
 }
 
 template <Design d>
-cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const NormOperands& norm) {
+cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const NormOperands& norm,
+                   const Timeline& timeline) {
   using C = Config<d>;
-  Operands p{};
+  Parameters<C> p{};
+  if constexpr (d.traced) p.timeline = timeline;
   p.c = gemm.c;
   p.m = gemm.m;
   p.n = gemm.n;
   p.k = gemm.k;
   p.norm = norm;
-  cudaError_t error =
-      cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+  cudaError_t error = cudaFuncSetAttribute(gemm_kernel<C, Parameters<C>>,
+                                           cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error == cudaSuccess) error = map_operands<C>(&p, gemm);
   if (error == cudaSuccess)
     error = ptx::make_tensor_map(&p.map_c, gemm.c, p.m, p.n, 16, row / element, Swizzle::bytes128);
@@ -183,12 +191,25 @@ cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const NormOperands& no
   error = clusters_at_once<C>(config, &at_once);
   if (error != cudaSuccess) return error;
   config.gridDim = unsigned(d.persistent ? std::min<long long>(at_once, clusters) : clusters) * C::cluster;
-  return cudaLaunchKernelEx(&config, gemm_kernel<C>, p);
+  return cudaLaunchKernelEx(&config, gemm_kernel<C, Parameters<C>>, p);
 }
 
 template <Design d>
+cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const NormOperands& norm) {
+  return launch<d>(gemm, stream, norm, Timeline{});
+}
+template <Design d>
 cudaError_t launch(const Gemm& gemm, cudaStream_t stream) {
   return launch<d>(gemm, stream, NormOperands{});
+}
+template <Design d>
+cudaError_t launch_traced(const Gemm& gemm, const Timeline& timeline, cudaStream_t stream) {
+  constexpr Design noting = [] {
+    Design design = d;
+    design.traced = true;
+    return design;
+  }();
+  return launch<noting>(gemm, stream, NormOperands{}, timeline);
 }
 
 // Launches whichever of the designs the estimate finds fastest.

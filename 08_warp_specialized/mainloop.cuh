@@ -6,6 +6,7 @@
 #include "08_warp_specialized/row_scales.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/elect.cuh"
+#include "common/ptx/timeline.cuh"
 #include "common/ptx/wgmma_fp8.cuh"
 
 namespace ladder::rung_08 {
@@ -23,6 +24,14 @@ struct Operands {
   int m, n, k;
   NormOperands norm;  // of a design that scales rows
 };
+
+struct TracedOperands : Operands {
+  Timeline timeline;
+};
+template <class C>
+using Parameters = std::conditional_t<C::design.traced, TracedOperands, Operands>;
+template <class C>
+using Track = ptx::Track<C::design.traced>;
 
 // A place in the ring, and how often it went round.
 template <class C>
@@ -69,7 +78,7 @@ struct Peers {
 // allows. Before it asks for A it calls wait_for_a(row, k).
 template <class C, class WaitForA>
 __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> peers, Tiles<C> tiles,
-                        Part part, const WaitForA& wait_for_a) {
+                        Part part, Track<C> track, const WaitForA& wait_for_a) {
   const int from_row = peers.rank / C::cluster_m * C::share_a;  // of A's tile: this CTA's share
   const int from_box = peers.rank % C::cluster_m * C::share_b;
   const unsigned short row_ctas = peers.row(), column_ctas = peers.column();
@@ -82,6 +91,7 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[slot.stage]), slot.parity ^ 1);
       const int k = t * C::block_k;
       wait_for_a(tiles.row(), k);
+      track.mark(Doing::wait_for_slot, t);
       if (ptx::elect_one()) {
         ptx::mbarrier_arrive_expect_bytes(full,
                                           C::stage_bytes + C::scale_bytes);  // what the peers send included
@@ -105,9 +115,12 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
         }
       }
       __syncwarp();
+      track.mark(Doing::load, t);
       slot.advance();
     }
+    track.next_tile();
   }
+  track.end();
   // A CTA's barriers must stay until its peers have arrived at them for the last time: until all slots are
   // free.
   if constexpr (C::sharers > 1) {
@@ -161,8 +174,8 @@ struct Nothing {
 };
 template <class C, int columns, class Meanwhile = Nothing>
 __device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Shared& shared,
-                         const Releases<C>& slots, int tiles_k, int first, Slot<C>& slot, int first_col = 0,
-                         bool last = true, const Meanwhile& meanwhile = {}) {
+                         const Releases<C>& slots, Track<C>& track, int tiles_k, int first, Slot<C>& slot,
+                         int first_col = 0, bool last = true, const Meanwhile& meanwhile = {}) {
   if constexpr (!C::design.first_mma_sets || C::cluster_k > 1) {
 #pragma unroll
     for (int i = 0; i < C::rows_each * columns * 4; ++i) (&sum[0][0][0])[i] = 0;
@@ -170,6 +183,7 @@ __device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Sha
   int before = 0;
   for (int t = 0; t < tiles_k; ++t) {
     ptx::mbarrier_wait(ptx::shared_address(&shared.full[slot.stage]), slot.parity);
+    track.mark(Doing::wait_for_data, t);
     const SharedAddress from_a = ptx::shared_address(shared.ring[slot.stage]);
     const SharedAddress from_b = from_a + C::tile_a + first_col * row;
     const MatrixDescriptor b(from_b, C::box_b, 8 * row, Swizzle::bytes128);
@@ -185,6 +199,7 @@ __device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Sha
     ptx::wgmma_commit_group();
     // These products run on; those of the k-tile before are complete, and its slot is free.
     ptx::wgmma_wait_group<1>();
+    track.mark(Doing::multiply, t);
     if (t > 0 && last) slots.release(before);
     before = slot.stage;
     slot.advance();
@@ -199,6 +214,7 @@ __device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Sha
   ptx::wgmma_wait_group<0>();
 #pragma unroll
   for (int i = 0; i < C::rows_each; ++i) ptx::keep_sums(sum[i]);
+  track.mark(Doing::multiply, tiles_k);
   if (tiles_k > 0 && last) slots.release(before);
 }
 

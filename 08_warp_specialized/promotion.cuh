@@ -14,8 +14,8 @@ namespace ladder::rung_08 {
 // added: its scales are in registers by then.
 template <class C>
 __device__ void multiply_promoted(float (&sum)[1][C::block_n / 8][4], typename C::Shared& shared,
-                                  const Operands& p, const Releases<C>& slots, int tiles_k, int first,
-                                  int tile_col, Slot<C>& slot) {
+                                  const Operands& p, const Releases<C>& slots, Track<C>& track, int tiles_k,
+                                  int first, int tile_col, Slot<C>& slot) {
   constexpr int columns = C::part_n / 8;
   const int row_of_thread =
       first + threadIdx.x % warpgroup_size / warp_size * 16 + threadIdx.x % warp_size / 4;
@@ -40,7 +40,7 @@ __device__ void multiply_promoted(float (&sum)[1][C::block_n / 8][4], typename C
         for (int i = 0; i < 2; ++i) scales[i] = scales_a[i] * scale_b;
       }
       slot = start;
-      multiply<C>(part, shared, slots, tiles, first, slot, col, col + C::part_n == C::block_n);
+      multiply<C>(part, shared, slots, track, tiles, first, slot, col, col + C::part_n == C::block_n);
 #pragma unroll
       for (int j = 0; j < columns; ++j)
 #pragma unroll

@@ -81,7 +81,8 @@ const Rung& rung() {
            {"128x192", "128x192 tiles, four stages, pairs share A", rung_08::rows_of_vectors,
             rung_08::gemm_128x192},
            {"128x256", "128x256 tiles, four stages, pairs share B: the rung at large sizes",
-            rung_08::rows_of_vectors, rung_08::gemm_128x256},
+            rung_08::rows_of_vectors, rung_08::gemm_128x256, Precision::bf16, nullptr, nullptr,
+            rung_08::gemm_128x256_traced},
            {"warp_specialized", "whichever of the last nine the estimate finds fastest",
             rung_08::rows_of_vectors, rung_08::gemm_warp_specialized}},
       .fused_norm =

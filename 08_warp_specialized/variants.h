@@ -81,6 +81,7 @@ cudaError_t gemm_64x128_share_b(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x128(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x192(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_128x256_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream);
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_128x128(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_promoted_128x128(const Gemm& p, cudaStream_t stream);

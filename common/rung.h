@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "common/precision.h"
+#include "common/timeline.h"
 
 namespace ladder {
 
@@ -99,6 +100,10 @@ struct Variant {
   Precision precision = Precision::bf16;
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
+
+  // launch(), by a kernel that notes on the timeline what its warps do and is the same otherwise. Null where
+  // there is none.
+  cudaError_t (*traced)(const Problem&, const Timeline&, cudaStream_t) = nullptr;
 };
 
 // unsupported() of a variant that takes every shape.

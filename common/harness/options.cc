@@ -67,6 +67,28 @@ std::string known_problems(const Rung& rung) {
   return rung.norm_gemm.empty() ? "gemm, fused_norm" : "gemm, fused_norm, norm_gemm";
 }
 
+// --trace: only problems, and a variant, that have a timeline.
+void choose_traced(const Rung& rung, Options& o) {
+  if (o.trace.empty()) return;
+  if (o.ablate || o.sweep || o.verify_only || o.soak)
+    bad_usage("--trace is for one variant at one shape: not beside --ablate, --sweep, --verify-only, --soak");
+  std::string names;
+  const auto keep = [&](bool& problem, const char* name, const auto& variants) {
+    bool found = false;
+    for (const auto& v : variants) {
+      if (!v.traced) continue;
+      found |= o.variant.empty() || o.variant == v.name;
+      names += (names.empty() ? "" : ", ") + std::string(name) + " " + v.name;
+    }
+    problem = problem && found;
+  };
+  keep(o.gemm, "gemm", rung.gemm);
+  keep(o.fused_norm, "fused_norm", rung.fused_norm);
+  keep(o.norm_gemm, "norm_gemm", rung.norm_gemm);
+  if (!o.gemm && !o.fused_norm && !o.norm_gemm)
+    bad_usage("--trace: what is to run has no timeline; there is: " + (names.empty() ? "none" : names));
+}
+
 void choose_problems(const Rung& rung, const std::string& problem, const Sizes& sizes, Options& o) {
   o.norm_gemm = problem == "norm_gemm";
   if (o.norm_gemm && rung.norm_gemm.empty())
@@ -227,6 +249,9 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       flag(o.counters);
     } else if (option == "--source") {
       flag(o.source);
+    } else if (option == "--trace") {
+      o.trace = value();
+      if (o.trace.empty()) bad_usage("--trace needs a file name");
     } else if (option == "--reference") {
       const std::string name = value();
       if (name != "cublas" && name != "cpu") bad_usage("--reference is cublas or cpu, not '" + name + "'");
@@ -253,6 +278,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
     }
   }
   choose_problems(rung, problem, sizes, o);
+  choose_traced(rung, o);
   return o;
 }
 
@@ -269,6 +295,7 @@ what to run
 )";
 
 static const char on_a_gpu[] = R"(  --ablate             every variant: what each trick buys
+  --trace FILE         a timeline of what the warps of a gemm do, for Perfetto: some variants have it
   --sweep              a range of sizes
   --verify-only        check, do not time; without sizes, a list of awkward ones
   --soak N             N launches over random shapes, back to back, every element of each compared
@@ -282,6 +309,7 @@ how
 )";
 
 static const char on_the_simulator[] = R"(  --ablate             every variant: what each trick changes
+  --trace FILE         a timeline of what the warps of a gemm do, for Perfetto: some variants have it
   --verify-only        check, do not count; without sizes, a list of awkward ones
   --soak N             N launches over random shapes, back to back, every element of each compared
 

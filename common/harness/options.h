@@ -40,6 +40,7 @@ struct Options {
 
   bool counters = false;  // only on the simulator: accesses by kind, instructions
   bool source = false;    // only on the simulator: the same, line by line
+  std::string trace;      // file for a timeline; empty: none
 
   int repeats = 0;  // 0: as many as fit a fixed time
   Launches launches = Launches::automatic;

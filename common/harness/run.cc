@@ -15,6 +15,7 @@
 #include "common/harness/report.h"
 #include "common/harness/rotation.h"
 #include "common/harness/soak.h"
+#include "common/harness/timeline.h"
 #include "common/harness/workload.h"
 
 namespace ladder {
@@ -133,6 +134,7 @@ class Runner {
           if (runs(c)) verify(c, shape, workload, counted && pass + 1 == workload.passes);
       }
       if (timed) time(candidates, shape, sets, workload);
+      if (!options_.trace.empty() && runs(candidates[0])) trace(candidates[0], shape, workload, timed);
       for (const Candidate& c : candidates)
         if (c.result.refused.empty()) write_json(c, shape, sets, workload.input());
     }
@@ -153,6 +155,8 @@ class Runner {
     }
     for (const Candidate& c : candidates)
       if (c.result.counters) print_counters(shape, c);
+    std::fputs(notes_.c_str(), stdout);
+    notes_.clear();
   }
 
   void print_counters(const Problem& shape, const Candidate& c) const {
@@ -167,7 +171,8 @@ class Runner {
     const auto& variants = Info::variants(rung_);
     const Variant<Problem>* last = nullptr;
     for (const auto& v : variants)
-      if (!options_.type || v.precision == *options_.type) last = &v;
+      if ((!options_.type || v.precision == *options_.type) && (options_.trace.empty() || v.traced))
+        last = &v;
     for (const auto& v : variants) {
       if (options_.type && v.precision != *options_.type) continue;
       const bool named = options_.variant.empty() ? &v == last : v.name == options_.variant;
@@ -255,6 +260,39 @@ class Runner {
     }
   }
 
+  // What its warps do, in a launch whose result is checked, and what noting it costs.
+  void trace(Candidate& c, const Problem& shape, Workload<Problem>& workload, bool timed) {
+    show(shape, std::string("tracing ") + c.variant->name);
+    workload.choose(*c.variant);
+    const Problem problem = workload.problem(0);
+    const TimelineBuffer buffer;
+    const auto traced = [&](int, cudaStream_t stream) {
+      const cudaError_t error = buffer.begin(stream);
+      return error == cudaSuccess ? c.variant->traced(problem, buffer.view(), stream) : error;
+    };
+    const auto plain = [&](int, cudaStream_t stream) {
+      const cudaError_t error = buffer.begin(stream);  // as much work as the other has
+      return error == cudaSuccess ? c.variant->launch(problem, stream) : error;
+    };
+    std::string cost;
+    if (timed) {
+      const auto timings =
+          measure({{"plain", plain}, {"traced", traced}}, 1, options_.repeats, options_.launches).timings;
+      cost = cost_text(timings[0].median_us, timings[1].median_us);
+    }
+    workload.poison();
+    const std::string doing = std::string(Info::name) + " " + c.variant->name + ", traced";
+    check(traced(0, nullptr), doing);
+    check(cudaDeviceSynchronize(), doing);
+    std::string outside;
+    if (!workload.verify(outside).passed() || !outside.empty()) c.result.fault = "wrong where it is traced";
+    const Recording recording = buffer.read();
+    write_timeline(options_.trace, recording,
+                   std::string(rung_.name) + " " + doing + ", " + shape_text(shape));
+    progress_.clear();
+    notes_ += options_.trace + ": " + summary_of(recording) + cost + "\n";
+  }
+
   static void add_shape(JsonObject& o, const Gemm& p) { o.field("m", p.m).field("n", p.n).field("k", p.k); }
   static void add_shape(JsonObject& o, const FusedNorm& p) { o.field("rows", p.rows).field("cols", p.cols); }
 
@@ -310,7 +348,8 @@ class Runner {
   JsonLines& json_;
   Tally& tally_;
   Progress progress_;
-  std::string step_;  // "[2/6] " in a list of shapes
+  std::string step_;   // "[2/6] " in a list of shapes
+  std::string notes_;  // below the table's rows
 };
 
 template <class Problem>

@@ -60,6 +60,18 @@ function(ladder_simulation name test arguments)
   set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600)
 endfunction()
 
+# ladder_timeline(NAME K_TILES PRODUCERS CONSUMERS arguments): what --trace writes on the simulator, of tiles with so many
+# k-tiles by CTAs with so many warps of each role that note what they do.
+function(ladder_timeline name k_tiles producers consumers arguments)
+  if(Python3_Interpreter_FOUND)
+    separate_arguments(arguments)
+    add_test(NAME ${name}.sim.timeline COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/timeline.py
+             $<TARGET_FILE:${name}_sim> ${CMAKE_CURRENT_BINARY_DIR}/timeline.json ${k_tiles} ${producers} ${consumers}
+             ${arguments})
+    set_tests_properties(${name}.sim.timeline PROPERTIES LABELS simulator TIMEOUT 120)
+  endif()
+endfunction()
+
 # ladder_sass(NAME FILE INSTRUCTION...): one kernel of the rung's FILE, such as gemm.cu, must have all these SASS
 # instructions, such as HMMA.16816. Tested where there is a cuobjdump.
 function(ladder_sass name file first)

@@ -57,6 +57,20 @@ Options parse_three(const Arguments& arguments) {
   return parse(arguments, DeviceKind::gpu, fake_of_three());
 }
 
+template <class Problem>
+cudaError_t trace_nothing(const Problem&, const Timeline&, cudaStream_t) {
+  return cudaSuccess;
+}
+// One of whose variants one has a timeline.
+const Rung& fake_traced() {
+  static const Rung rung = [] {
+    Rung traced = fake();
+    traced.gemm[1].traced = trace_nothing;
+    return traced;
+  }();
+  return rung;
+}
+
 // The line with which the arguments are refused; empty, and a failed test, where they are not.
 std::string refusal(const Arguments& arguments, DeviceKind device = DeviceKind::gpu,
                     const Rung& rung = fake()) {
@@ -442,6 +456,25 @@ TEST(HelpText, NamesNoOptionThatThereIsNot) {
     }
     EXPECT_GE(options, 16);
   }
+}
+
+TEST(Trace, ChoosesWhatHasATimeline) {
+  const auto traced = [](const Arguments& arguments) {
+    return parse(arguments, DeviceKind::gpu, fake_traced());
+  };
+  const Options o = traced({"--trace", "t.json"});
+  EXPECT_EQ(o.trace, "t.json");
+  EXPECT_TRUE(o.gemm && !o.fused_norm);
+  EXPECT_TRUE(traced({"--variant", "padded", "--trace=t.json"}).gemm);
+  const auto refused = [](const Arguments& arguments, const std::vector<std::string>& parts) {
+    for (const DeviceKind device : both_kinds) expect_refused(arguments, parts, device, fake_traced());
+  };
+  refused({"--variant", "fast", "--trace", "t.json"}, {"has no timeline", "there is: gemm padded"});
+  refused({"fused_norm", "--trace", "t.json"}, {"has no timeline", "there is: gemm padded"});
+  refused({"--trace", ""}, {"--trace needs a file name"});
+  for (const std::string other : {"--ablate", "--verify-only"})
+    refused({other, "--trace", "t.json"}, {"--trace is for one variant at one shape"});
+  expect_refused({"--trace", "t.json"}, {"has no timeline; there is: none"});
 }
 
 TEST(HelpText, FitsATerminal) {

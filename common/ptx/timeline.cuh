@@ -1,0 +1,83 @@
+// What a warp does when, for Timeline: %clock64, %globaltimer, %smid (PTX ISA, "Special Registers"). A mark
+// is a reading of the clock and 16 bytes that lane 0 stores and nobody waits for.
+#pragma once
+
+#include "common/timeline.h"
+
+namespace ladder::ptx {
+
+// The memory clobber keeps a reading where it stands among the waits and copies around it.
+__device__ inline unsigned long long clock() {
+  unsigned long long value;
+  asm volatile("mov.u64 %0, %%clock64;" : "=l"(value)::"memory");
+  return value;
+}
+__device__ inline unsigned long long nanoseconds() {
+  unsigned long long value;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(value)::"memory");
+  return value;
+}
+__device__ inline unsigned multiprocessor() {
+  unsigned value;
+  asm volatile("mov.u32 %0, %%smid;" : "=r"(value));
+  return value;
+}
+
+// Of a warp. In a kernel that is not traced it is nothing, and costs nothing.
+template <bool traced>
+class Track {
+ public:
+  template <class Parameters>
+  __device__ Track(const Parameters&, Role, bool = true) {}
+  __device__ void mark(Doing, int = 0) {}
+  __device__ void next_tile() {}
+  __device__ void end() {}
+};
+
+template <>
+class Track<true> {
+ public:
+  // The kernel's parameters have a Timeline `timeline`. Not `notes`: this warp is left out.
+  template <class Parameters>
+  __device__ Track(const Parameters& p, Role role, bool notes = true) {
+    constexpr int warp_size = 32;
+    last_ = clock();
+    if (!notes || threadIdx.x % warp_size != 0) return;
+    const unsigned slot = atomicAdd(p.timeline.used, 1);
+    if (slot >= p.timeline.most_warps) return;
+    warp_ = p.timeline.warps + slot;
+    spans_ = p.timeline.spans + slot * std::size_t(p.timeline.capacity);
+    capacity_ = p.timeline.capacity;
+    warp_->clock[0] = last_;
+    warp_->ns[0] = nanoseconds();
+    warp_->cta = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    warp_->sm = multiprocessor();
+    warp_->warp = threadIdx.x / warp_size;
+    warp_->role = role;
+  }
+  // What the warp has done since the last mark was this, of its present tile.
+  __device__ void mark(Doing doing, int k_tile = 0) {
+    const unsigned long long now = clock();
+    if (count_ < capacity_)
+      *reinterpret_cast<uint4*>(spans_ + count_) = make_uint4(
+          unsigned(now), unsigned(now >> 32), unsigned(now - last_), describe(doing, tile_, k_tile));
+    ++count_;
+    last_ = now;
+  }
+  __device__ void next_tile() { ++tile_; }
+  __device__ void end() {
+    if (!warp_) return;
+    warp_->clock[1] = clock();
+    warp_->ns[1] = nanoseconds();
+    warp_->spans = count_;
+  }
+
+ private:
+  TimelineWarp* warp_ = nullptr;  // of lanes that note nothing: none
+  TimelineSpan* spans_ = nullptr;
+  unsigned long long last_;
+  unsigned capacity_ = 0, count_ = 0;
+  int tile_ = 0;
+};
+
+}  // namespace ladder::ptx
