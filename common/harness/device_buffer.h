@@ -72,6 +72,10 @@ struct Distribution {
 // on the seed and the index alone.
 void fill(const GuardedBuffer& buffer, const Distribution& distribution, std::uint64_t seed);
 
+// Sets what is outside the first `rows_inside` rows and `cols_inside` columns of a matrix with `cols` columns
+// to 0.
+void clear_outside(const GuardedBuffer& matrix, int cols, int rows_inside, int cols_inside);
+
 // How many pairs of bytes of two buffers of the same size differ.
 std::uint64_t count_differences(const GuardedBuffer& a, const GuardedBuffer& b);
 

@@ -40,6 +40,15 @@ __global__ void fill_kernel(T* out, std::uint64_t count, Distribution d, std::ui
   }
 }
 
+template <class T>
+__global__ void clear_kernel(T* matrix, std::uint64_t count, int cols, int rows_inside, int cols_inside) {
+  const std::uint64_t start = blockIdx.x * std::uint64_t(blockDim.x) + threadIdx.x;
+  const std::uint64_t stride = std::uint64_t(gridDim.x) * blockDim.x;
+  for (std::uint64_t i = start; i < count; i += stride)
+    if (i / cols >= std::uint64_t(rows_inside) || i % cols >= std::uint64_t(cols_inside))
+      store(matrix + i, 0);
+}
+
 __device__ unsigned long long differences;
 __global__ void difference_kernel(const ushort* a, const ushort* b, std::uint64_t count) {
   const std::uint64_t start = blockIdx.x * std::uint64_t(blockDim.x) + threadIdx.x;
@@ -64,6 +73,17 @@ void fill(const GuardedBuffer& buffer, const Distribution& distribution, std::ui
     fill_kernel<<<blocks_for(count), threads>>>(buffer.data(), count, distribution, seed);
   }
   check(cudaGetLastError(), "filling an input");
+}
+
+void clear_outside(const GuardedBuffer& matrix, int cols, int rows_inside, int cols_inside) {
+  const std::uint64_t count = matrix.count();
+  if (cols_inside == cols && count / cols == std::uint64_t(rows_inside)) return;
+  if (matrix.bytes() == count * sizeof(float)) {
+    clear_kernel<<<blocks_for(count), threads>>>(matrix.as<float>(), count, cols, rows_inside, cols_inside);
+  } else {
+    clear_kernel<<<blocks_for(count), threads>>>(matrix.data(), count, cols, rows_inside, cols_inside);
+  }
+  check(cudaGetLastError(), "filling up an input");
 }
 
 std::uint64_t count_differences(const GuardedBuffer& a, const GuardedBuffer& b) {

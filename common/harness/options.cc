@@ -133,6 +133,8 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
   if (o.sweep && sizes_given) bad_usage("--sweep chooses the sizes itself: give it none");
 
+  if (o.pad && (!o.gemm || o.soak))
+    bad_usage("--pad fills up the gemm's matrices: beside gemm, and not --soak");
   if (o.type) {
     if (!o.variant.empty()) bad_usage("--type chooses variants: not beside --variant");
     auto has_type = [&](const auto& variants) {
@@ -237,6 +239,8 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
           names += std::string(names.empty() ? "" : ", ") + precision_name(p);
         bad_usage("no type '" + name + "'; there is: " + names);
       }
+    } else if (option == "--pad") {
+      flag(o.pad);
     } else if (option == "--ablate") {
       flag(o.ablate);
     } else if (option == "--sweep") {
@@ -291,6 +295,7 @@ what to run
   --rows R --cols C    sizes of the norm, and with --n of norm_gemm
   --size N             every dimension at once
   --variant NAME       one of the rung's variants (see --list); without it, the rung itself
+  --pad                fill up n and k of a gemm with zeros to the next sizes that its variants take
   --type T             bf16, tf32, fp8, ...: the variant of this precision; with --ablate all of them
 )";
 

@@ -32,6 +32,7 @@ struct Options {
 
   std::string variant;            // empty: the rung itself
   std::optional<Precision> type;  // only variants of this precision, without a variant the last of them
+  bool pad = false;               // a gemm that is refused grows to the next sizes that are not
   bool ablate = false;
   bool sweep = false;
   bool verify_only = false;

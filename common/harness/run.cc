@@ -90,7 +90,7 @@ class Runner {
     if (!options_.rows) std::fputs(table_header(Info::name, options_.device).c_str(), stdout);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (shapes.size() > 1) step_ = "[" + std::to_string(i + 1) + "/" + std::to_string(shapes.size()) + "] ";
-      run_shape(shapes[i], shapes.size() == 1);
+      run_shape(grown(shapes[i]), shapes[i], shapes.size() == 1);
     }
   }
 
@@ -101,10 +101,34 @@ class Runner {
     Result result;
   };
 
-  void run_shape(const Problem& shape, bool only_shape) {
+  // With --pad, the gemm whose n and k are the next multiples of a power of two with which no variant that a
+  // larger one would satisfy refuses it.
+  Problem grown(const Problem& content) const {
+    if constexpr (std::is_same_v<Problem, Gemm>) {
+      auto in_multiples = [&](int of) {
+        const int most = max_dimension / of * of;
+        Gemm p = content;
+        p.n = std::min((p.n + of - 1) / of * of, most);
+        p.k = std::min((p.k + of - 1) / of * of, most);
+        return p;
+      };
+      auto refusals = [&](const Gemm& p) {
+        const std::vector<Candidate> list = chosen(p);
+        return std::count_if(list.begin(), list.end(), [](const Candidate& c) { return !runs(c); });
+      };
+      constexpr int largest = 128;
+      for (int of = 1; options_.pad && of <= largest; of *= 2)
+        if (refusals(in_multiples(of)) == refusals(in_multiples(largest))) return in_multiples(of);
+    }
+    return content;
+  }
+
+  // `content`: what is asked for; the shape is larger where it was padded.
+  void run_shape(const Problem& shape, const Problem& content, bool only_shape) {
     const bool simulated = options_.device == DeviceKind::simulator;
     const bool timed = !simulated && !options_.verify_only, counted = simulated && !options_.verify_only;
     std::vector<Candidate> candidates = chosen(shape);
+    for (Candidate& c : candidates) c.result.shape = shape_text(content);
     std::uint64_t least_bytes = footprint_bytes(shape);
     for (const Candidate& c : candidates)
       if (runs(c)) least_bytes = std::min(least_bytes, footprint_bytes(shape, c.variant->precision));
@@ -126,20 +150,23 @@ class Runner {
     for (Candidate& c : candidates)
       if (c.result.refused.empty()) c.result.refused = no_memory;
     if (std::any_of(candidates.begin(), candidates.end(), runs)) {
-      Workload<Problem> workload(shape, sets, options_.seed, options_.reference);
+      Workload<Problem> workload = make_workload(shape, content, sets, options_.seed, options_.reference);
       for (int pass = 0; pass < workload.passes; ++pass) {
         show(shape, "computing the reference");
         workload.prepare(pass);
         for (Candidate& c : candidates)
           if (runs(c)) verify(c, shape, workload, counted && pass + 1 == workload.passes);
       }
-      if (timed) time(candidates, shape, sets, workload);
+      if (timed) time(candidates, shape, content, sets, workload);
       if (!options_.trace.empty() && runs(candidates[0])) trace(candidates[0], shape, workload, timed);
       for (const Candidate& c : candidates)
-        if (c.result.refused.empty()) write_json(c, shape, sets, workload.input());
+        if (c.result.refused.empty()) write_json(c, shape, content, sets, workload.input());
     }
 
     progress_.clear();
+    if (shape_text(shape) != shape_text(content) && !options_.rows)
+      std::printf("%s, filled up with zeros to %s:\n", shape_text(content).c_str(),
+                  shape_text(shape).c_str());
     if (candidates.size() > 1 && refused_alike(candidates)) {  // one row says it
       candidates.erase(candidates.begin() + 1, candidates.end());
       candidates[0].result.variant = "every variant";
@@ -227,7 +254,7 @@ class Runner {
     if (!outside.empty()) r.fault += (r.fault.empty() ? "" : "; ") + outside;
   }
 
-  void time(std::vector<Candidate>& candidates, const Problem& shape, int sets,
+  void time(std::vector<Candidate>& candidates, const Problem& shape, const Problem& content, int sets,
             Workload<Problem>& workload) const {
     std::vector<Contender> rivals;
     std::optional<Precision> rivals_for;
@@ -256,7 +283,7 @@ class Runner {
         c.result.relative_error = workload.relative_error();
       }
       for (const Timing& t : c.result.measurement->timings)
-        c.result.scores.push_back(score(shape, precision, t.median_us));
+        c.result.scores.push_back(score(content, precision, t.median_us));
     }
   }
 
@@ -300,7 +327,8 @@ class Runner {
     o.field("rows", p.rows).field("cols", p.cols).field("n", p.n);
   }
 
-  void write_json(const Candidate& c, const Problem& shape, int sets, const std::string& input) const {
+  void write_json(const Candidate& c, const Problem& shape, const Problem& content, int sets,
+                  const std::string& input) const {
     const Result& r = c.result;
     const Precision precision = c.variant->precision;
     const auto& all = Info::variants(rung_);
@@ -310,7 +338,9 @@ class Runner {
     o.field("record", "run").field("rung", r.rung).field("title", r.title).field("problem", r.problem);
     o.field("variant", r.variant).field("variant_index", index);
     o.field("is_rung", index + 1 == int(all.size()));
-    add_shape(o, shape);
+    add_shape(o, content);
+    if constexpr (std::is_same_v<Problem, Gemm>)
+      if (options_.pad) o.field("padded_n", shape.n).field("padded_k", shape.k);
     if (precision != Precision::bf16) o.field("precision", precision_name(precision));
     if (r.measurement) {
       const auto& t = r.measurement->timings;

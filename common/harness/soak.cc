@@ -66,7 +66,7 @@ struct Subject {
   Workload<Problem> workload;
   std::vector<GuardedBuffer> right;  // copies of the verified outputs
   Subject(const Problem& p, std::uint64_t seed, Reference reference)
-      : shape(p), workload(p, 1, seed, reference) {}
+      : shape(p), workload(make_workload(p, p, 1, seed, reference)) {}
 };
 
 }  // namespace

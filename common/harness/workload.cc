@@ -12,8 +12,14 @@
 #include "common/harness/precision.h"
 
 namespace ladder {
-GemmWorkload::GemmWorkload(const Gemm& shape, int sets, std::uint64_t seed, Reference reference)
-    : shape_(shape), sets_count_(sets), seed_(seed), reference_kind_(reference), input_("normal(0,1)") {}
+GemmWorkload::GemmWorkload(const Gemm& shape, const Gemm& content, int sets, std::uint64_t seed,
+                           Reference reference)
+    : shape_(shape),
+      content_(content),
+      sets_count_(sets),
+      seed_(seed),
+      reference_kind_(reference),
+      input_("normal(0,1)") {}
 
 Gemm GemmWorkload::problem(int set) const {
   const Set& s = sets_[set];
@@ -45,8 +51,7 @@ void GemmWorkload::draw(const Drawn& wanted) {
                        GuardedBuffer("C", Kind::output, area(shape_.m, shape_.n), wanted.output_bytes),
                        {}});
       if (i == 0) continue;
-      fill(sets_[i].a, {Distribution::Kind::normal}, seed_ + 1000 + 2 * i);
-      fill(sets_[i].b, {Distribution::Kind::normal}, seed_ + 1001 + 2 * i);
+      draw_inputs(sets_[i].a, sets_[i].b, {Distribution::Kind::normal}, seed_ + 1000 + 2 * i);
     }
   }
   draw_inputs(sets_[0].a, sets_[0].b, wanted);
@@ -57,8 +62,15 @@ void GemmWorkload::draw(const Drawn& wanted) {
 void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Drawn& wanted) const {
   Distribution d{Distribution::Kind::normal};
   if (wanted.limit > 0) d = {Distribution::Kind::integer, 0, 0, wanted.limit};
-  fill(a, d, seed_ + 2 * wanted.pass);
-  fill(b, d, seed_ + 2 * wanted.pass + 1);
+  draw_inputs(a, b, d, seed_ + 2 * wanted.pass);
+}
+
+void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Distribution& d,
+                               std::uint64_t seed) const {
+  fill(a, d, seed);
+  fill(b, d, seed + 1);
+  clear_outside(a, shape_.k, shape_.m, content_.k);
+  clear_outside(b, shape_.n, content_.k, content_.n);
 }
 
 void GemmWorkload::choose(const Variant<Gemm>& variant) {

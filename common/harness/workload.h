@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/harness/device_buffer.h"
@@ -18,7 +19,8 @@ namespace ladder {
 // problem that would fit into the L2 cache is not timed out of it. The order: prepare(), choose(), launches.
 class GemmWorkload {
  public:
-  GemmWorkload(const Gemm& shape, int sets, std::uint64_t seed, Reference reference);
+  // `content`: the part of the shape that is drawn; past its n and k there are zeros.
+  GemmWorkload(const Gemm& shape, const Gemm& content, int sets, std::uint64_t seed, Reference reference);
 
   Gemm problem(int set) const;                         // as the chosen variant is launched
   const std::string& input() const { return input_; }  // how the timed inputs are drawn
@@ -51,6 +53,8 @@ class GemmWorkload {
   };
   void draw(const Drawn& wanted);
   void draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Drawn& wanted) const;
+  void draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Distribution& d,
+                   std::uint64_t seed) const;
   void compute_reference();
   template <class Act>
   auto with_type_of_c(const Act& act) const;
@@ -59,7 +63,7 @@ class GemmWorkload {
   template <class T>
   double relative_error_as() const;
 
-  Gemm shape_;
+  Gemm shape_, content_;
   int sets_count_;
   std::uint64_t seed_;
   Reference reference_kind_;
@@ -151,5 +155,16 @@ struct WorkloadFor<NormGemm> {
 };
 template <class Problem>
 using Workload = typename WorkloadFor<Problem>::type;
+
+// A gemm's shape may be larger than its content, see GemmWorkload.
+template <class Problem>
+Workload<Problem> make_workload(const Problem& shape, const Problem& content, int sets, std::uint64_t seed,
+                                Reference reference) {
+  if constexpr (std::is_same_v<Problem, Gemm>) {
+    return Workload<Problem>(shape, content, sets, seed, reference);
+  } else {
+    return Workload<Problem>(shape, sets, seed, reference);
+  }
+}
 
 }  // namespace ladder

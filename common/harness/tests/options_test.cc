@@ -50,6 +50,16 @@ const Rung& fake_of_three() {
   return rung;
 }
 
+// One whose gemm has variants in two precisions.
+const Rung& fake_of_types() {
+  static const Rung rung = [] {
+    Rung typed = fake();
+    typed.gemm[1].precision = Precision::tf32;
+    return typed;
+  }();
+  return rung;
+}
+
 Options parse(const Arguments& arguments, DeviceKind device = DeviceKind::gpu, const Rung& rung = fake()) {
   return parse_options(arguments, rung, device);
 }
@@ -216,6 +226,14 @@ TEST(Options, AVariantChoosesTheProblemsThatHaveIt) {
   EXPECT_FALSE(parse({"--variant", "two_pass"}).gemm);
 }
 
+TEST(Options, ATypeChoosesTheProblemsThatHaveIt) {
+  const Options tf32 = parse({"--type", "tf32", "--ablate", "--pad"}, DeviceKind::gpu, fake_of_types());
+  EXPECT_EQ(tf32.type, Precision::tf32);
+  EXPECT_TRUE(tf32.gemm && tf32.ablate && tf32.pad);
+  EXPECT_FALSE(tf32.fused_norm);
+  EXPECT_TRUE(parse({"--type", "bf16"}).fused_norm);
+}
+
 TEST(Simulator, HasSmallSizesAndTheCpuAsReference) {
   const Options o = parse({}, DeviceKind::simulator);
   EXPECT_EQ(o.device, DeviceKind::simulator);
@@ -264,6 +282,20 @@ TEST(BadUsage, UnknownVariantListsWhatThereIs) {
   expect_refused({"fused_norm", "--variant", "plain"}, {"no variant 'plain'", "two_pass, fast"});
   expect_refused({"--m", "8", "--variant", "two_pass"}, {"no variant 'two_pass'", "plain, padded, fast"});
   EXPECT_EQ(refusal({"gemm", "--variant", "nope"}).find("two_pass"), std::string::npos);
+}
+
+TEST(BadUsage, TypesThatAreNone) {
+  expect_refused({"--type", "int8"}, {"no type 'int8'", "bf16, f16, f16_f16, tf32", "s8"});
+  expect_refused({"--type", "tf32"}, {"no variant of type tf32", "there is: bf16"});
+  expect_refused({"fused_norm", "--type", "tf32"}, {"no variant of type tf32"}, DeviceKind::gpu,
+                 fake_of_types());
+  expect_refused({"--type", "bf16", "--variant", "fast"}, {"--type", "--variant"});
+  expect_refused({"--type"}, {"--type needs a value"});
+}
+
+TEST(BadUsage, PadWithoutAGemm) {
+  expect_refused({"fused_norm", "--pad"}, {"--pad", "gemm"});
+  expect_refused({"--pad", "--soak", "5"}, {"--pad", "--soak"});
 }
 
 TEST(BadUsage, EmptyVariant) {

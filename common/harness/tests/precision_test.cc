@@ -79,6 +79,74 @@ TEST(Scales, OfNvfp4AreASixthAsE4m3) {
   EXPECT_TRUE(std::isnan(decoded_scale(Precision::nvfp4, 0xB8)));  // a sign
 }
 
+// What a matrix of one element of A becomes.
+float rounded(Precision precision, float x) {
+  std::vector<float> matrix{x};
+  round_matrix(precision, Factor::a, matrix, 1, 1);
+  return matrix[0];
+}
+
+TEST(Types, RoundAsTheToolkitDoes) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal;
+  std::uniform_int_distribution<int> exponent(-28, 20);
+  for (int i = 0; i < 100000; ++i) {
+    float x = std::ldexp(normal(random), exponent(random));
+    if (i % 2) x = std::ldexp(std::round(normal(random) * 16), exponent(random) - 4);
+    ASSERT_EQ(rounded(Precision::f16, x), __half2float(__float2half_rn(x))) << x;
+    ASSERT_EQ(rounded(Precision::bf16_sparse, x), __bfloat162float(__float2bfloat16_rn(x))) << x;
+    ASSERT_EQ(rounded(Precision::fp8_e5m2, x),
+              __half2float(__half(
+                  __nv_cvt_fp8_to_halfraw(__nv_cvt_float_to_fp8(x, __NV_SATFINITE, __NV_E5M2), __NV_E5M2))))
+        << x;
+    ASSERT_EQ(rounded(Precision::fp32, x), x);
+  }
+}
+
+TEST(Types, Tf32HasTenBitsOfFractionAndTiesGoAway) {
+  EXPECT_EQ(rounded(Precision::tf32, 1 + 0x1p-10f), 1 + 0x1p-10f);
+  EXPECT_EQ(rounded(Precision::tf32, 1 + 0x1p-11f), 1 + 0x1p-10f);
+  EXPECT_EQ(rounded(Precision::tf32, -1 - 0x1p-11f), -1 - 0x1p-10f);
+  EXPECT_EQ(rounded(Precision::tf32, 1 + 0x1.FFp-12f), 1);
+  EXPECT_EQ(rounded(Precision::tf32, 2 - 0x1p-20f), 2);  // carries into the exponent
+  EXPECT_EQ(rounded(Precision::tf32, 1e38f * 1e38f), 1e38f * 1e38f);
+}
+
+TEST(Types, S8IsAWholeNumberOfThirtySeconds) {
+  EXPECT_EQ(rounded(Precision::s8, 1), 32);
+  EXPECT_EQ(rounded(Precision::s8, 0.5f / 32), 0);
+  EXPECT_EQ(rounded(Precision::s8, 1.5f / 32), 2);
+  EXPECT_EQ(rounded(Precision::s8, 100), 127);
+  EXPECT_EQ(rounded(Precision::s8, -100), -127);
+}
+
+TEST(Types, SparseKeepsTheTwoLargestOfFour) {
+  std::vector<float> a{1, -3, 2, 0.5f, 4, 4, 4, -4, 0, 0, 0, 7, -1, 1, 2}, b = a;
+  round_matrix(Precision::bf16_sparse, Factor::a, a, 1, int(a.size()));
+  EXPECT_EQ(a, (std::vector<float>{0, -3, 2, 0, 4, 4, 0, 0, 0, 0, 0, 7, -1, 0, 2}));
+  const std::vector<float> whole = b;
+  round_matrix(Precision::bf16_sparse, Factor::b, b, 1, int(b.size()));
+  EXPECT_EQ(b, whole);
+}
+
+TEST(Types, ScalesOfBlocksAreOfRowsInAAndOfSquaresInB) {
+  constexpr int lines = 130, length = 140;  // two blocks each way, of which the second is small
+  std::vector<float> a(lines * length, 1), b(length * lines, 1);
+  a[3 * length + 5] = 448 * 3;
+  b[5 * lines + 3] = 448 * 3;
+  round_matrix(Precision::fp8_block, Factor::a, a, lines, length);
+  round_matrix(Precision::fp8_block, Factor::b, b, length, lines);
+  const float coarse = 3 * rounded_element(Precision::fp8, 1.0f / 3, 1);
+  for (int line = 0; line < lines; ++line)
+    for (int i = 0; i < length; ++i) {
+      const bool largest = line == 3 && i == 5;
+      const float in_a = largest ? 448 * 3 : line == 3 && i < 128 ? coarse : 1;
+      const float in_b = largest ? 448 * 3 : line < 128 && i < 128 ? coarse : 1;
+      EXPECT_FLOAT_EQ(a[line * length + i], in_a) << line << ", " << i;
+      EXPECT_FLOAT_EQ(b[i * lines + line], in_b) << line << ", " << i;
+    }
+}
+
 TEST(Matrices, BlocksRunAlongRowsOrDownColumns) {
   constexpr int rows = 64, cols = 32;
   std::mt19937 random(3);
