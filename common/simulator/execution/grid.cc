@@ -19,7 +19,9 @@
 namespace simulator {
 namespace {
 
-constexpr uint64_t quantum = 1 << 16;  // instructions of a warp's turn
+// Instructions of a warp's turn; where a kernel reads the clock, which counts turns as though they were at
+// the same time; with a seed, at most.
+constexpr uint64_t quantum = 1 << 16, timed_quantum = 16, random_quantum = 256;
 
 uint64_t next_random(Worker& worker) {  // splitmix64 (Steele, Lea, Flood 2014)
   uint64_t x = worker.random += 0x9e3779b97f4a7c15u;
@@ -59,8 +61,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   const auto first = first_cta(grid, cluster.index), inside = position(rank, of_cluster);
   for (size_t i = 0; i < 3; ++i) cta.id[i] = first[i] + inside[i];
   cta.index = (uint64_t{cta.id[2]} * of_grid[1] + cta.id[1]) * of_grid[0] + cta.id[0];
-  cta.turn = cta.clock_reads = 0;
-  cta.clock_start = worker.executed;
+  cta.time = cta.clock_reads = 0;
   cta.shared.assign(grid.shared_bytes, std::byte{0xa5});
   cta.barriers.fill(Barrier{});
   cta.mbarriers.clear();
@@ -159,12 +160,22 @@ void wake(Warp& warp) {
   }
 }
 
+void run(Warp& warp, uint64_t turn) {
+  const bool counting = warp.worker->counting;
+  if (warp.cta->grid->entry->reads_clock) {
+    counting ? warp.run<true, true>(turn) : warp.run<false, true>(turn);
+  } else {
+    counting ? warp.run<true, false>(turn) : warp.run<false, false>(turn);
+  }
+}
+
 // One turn for every warp of a CTA that can go on. False: none could.
 bool advance(Cta& cta) {
   Worker& worker = *cta.worker;
-  ++cta.turn;
+  const bool timed = worker.grid->entry->reads_clock;
   const uint32_t count = static_cast<uint32_t>(cta.warps.size());
-  const uint64_t seed = worker.grid->seed;
+  const uint64_t seed = worker.grid->seed, most = seed ? random_quantum : timed ? timed_quantum : quantum;
+  cta.time += most;
   if (seed && !cta.async_stores.pending.empty()) land_stores_at_random(cta, next_random(worker));
   const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker) % count) : 0;
   bool any = false;
@@ -176,15 +187,11 @@ bool advance(Cta& cta) {
     wake(warp);
     if (!warp.ready()) continue;
     any = true;
-    const uint64_t turn = seed ? 1 + next_random(worker) % 256 : quantum;
+    const uint64_t turn = seed ? 1 + next_random(worker) % most : most;
     if (seed && !warp.async.pending.empty()) land_copies_at_random(warp, next_random(worker));
     if (seed && !warp.tensor.pending.empty()) land_tensor_transfers_at_random(warp, next_random(worker));
     if (seed && warp.wgmma.asked != warp.wgmma.waited) land_wgmma_at_random(warp, next_random(worker));
-    if (worker.counting) {
-      warp.run<true>(turn);
-    } else {
-      warp.run<false>(turn);
-    }
+    run(warp, turn);
   }
   return any;
 }
@@ -252,11 +259,7 @@ bool loops_forever(Warp& warp) {
   const uint64_t events = warp.worker->events;
   const auto step = [&] {
     wake(warp);
-    if (warp.worker->counting) {
-      warp.run<true>(1);
-    } else {
-      warp.run<false>(1);
-    }
+    run(warp, 1);
   };
   for (int i = 0; i < 64 && !warp.exec; ++i) step();
   if (warp.worker->events != events || !warp.live) return false;
@@ -351,6 +354,11 @@ void guarded(Grid& grid, Cluster& cluster, F f) {
   }
 }
 
+// In which nothing need happen.
+bool short_turns(const Grid& grid) {
+  return grid.seed || grid.entry->reads_clock;
+}
+
 // Who is busy for long may be busy for nothing: stores of what is there already count as events until one
 // looks closer.
 bool time_to_probe(Worker& worker) {
@@ -381,7 +389,7 @@ void work(Context& context) {
         const uint64_t events = context.worker.events;
         const bool any = advance(cluster);
         const bool busy =
-            any && (unfinished(cluster) != before || context.worker.events != events || grid.seed);
+            any && (unfinished(cluster) != before || context.worker.events != events || short_turns(grid));
         if (busy && !time_to_probe(context.worker)) continue;
         if (resolve_divergent_barriers(cluster)) continue;
         if (unfinished(cluster) && stuck(cluster)) deadlock(running);
@@ -432,7 +440,7 @@ void work_in_order(Context& context, uint64_t resident) {
       continue;
     }
     idle_turns = context.worker.events == events ? idle_turns + 1 : 0;
-    const bool idle = idle_turns >= (grid.seed ? 512 : 2);
+    const bool idle = idle_turns >= (short_turns(grid) ? 512 : 2);
     if ((!idle && !time_to_probe(context.worker)) || running.empty() || grid.stopped != ~0ull) continue;
     idle_turns = 0;
     const uint64_t now = context.worker.events;

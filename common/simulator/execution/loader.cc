@@ -451,6 +451,7 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     if (program->cta_group && program->cta_group != top.cta_group)
       info.unsupported.push_back(std::string(program->function->name) + ": " + one_cta_group);
     top.cancels_launches |= program->cancels_launches;
+    top.reads_clock |= program->reads_clock;
     top.most_registers = std::max(top.most_registers, program->most_registers);
     info.prints |= program->prints;
     info.allocates |= program->allocates;

@@ -128,9 +128,8 @@ struct Cta {
   bool launches_over = false;  // has seen that no further cluster can be canceled
   TensorMemory tensor_memory;
   TensorAllocator tensor_allocator;
-  uint32_t unfinished = 0;                    // warps
-  uint64_t clock_start = 0, clock_reads = 0;  // %clock: Worker::executed at the start; readings so far
-  uint64_t turn = 0;                          // how often the scheduler came by
+  uint32_t unfinished = 0;             // warps
+  uint64_t time = 0, clock_reads = 0;  // %clock: that the turns so far allowed a warp; readings so far
 };
 
 // What a CPU thread keeps.

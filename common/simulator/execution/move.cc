@@ -93,8 +93,10 @@ uint32_t thread_at(const Warp& warp, uint32_t lane, int axis) {
                      : thread / block[0] / block[1];
 }
 
+// What instructions would take if all warps of the CTA executed theirs at the same time, one after the other;
+// and one for each reading, so that whoever waits for a time to come does not wait in vain.
 uint64_t clock_of(const Warp& warp, uint32_t) {
-  return warp.worker->executed - warp.cta->clock_start + warp.cta->turn + ++warp.cta->clock_reads;
+  return warp.cta->time + warp.in_turn + ++warp.cta->clock_reads;
 }
 
 struct Name {
@@ -212,6 +214,8 @@ void decode_special(Decoder& d, const Operand& source, int width) {
   }
   for (const Name& each : specials) {
     if (each.name != source.text) continue;
+    if (source.text.starts_with("%clock") || source.text.starts_with("%globaltimer"))
+      d.program().reads_clock = true;
     d.inst().data = &each;
     d.inst().inner = width == 64   ? run_special<uint64_t>
                      : width == 32 ? run_special<uint32_t>

@@ -85,6 +85,7 @@ struct Program {
   bool prints = false, allocates = false;  // calls printf, malloc
   bool order_sensitive = false;   // communicates between CTAs in a way whose outcome depends on their order
   bool cancels_launches = false;  // clusterlaunchcontrol.try_cancel
+  bool reads_clock = false;       // %clock, %globaltimer
   // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the
   // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
   // more.

@@ -117,7 +117,7 @@ bool Warp::ready() const {
                      [](const Group& g) { return g.state == Group::State::ready; });
 }
 
-template <bool counting>
+template <bool counting, bool timed>
 void Warp::run(uint64_t quantum) {
   if (!exec) select();
   uint64_t left = quantum;
@@ -137,6 +137,7 @@ void Warp::run(uint64_t quantum) {
         }
       }
       ++pc;
+      if constexpr (timed) in_turn = quantum - left;
       inst.run(*this, inst);
       if (--left == 0) goto over;
     }
@@ -166,8 +167,10 @@ void Warp::take_turns() {
   stop = 0;
 }
 
-template void Warp::run<false>(uint64_t);
-template void Warp::run<true>(uint64_t);
+template void Warp::run<false, false>(uint64_t);
+template void Warp::run<false, true>(uint64_t);
+template void Warp::run<true, false>(uint64_t);
+template void Warp::run<true, true>(uint64_t);
 
 void wait_for_others(Warp& warp, uint32_t lanes) {
   if (!lanes) return;

@@ -146,8 +146,9 @@ class Warp {
   bool enter_guard(const Inst& inst);
   void take_turns();
   bool ready() const;
-  template <bool counting>
+  template <bool counting, bool timed>
   void run(uint64_t quantum);      // until no group is ready or so many instructions have been executed
+  uint64_t in_turn = 0;            // timed: of them before the present one
   uint64_t writes = 0;             // instructions of this warp that changed memory
   uint64_t polled_writes = ~0ull;  // the same, at its last strong load
   uint32_t polled_pc = 0;          // of that load

@@ -305,6 +305,23 @@ TEST_F(ExecutionReview, TheClockNeverShowsTheSameTimeTwice) {
   EXPECT_GT(r.words[1], 0u);
 }
 
+// Four warps count to 1000 each, as though at the same time: an instruction takes 1, and so does a reading by
+// anybody.
+TEST_F(ExecutionReview, TheClockTellsInstructionsOfWarpsThatRunAtTheSameTime) {
+  const Result r = run_ptx(start + R"(
+    mov.u32 %r2, %clock; mov.u32 %r3, 0;
+    LOOP: add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 1000; @%p1 bra LOOP;
+    mov.u32 %r4, %clock; bar.sync 0; mov.u32 %r5, %clock;
+    sub.u32 %r6, %r4, %r2; st.global.u32 [%rd1], %r6; sub.u32 %r6, %r5, %r4; st.global.u32 [%rd1+512], %r6;)",
+                           256, 128);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t t = 0; t < 128; ++t) {
+    EXPECT_GE(r.words[t], 3000u);
+    EXPECT_LE(r.words[t], 3020u);
+    EXPECT_LE(r.words[128 + t], 60u) << "a barrier that all come to at the same time";
+  }
+}
+
 TEST_F(ExecutionReview, WhatOtherCtasReduceDoesNotChangeTheOrderOfWarps) {
   // Nobody waits for a reduction without a result, so it must not end a warp's turn: whether it changed
   // memory depends on the other CTAs. The warps draw tickets from a counter in shared memory.
