@@ -79,8 +79,7 @@ struct Config {
   static constexpr int pairs_n = mmas_n / 2,
                        pairs_each = pairs_n / mmas_m;  // an ldmatrix.x4 has B for two mmas
   static_assert(pairs_n % mmas_m == 0, "with every row of mmas as many fragments of B");
-  static_assert(sizeof(typename Type::C) != 2 || shared_bytes >= block_m * block_n * 2,
-                "C's tile passes through the ring where it is in 16 bits");
+  static_assert(shared_bytes >= block_m * 64 * warps_n * 2, "C's tile passes through the ring");
   static_assert(tile_metadata == 0 || tile_metadata == threads * chunk_bytes, "a chunk of metadata a thread");
 };
 
@@ -310,47 +309,40 @@ __global__ void __launch_bounds__(C::threads, 1)
   }
 
   if constexpr (C::tricks.scale_rows) scale_rows(sum, p.squares, row0 + warp_row + lane / 4, p.m, p.k);
-  ptx::cp_async_wait_group<0>();  // none may arrive in what is C's next
-  if constexpr (sizeof(typename Type::C) == 4) {
-    // Four lanes' pairs of sums are 32 bytes of a row, a whole sector: straight to memory.
+  // C's tile through shared memory: of a row a fragment has 16 or 32 bytes, a warp 128 or 256. Each warp has
+  // its own 8 KiB there for that, swizzled like the tiles: 64 rows, or 32 at a time.
+  ptx::cp_async_wait_group<0>();
+  __syncthreads();  // everyone has left the ring
+  using Pair = typename Type::Pair;
+  constexpr int size = sizeof(typename Type::C), row_bytes = C::warp_n * size,
+                chunks = row_bytes / chunk_bytes;
+  constexpr int rows = C::warp_m * 2 / size;  // at a time
+  static_assert(C::warp_n * 2 == 128 && rows % mma_m == 0, "a row meets all 32 banks, once or twice");
+  unsigned char* mine = shared + warp * C::warp_m * 128;
+  // A quarter-warp's 16 bytes, and a half-warp's 8, meet all banks once.
+  auto place = [&](int row, int chunk) {
+    return mine + row * row_bytes + (chunk ^ row % (16 / size) * (size / 2)) * chunk_bytes;
+  };
 #pragma unroll
-    for (int i = 0; i < C::mmas_m; ++i)
+  for (int first = 0; first < C::warp_m; first += rows) {
+    if (first > 0) __syncwarp();  // the rows before have been read
 #pragma unroll
-      for (int j = 0; j < C::mmas_n; ++j)
-#pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int row = row0 + warp_row + i * mma_m + half * 8 + lane / 4;
-          const int col = col0 + warp_col + j * mma_n + lane % 4 * 2;
-          using Pair = typename Type::Pair;
-          if (row < p.m && col < p.n)
-            *reinterpret_cast<Pair*>(p.c + std::size_t(row) * p.n + col) =
-                Pair{sum[i][j][half * 2], sum[i][j][half * 2 + 1]};
-        }
-  } else {
-    // C's tile, in 16 bits, through shared memory: a fragment's row has 16 bytes, a warp's 128. Each warp has
-    // its own 64 rows of 128 bytes there, swizzled like the tiles.
-    __syncthreads();  // everyone has left the ring
-    static_assert(C::warp_n * 2 == 128, "a row of the warp's tile of C meets all 32 banks");
-    unsigned char* mine = shared + warp * C::warp_m * 128;
-#pragma unroll
-    for (int i = 0; i < C::mmas_m; ++i)
+    for (int i = 0; i < rows / mma_m; ++i)
 #pragma unroll
       for (int j = 0; j < C::mmas_n; ++j)
 #pragma unroll
         for (int half = 0; half < 2; ++half) {
-          const int row = i * mma_m + half * 8 + lane / 4;
-          *reinterpret_cast<unsigned*>(mine + row * 128 + (j ^ row % span) * chunk_bytes + lane % 4 * 4) =
-              Type::pair(sum[i][j], half);
+          const int row = i * mma_m + half * 8 + lane / 4, byte = (j * mma_n + lane % 4 * 2) * size;
+          *reinterpret_cast<Pair*>(place(row, byte / chunk_bytes) + byte % chunk_bytes) =
+              Type::pair(sum[first / mma_m + i][j], half);
         }
     __syncwarp();
-    const int chunk = lane % span, col = col0 + warp_col + chunk * 8;
+    const int chunk = lane % chunks, col = col0 + warp_col + chunk * (chunk_bytes / size);
 #pragma unroll
-    for (int first = 0; first < C::warp_m; first += warp_size / span) {
-      const int row = first + lane / span;
-      const uint4 bits =
-          *reinterpret_cast<const uint4*>(mine + row * 128 + (chunk ^ row % span) * chunk_bytes);
-      if (row0 + warp_row + row < p.m && col < p.n)
-        *reinterpret_cast<uint4*>(p.c + std::size_t(row0 + warp_row + row) * p.n + col) = bits;
+    for (int r = 0; r < rows; r += warp_size / chunks) {
+      const int in_part = r + lane / chunks, row = row0 + warp_row + first + in_part;
+      const uint4 bits = *reinterpret_cast<const uint4*>(place(in_part, chunk));
+      if (row < p.m && col < p.n) *reinterpret_cast<uint4*>(p.c + std::size_t(row) * p.n + col) = bits;
     }
   }
 }

@@ -11,10 +11,10 @@ namespace ladder::rung_06 {
 template <class Type, Tricks tricks = Tricks{}>
 std::string whole_vectors(const Gemm& p) {
   constexpr int of_k = Config<Type, tricks, 2>::vector * (Type::sparse ? 2 : 1);
-  constexpr int of_n = sizeof(typename Type::C) == 2 ? 8 : 2;
+  constexpr int of_n = chunk_bytes / sizeof(typename Type::C);
   if (p.k % of_k == 0 && p.n % of_n == 0) return too_little_shared<Config<Type, tricks, 2>>();
   return "k must be a multiple of " + std::to_string(of_k) + " and n of " + std::to_string(of_n) +
-         ": A and B are copied 16 bytes at a time, C " + (of_n == 8 ? "as well" : "in pairs");
+         ": rows of A, B and C are copied 16 bytes at a time";
 }
 
 template <class Type, Tricks tricks>

@@ -47,6 +47,7 @@ struct S8 {
 
 // What most types have in common.
 struct Dense {
+  using Pair = unsigned;  // two neighbours of C
   static constexpr bool k_major_b = false, sparse = false;
   static constexpr int block_m = 128, block_n = 256,
                        warp_m = 64;  // of C: a CTA's tile, and a warp's rows of it
@@ -62,7 +63,7 @@ struct OfBf16 : Dense {
     ptx::mma_m16n8k16(d, a, b);
   }
   // Two neighbours of C, of row g (half 0) or g + 8 (half 1) of what the lane holds.
-  static __device__ unsigned pair(const float (&sum)[4], int half) {
+  static __device__ Pair pair(const float (&sum)[4], int half) {
     const __nv_bfloat162 two = __floats2bfloat162_rn(sum[half * 2], sum[half * 2 + 1]);
     return reinterpret_cast<const unsigned&>(two);
   }
@@ -76,7 +77,7 @@ struct OfF16 : Dense {
   static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k16_f16(d, a, b);
   }
-  static __device__ unsigned pair(const float (&sum)[4], int half) {
+  static __device__ Pair pair(const float (&sum)[4], int half) {
     const __half2 two = __floats2half2_rn(sum[half * 2], sum[half * 2 + 1]);
     return reinterpret_cast<const unsigned&>(two);
   }
@@ -92,7 +93,7 @@ struct OfF16InF16 : Dense {
   static __device__ void multiply(unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k16_f16(d, a, b);
   }
-  static __device__ unsigned pair(const unsigned (&sum)[2], int half) { return sum[half]; }
+  static __device__ Pair pair(const unsigned (&sum)[2], int half) { return sum[half]; }
 };
 
 struct OfTf32 : Dense {
@@ -100,10 +101,13 @@ struct OfTf32 : Dense {
   using B = Tf32;
   using Sum = float;
   using C = float;
-  using Pair = float2;
   static constexpr bool k_major_b = true;
   static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k8_tf32(d, a, b);
+  }
+  using Pair = float2;
+  static __device__ Pair pair(const float (&sum)[4], int half) {
+    return make_float2(sum[half * 2], sum[half * 2 + 1]);
   }
 };
 
@@ -112,10 +116,13 @@ struct OfS8 : Dense {
   using B = S8;
   using Sum = int;
   using C = int;
-  using Pair = int2;
   static constexpr bool k_major_b = true;
   static __device__ void multiply(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k32_s8(d, a, b);
+  }
+  using Pair = int2;
+  static __device__ Pair pair(const int (&sum)[4], int half) {
+    return make_int2(sum[half * 2], sum[half * 2 + 1]);
   }
 };
 
