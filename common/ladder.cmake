@@ -114,19 +114,21 @@ endfunction()
 # drawn from; `simulator_speed` measures the simulator.
 function(ladder_course)
   get_property(rungs GLOBAL PROPERTY LADDER_RUNGS)
+  get_property(norm_gemm_rungs GLOBAL PROPERTY LADDER_NORM_GEMM_RUNGS)
   string(REPLACE ";" "," rungs_argument "${rungs}")
+  string(REPLACE ";" "," norm_gemm_argument "${norm_gemm_rungs}")
   list(TRANSFORM rungs APPEND _sim OUTPUT_VARIABLE simulated)
   foreach(target course sanitize record)
     add_custom_target(${target}
-      COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-              -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/${target}
+      COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D NORM_GEMM=${norm_gemm_argument}
+              -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/${target}
               -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
       DEPENDS ${rungs} ${simulated} roofs USES_TERMINAL VERBATIM)
   endforeach()
   foreach(target record_simulator record_traces simulator_speed)
     add_custom_target(${target}
-      COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-              -D OUT=${CMAKE_BINARY_DIR}/record -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
+      COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D NORM_GEMM=${norm_gemm_argument}
+              -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -D OUT=${CMAKE_BINARY_DIR}/record -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
       DEPENDS ${simulated} USES_TERMINAL VERBATIM)
   endforeach()
 endfunction()

@@ -1,10 +1,11 @@
-# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D OUT=build/record -P record.cmake
+# cmake -D RUNGS=00_naive,01_coalesced,… -D NORM_GEMM=06_swizzle_ldmatrix,… -D BIN=build/bin -D OUT=build/record -P record.cmake
 #
 # Everything the plots and the docs are made of, measured on this machine: the roofs, every variant of every rung at the
 # course's sizes, a sweep over sizes, and the hardware's counters, in build/record/results.jsonl; the simulator's counters
 # in build/record/simulator.jsonl (record_simulator.cmake). The files in docs/results were made by these two and nothing
 # else.
 string(REPLACE "," ";" rungs "${RUNGS}")
+string(REPLACE "," ";" norm_gemm_rungs "${NORM_GEMM}")
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
 set(failed "")
@@ -43,7 +44,17 @@ foreach(rung ${rungs})
     step(${BIN}/${rung} --soak 10000 --json ${json})
   endif()
 endforeach()
-step(${CMAKE_COMMAND} -D RUNGS=${RUNGS} -D BIN=${BIN} -D OUT=${OUT} -P ${CMAKE_CURRENT_LIST_DIR}/record_simulator.cmake)
+# The third problem where a rung has it; and many launches in a row, with the gaps between them and without.
+foreach(rung ${norm_gemm_rungs})
+  step(${BIN}/${rung} norm_gemm --ablate --sweep --json ${json})
+  foreach(rows 128 512 2048)
+    foreach(how stream graph)
+      step(${BIN}/${rung} norm_gemm --ablate --rows ${rows} --launches ${how} --json ${json})
+    endforeach()
+  endforeach()
+  step(${BIN}/${rung} norm_gemm --soak 2000 --json ${json})
+endforeach()
+step(${CMAKE_COMMAND} -D RUNGS=${RUNGS} -D NORM_GEMM=${NORM_GEMM} -D BIN=${BIN} -D OUT=${OUT} -P ${CMAKE_CURRENT_LIST_DIR}/record_simulator.cmake)
 step(python3 ${CMAKE_CURRENT_LIST_DIR}/profile.py --bin ${BIN} --json ${json} ${rungs})
 if(failed)
   message(FATAL_ERROR "the record is incomplete")
