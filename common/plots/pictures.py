@@ -14,6 +14,7 @@ import picture_four_roles
 import picture_fragments
 import picture_gemm
 import picture_norm
+import picture_norm_gemm
 import picture_roles
 import picture_split
 import picture_tcgen05
@@ -215,6 +216,7 @@ PICTURES = {  # worked out
     "layout_07": picture_tma.layout_07,
     "multicast_08": picture_roles.multicast_08,
     "split_08": picture_split.split_08,
+    "norm_gemm_08": picture_norm_gemm.norm_gemm_08,
     "memory_map_09": picture_tcgen05.memory_map_09,
     "pair_09": picture_tcgen05.pair_09,
     "scales_09": picture_tcgen05.scales_09,

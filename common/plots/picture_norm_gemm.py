@@ -1,0 +1,93 @@
+"""Rung 08: when memory and tensor cores work, where the norm is a kernel of its own and where it is not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import matplotlib.pyplot as plt
+
+from style import BLUE, GREEN, INK, SOFT, VERMILLION, titles
+
+ROWS, COLS, N = 8192, 4096, 4096
+COPY, MAKERS = 4.1e6, 1.2e6  # bytes/µs: of a kernel that does nothing else; of the producers' other warps
+TENSOR = 740e6  # operations/µs
+STRIP, WAVE_TILES, TILE = 2048, 132, 128 * 256  # rows of a strip; CTAs at a time, and elements of a tile of each
+PARTS = 8  # of a row
+
+
+class Bar(NamedTuple):
+    lane: str
+    begin: float
+    end: float
+    what: str
+
+
+def waves() -> list:
+    """Rows of each wave's last strip that must be there, and its time in µs, of the product's tiles in their order."""
+    tiles = ROWS * N // TILE
+    whole = WAVE_TILES * TILE * COLS * 2 / TENSOR
+    return [(min(tiles, (w + 1) * WAVE_TILES) * TILE // N, whole) for w in range(-(-tiles // WAVE_TILES))]
+
+
+def product(begin: float, what: str) -> list:
+    bars = []
+    for number, (_, time) in enumerate(waves()):
+        bars.append(Bar("tensor cores", begin, begin + time, what if number == 0 else ""))
+        begin += time
+    return bars
+
+
+def before(bytes_each: int, what: str) -> list:
+    """Rows that a kernel of its own makes, with so many bytes for each element, and then the product."""
+    time = ROWS * COLS * bytes_each / COPY
+    return [Bar("memory", 0, time, what), *product(time, "the product")]
+
+
+def meanwhile() -> list:
+    """A wave begins when the first part of its rows is there, and cannot end before the last is."""
+    strip = STRIP * COLS * 6 / MAKERS
+    strips = -(-ROWS // STRIP)
+    bars = [Bar("memory", s * strip, (s + 1) * strip, "strips of h" if s == 0 else "") for s in range(strips)]
+    now = strip / PARTS
+    for number, (rows, time) in enumerate(waves()):
+        last = min(strips, -(-rows // STRIP)) * strip
+        end = max(now + time, last + time / PARTS)
+        bars.append(Bar("tensor cores", now, end, "the product" if number == 0 else ""))
+        now = end
+    return bars
+
+
+DESIGNS = (
+    ("fused_norm, then gemm", lambda: before(8, "x, residual → h, y")),
+    ("row_scales", lambda: before(6, "x, residual → h")),
+    ("one_kernel", meanwhile),
+)
+
+
+def norm_gemm_08():
+    figure, axes = plt.subplots(figsize=(10, 4.2))
+    ticks, labels = [], []
+    for row, (name, bars_of) in enumerate(DESIGNS):
+        bars = bars_of()
+        for lane, colour in (("memory", GREEN), ("tensor cores", BLUE)):
+            y = row * 2.6 + (lane == "tensor cores")
+            ticks.append(y)
+            labels.append(f"{name}: {lane}" if lane == "memory" else lane)
+            for bar in (bar for bar in bars if bar.lane == lane):
+                axes.barh(y, bar.end - bar.begin, left=bar.begin, height=0.8, color=colour, edgecolor="white", linewidth=1)
+                axes.annotate(bar.what, (bar.begin + 3, y), va="center", color="white", fontsize=8)
+        end = max(bar.end for bar in bars)
+        axes.plot([end, end], [row * 2.6 - 0.5, row * 2.6 + 1.5], color=VERMILLION, linewidth=1.6)
+        axes.annotate(f" {end:.0f} µs", (end, row * 2.6 + 0.5), va="center", fontsize=9, color=INK)
+    axes.set_yticks(ticks, labels)
+    axes.tick_params(axis="y", length=0)
+    axes.set_ylim(2.6 * len(DESIGNS) - 0.9, -0.7)
+    axes.set_xlim(0, 500)
+    axes.set_xlabel("µs", color=SOFT)
+    titles(
+        axes,
+        f"add, RMSNorm and a product of {ROWS}×{COLS}→{N}: who waits for whom",
+        f"Worked out, not measured: memory at {COPY / 1e6:.1f} TB/s, and at {MAKERS / 1e6:.1f} beside a product; tensor "
+        f"cores at {TENSOR / 1e6:.0f} TFLOPS, in waves of {WAVE_TILES} tiles.",
+    )
+    return figure
