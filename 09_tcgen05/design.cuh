@@ -15,7 +15,6 @@ using ptx::SharedMatrix;
 using ptx::Swizzle;
 using ptx::TensorAddress;
 
-constexpr int warp_size = 32;
 constexpr int row = 128;  // bytes of a box's row, and of the swizzle
 
 // What there is to choose. As it stands it is the rung; every ablation changes one line more.
@@ -24,6 +23,7 @@ struct Design {
   int ctas = 2;             // that multiply together
   int stages = 6;           // of the ring
   bool specialized = true;  // a warp loads, another multiplies; else one thread does both
+  bool scale_rows = false;  // of C, by a norm's scales
   Schedule schedule = Schedule::cancel;
 };
 
@@ -99,11 +99,24 @@ struct Config {
   static_assert(d.specialized || (ctas == 1 && schedule == Schedule::one_tile), "one thread, one tile");
 };
 
+// The sums of h² of the rows of A, of which each has `cols`, and what is added to their mean.
+struct RowSquares {
+  const float* of_rows = nullptr;
+  int cols = 0;
+  float eps = 0;
+};
+
 // Where everything is. k is in tiles.
 struct Operands {
   CUtensorMap a, b, c, scales_a, scales_b;
   int m, n, k;
+  RowSquares squares;  // where C's rows are scaled
 };
+
+// What a row of C is multiplied by.
+__device__ inline float row_scale(const Operands& p, int at) {
+  return at < p.m ? rsqrtf(p.squares.of_rows[at] / float(p.squares.cols) + p.squares.eps) : 0;
+}
 
 // Which of the cluster's CTAs this is. The first, the leader, issues the MMAs of both.
 template <class C>

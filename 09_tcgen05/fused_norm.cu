@@ -2,21 +2,11 @@
 // once, a whole sector, so that half as many instructions keep the same bytes in flight. And y can be stored
 // in 8 or 4 bits with block scales, in the layout that this rung's gemm multiplies: what follows the norm
 // reads a half or a quarter, and nobody repacks.
+#include "09_tcgen05/norm_vectors.cuh"
 #include "09_tcgen05/quantise.cuh"
-#include "common/ptx/wide_access.cuh"
 
 namespace ladder::rung_09 {
 namespace {
-
-constexpr int warp_size = 32;
-constexpr unsigned all_lanes = ~0u;
-
-__device__ float warp_sum(float value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(all_lanes, value, distance);
-  return value;
-}
 
 // The sum over the threads of a row: a warp, or all of the CTA, up to 32 warps. Once per kernel.
 __device__ float row_sum(float value, int threads) {
@@ -27,44 +17,6 @@ __device__ float row_sum(float value, int threads) {
   if (lane == 0) partial[threadIdx.x / warp_size] = value;
   __syncthreads();  // partial[] is complete
   return warp_sum(lane < threads / warp_size ? partial[lane] : 0.0f);
-}
-
-// Two bf16 in 32 bits: the first is the lower half. Widening is a shift, since bf16 is the upper half of
-// fp32.
-__device__ float low_half(unsigned pair) {
-  return __uint_as_float(pair << 16);
-}
-__device__ float high_half(unsigned pair) {
-  return __uint_as_float(pair & 0xFFFF0000u);
-}
-__device__ unsigned pack(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return reinterpret_cast<const unsigned&>(pair);
-}
-
-// n words of bf16 pairs, 16 bytes or 32.
-__device__ void load(unsigned (&to)[4], const __nv_bfloat16* from) {
-  const uint4 bits = *reinterpret_cast<const uint4*>(from);
-  to[0] = bits.x, to[1] = bits.y, to[2] = bits.z, to[3] = bits.w;
-}
-__device__ void load(unsigned (&to)[8], const __nv_bfloat16* from) {
-  ptx::load_32_bytes(to, from);
-}
-__device__ void store(__nv_bfloat16* to, const unsigned (&from)[4]) {
-  *reinterpret_cast<uint4*>(to) = make_uint4(from[0], from[1], from[2], from[3]);
-}
-__device__ void store(__nv_bfloat16* to, const unsigned (&from)[8]) {
-  ptx::store_32_bytes(to, from);
-}
-
-// h of 2n elements, in place of x.
-template <int n>
-__device__ void add(unsigned (&x)[n], const unsigned (&residual)[n], float& squares) {
-#pragma unroll
-  for (int i = 0; i < n; ++i) {
-    x[i] = pack(low_half(x[i]) + low_half(residual[i]), high_half(x[i]) + high_half(residual[i]));
-    squares += low_half(x[i]) * low_half(x[i]) + high_half(x[i]) * high_half(x[i]);
-  }
 }
 
 // Stores y of a thread's vector, the `col`th of the row; `there`: before the row's end. By all lanes of a

@@ -44,6 +44,7 @@ const Rung& rung() {
                      {"nvfp4", "y in e2m1 with a scale for every 16", rung_09::whole_blocks<Precision::nvfp4>,
                       rung_09::fused_norm_nvfp4, Precision::nvfp4},
                      {"32_bytes", "32 bytes per access", any_shape, rung_09::fused_norm_32_bytes}},
+      .norm_gemm = {rung_09::norm_gemm_row_scales()},
   };
   return r;
 }

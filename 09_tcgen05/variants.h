@@ -6,6 +6,8 @@
 
 namespace ladder::rung_09 {
 
+constexpr int warp_size = 32;
+
 __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
 }
@@ -54,6 +56,8 @@ std::size_t workspace_bytes(const Gemm& p) {
 // Fills the workspace.
 template <Precision precision>
 cudaError_t quantise(const Gemm& p, cudaStream_t stream);
+
+Variant<NormGemm> norm_gemm_row_scales();
 
 cudaError_t fused_norm_16_bytes(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_32_bytes(const FusedNorm& p, cudaStream_t stream);

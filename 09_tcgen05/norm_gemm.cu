@@ -1,0 +1,100 @@
+// The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left in
+// front of the product is the sum h = x + residual, and each row's sum of squares, which one kernel makes.
+// The other is the gemm, whose epilogue has a row of C in each thread, and multiplies it by one number.
+#include "09_tcgen05/kernel.cuh"
+#include "09_tcgen05/norm_vectors.cuh"
+
+namespace ladder::rung_09 {
+namespace {
+
+constexpr int words = 4, vector = 2 * words;  // 32-bit words and elements of a vector of 16 bytes
+
+// In the workspace: W', and where the rows' sums of squares begin, in bytes.
+std::size_t squares_at(const NormGemm& p) {
+  return (std::size_t(p.cols) * p.n * sizeof(__nv_bfloat16) + 255) / 256 * 256;
+}
+float* squares_of(const NormGemm& p) {
+  return reinterpret_cast<float*>(static_cast<unsigned char*>(p.workspace) + squares_at(p));
+}
+std::size_t norm_gemm_bytes(const NormGemm& p) {
+  return squares_at(p) + p.rows * sizeof(float);
+}
+
+// W' = gamma · W, one thread for 8 columns of one row.
+constexpr int fold_threads = 256;
+__global__ void __launch_bounds__(fold_threads) fold_kernel(NormGemm p) {
+  const std::size_t row_vectors = p.n / vector, i = std::size_t(blockIdx.x) * fold_threads + threadIdx.x;
+  if (i >= row_vectors * p.cols) return;
+  const float gamma = __bfloat162float(p.gamma[i / row_vectors]);
+  unsigned w[words];
+  load(w, p.w + i * vector);
+#pragma unroll
+  for (unsigned& pair : w) pair = pack(low_half(pair) * gamma, high_half(pair) * gamma);
+  store(static_cast<__nv_bfloat16*>(p.workspace) + i * vector, w);
+}
+
+cudaError_t fold_gamma(const NormGemm& p, cudaStream_t stream) {
+  const std::size_t vectors = std::size_t(p.cols) * p.n / vector;
+  fold_kernel<<<unsigned((vectors + fold_threads - 1) / fold_threads), fold_threads, 0, stream>>>(p);
+  return cudaGetLastError();
+}
+
+// h = x + residual and the row's sum of squares, by one CTA. All its loads of a batch are on their way before
+// the first is used.
+constexpr int add_threads = 256;
+__global__ void __launch_bounds__(add_threads) add_kernel(NormGemm p, float* squares_of_rows) {
+  __shared__ float of_warps[add_threads / warp_size];
+  constexpr int batch = 2;
+  const std::size_t start = std::size_t(blockIdx.x) * p.cols;
+  const int row_vectors = p.cols / vector;
+  float squares = 0;
+  for (int first = threadIdx.x; first < row_vectors; first += batch * add_threads) {
+    unsigned x[batch][words] = {}, residual[batch][words] = {};
+#pragma unroll
+    for (int i = 0; i < batch; ++i) {
+      if (first + i * add_threads >= row_vectors) continue;
+      load(x[i], p.x + start + (first + i * add_threads) * vector);
+      load(residual[i], p.residual + start + (first + i * add_threads) * vector);
+    }
+#pragma unroll
+    for (int i = 0; i < batch; ++i) {
+      add(x[i], residual[i], squares);
+      if (first + i * add_threads < row_vectors)
+        store(p.h + start + (first + i * add_threads) * vector, x[i]);
+    }
+  }
+  squares = warp_sum(squares);
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size;
+  if (lane == 0) of_warps[warp] = squares;
+  __syncthreads();  // of_warps[] is complete
+  if (warp == 0) {
+    squares = warp_sum(lane < add_threads / warp_size ? of_warps[lane] : 0);
+    if (lane == 0) squares_of_rows[blockIdx.x] = squares;
+  }
+}
+
+cudaError_t launch_both(const NormGemm& p, cudaStream_t stream) {
+  add_kernel<<<p.rows, add_threads, 0, stream>>>(p, squares_of(p));
+  const cudaError_t error = cudaGetLastError();
+  if (error != cudaSuccess) return error;
+  const Gemm product{p.rows, p.n, p.cols, p.h, static_cast<const __nv_bfloat16*>(p.workspace), p.c};
+  return launch<Design{.scale_rows = true}>(product, stream, {squares_of(p), p.cols, p.eps});
+}
+
+std::string whole_vectors(const NormGemm& p) {
+  if (p.n % vector == 0 && p.cols % vector == 0) return {};
+  return "n and cols must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
+}
+
+}  // namespace
+
+Variant<NormGemm> norm_gemm_row_scales() {
+  return {.name = "row_scales",
+          .what = "a sum, and a product that scales rows",
+          .unsupported = whole_vectors,
+          .launch = launch_both,
+          .workspace_bytes = norm_gemm_bytes,
+          .prepare = fold_gamma};
+}
+
+}  // namespace ladder::rung_09
