@@ -212,21 +212,23 @@ cudaError_t launch_traced(const Gemm& gemm, const Timeline& timeline, cudaStream
   return launch<noting>(gemm, stream, NormOperands{}, timeline);
 }
 
-// Launches whichever of the designs the estimate finds fastest.
+inline cudaError_t count_sms(int* sms) {
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  return error != cudaSuccess ? error : cudaDeviceGetAttribute(sms, cudaDevAttrMultiProcessorCount, device);
+}
+
+struct Choice {
+  double cycles;  // by the estimate
+  cudaError_t (*launch)(const Gemm&, cudaStream_t, const NormOperands&);
+};
+
+// Whichever of the designs the estimate finds fastest.
 template <Design... designs>
-cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream, const NormOperands& norm = {}) {
-  int device = 0, sms = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  if (error != cudaSuccess) return error;
-  struct Choice {
-    double cycles;
-    cudaError_t (*launch)(const Gemm&, cudaStream_t, const NormOperands&);
-  };
+Choice fastest(const Gemm& p, int sms) {
   const Choice choices[] = {Choice{estimate<designs>(p, sms), launch<designs>}...};
-  return std::min_element(std::begin(choices), std::end(choices),
-                          [](const Choice& a, const Choice& b) { return a.cycles < b.cycles; })
-      ->launch(p, stream, norm);
+  return *std::min_element(std::begin(choices), std::end(choices),
+                           [](const Choice& a, const Choice& b) { return a.cycles < b.cycles; });
 }
 
 }  // namespace ladder::rung_08

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(fold_threads) fold_kernel(NormGemm p, __nv_bfl
 
 // h = x + residual and the row's sum of squares, by one CTA. All its loads of a batch are on their way before
 // the first is used.
-constexpr int add_threads = 256;
+constexpr int add_threads = 512;
 template <bool early_start>
 __global__ void __launch_bounds__(add_threads) add_kernel(NormGemm p, float* squares_of_rows) {
   __shared__ float of_warps[add_threads / warp_size];
@@ -104,24 +104,74 @@ constexpr Design scaled(Design design) {
   design.early_start = early_start;
   return design;
 }
-constexpr Design adding() {
-  Design design = scaled<true>(tile_128x256);
-  design.add_rows = true;
-  return design;
+
+template <bool early>
+Choice fastest_scaled(const Gemm& p, int sms) {
+  return fastest<scaled<early>(tile_64x64), scaled<early>(split_2), scaled<early>(split_4),
+                 scaled<early>(split_8), scaled<early>(tile_64x128_share_a),
+                 scaled<early>(tile_64x128_share_b), scaled<early>(tile_128x128), scaled<early>(tile_128x192),
+                 scaled<early>(tile_128x256)>(p, sms);
 }
 
 template <bool early>
-cudaError_t launch_two_kernels(const NormGemm& p, cudaStream_t stream) {
+cudaError_t launch_two_kernels(const NormGemm& p, int sms, cudaStream_t stream) {
   NormOperands norm{};
   norm.squares = at<float>(p, NormWorkspace(p).squares);
   norm.parts = 1;
   norm.eps = p.eps;
   const cudaError_t error = launch_add<early>(p, norm.squares, stream);
   if (error != cudaSuccess) return error;
-  return launch_fastest<scaled<early>(tile_64x64), scaled<early>(split_2), scaled<early>(split_4),
-                        scaled<early>(split_8), scaled<early>(tile_64x128_share_a),
-                        scaled<early>(tile_64x128_share_b), scaled<early>(tile_128x128),
-                        scaled<early>(tile_128x192), scaled<early>(tile_128x256)>(product(p), stream, norm);
+  return fastest_scaled<early>(product(p), sms).launch(product(p), stream, norm);
+}
+
+// A strip of tiles, which is also one of pieces, is `group` clusters high.
+template <int group>
+constexpr Design adding() {
+  Design design = scaled<true>(tile_128x256);
+  design.add_rows = true;
+  design.group = group;
+  return design;
+}
+
+// A strip should be what is multiplied at a time. Lower, and the pieces of the second strip come after all of
+// the first one's, though its tiles have begun; higher, and pieces are made that nobody waits for yet.
+Choice fastest_adding(const Gemm& p, int sms) {
+  using C = Config<adding<8>()>;
+  if (8 * ceil_div(p.n, C::block_n * C::cluster_n) <= sms / C::cluster) return fastest<adding<8>()>(p, sms);
+  return fastest<adding<4>()>(p, sms);
+}
+
+cudaError_t launch_one_kernel(const NormGemm& p, int sms, cudaStream_t stream) {
+  const NormWorkspace workspace(p);
+  NormOperands norm{};
+  norm.squares = at<float>(p, workspace.squares);
+  norm.parts = ceil_div(p.cols, part_columns);
+  norm.eps = p.eps;
+  norm.x = p.x;
+  norm.residual = p.residual;
+  norm.h = p.h;
+  norm.progress = at<Progress>(p, workspace.progress);
+  return fastest_adding(product(p), sms).launch(product(p), stream, norm);
+}
+
+// Where adding is hidden behind the product, if there is enough of a product. The chapter derives it.
+bool one_kernel_is_faster(const NormGemm& p, int sms) {
+  constexpr double copied_per_cycle = 2300;  // bytes that memory moves for a kernel that does nothing else
+  constexpr double added_per_cycle = 670;    // and for the producers' other warps
+  const Gemm gemm = product(p);
+  const double bytes = 3.0 * element * p.rows * p.cols;  // x, residual and h
+  // The first products wait for a part of a strip.
+  const double first = 3.0 * element * std::min(p.rows, 1024) * std::min(p.cols, part_columns);
+  const double one = std::max(fastest_adding(gemm, sms).cycles, bytes / added_per_cycle);
+  const double two = fastest_scaled<true>(gemm, sms).cycles + bytes / copied_per_cycle;
+  return one + first / added_per_cycle < two;
+}
+
+template <class Launch>
+cudaError_t with_sms(const Launch& launch_for) {
+  int sms = 0;
+  const cudaError_t error = count_sms(&sms);
+  return error != cudaSuccess ? error : launch_for(sms);
 }
 
 }  // namespace
@@ -146,22 +196,19 @@ cudaError_t fold_gamma(const NormGemm& p, cudaStream_t stream) {
 }
 
 cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream) {
-  return launch_two_kernels<false>(p, stream);
+  return with_sms([&](int sms) { return launch_two_kernels<false>(p, sms, stream); });
 }
 cudaError_t norm_gemm_row_scales(const NormGemm& p, cudaStream_t stream) {
-  return launch_two_kernels<true>(p, stream);
+  return with_sms([&](int sms) { return launch_two_kernels<true>(p, sms, stream); });
 }
 cudaError_t norm_gemm_one_kernel(const NormGemm& p, cudaStream_t stream) {
-  const NormWorkspace workspace(p);
-  NormOperands norm{};
-  norm.squares = at<float>(p, workspace.squares);
-  norm.parts = ceil_div(p.cols, part_columns);
-  norm.eps = p.eps;
-  norm.x = p.x;
-  norm.residual = p.residual;
-  norm.h = p.h;
-  norm.progress = at<Progress>(p, workspace.progress);
-  return launch<adding()>(product(p), stream, norm);
+  return with_sms([&](int sms) { return launch_one_kernel(p, sms, stream); });
+}
+cudaError_t norm_gemm_no_norm(const NormGemm& p, cudaStream_t stream) {
+  return with_sms([&](int sms) {
+    return one_kernel_is_faster(p, sms) ? launch_one_kernel(p, sms, stream)
+                                        : launch_two_kernels<true>(p, sms, stream);
+  });
 }
 
 }  // namespace ladder::rung_08

@@ -15,6 +15,16 @@ Variant<Gemm> rounded(const char* name, const char* what, cudaError_t (*launch)(
           rung_08::quantise<precision>};
 }
 
+Variant<NormGemm> norm_gemm(const char* name, const char* what,
+                            cudaError_t (*launch)(const NormGemm&, cudaStream_t)) {
+  return {.name = name,
+          .what = what,
+          .unsupported = rung_08::norm_gemm_rows_of_vectors,
+          .launch = launch,
+          .workspace_bytes = rung_08::norm_gemm_workspace_bytes,
+          .prepare = rung_08::fold_gamma};
+}
+
 }  // namespace
 
 const Rung& rung() {
@@ -100,24 +110,14 @@ const Rung& rung() {
            {"no_clusters", "a CTA for each row, however wide", any_shape, rung_08::fused_norm_no_clusters},
            {"row_in_cluster", "a row in the registers of a cluster", any_shape,
             rung_08::fused_norm_row_in_cluster}},
-      .norm_gemm = {{.name = "late_start",
-                     .what = "a sum, and a product that scales rows when the sum has ended",
-                     .unsupported = rung_08::norm_gemm_rows_of_vectors,
-                     .launch = rung_08::norm_gemm_late_start,
-                     .workspace_bytes = rung_08::norm_gemm_workspace_bytes,
-                     .prepare = rung_08::fold_gamma},
-                    {.name = "row_scales",
-                     .what = "the same, each starting while the one before still runs",
-                     .unsupported = rung_08::norm_gemm_rows_of_vectors,
-                     .launch = rung_08::norm_gemm_row_scales,
-                     .workspace_bytes = rung_08::norm_gemm_workspace_bytes,
-                     .prepare = rung_08::fold_gamma},
-                    {.name = "one_kernel",
-                     .what = "the product's producers add, just ahead of the tiles",
-                     .unsupported = rung_08::norm_gemm_rows_of_vectors,
-                     .launch = rung_08::norm_gemm_one_kernel,
-                     .workspace_bytes = rung_08::norm_gemm_workspace_bytes,
-                     .prepare = rung_08::fold_gamma}},
+      .norm_gemm = {norm_gemm("late_start", "a sum, and a product that scales rows when the sum has ended",
+                              rung_08::norm_gemm_late_start),
+                    norm_gemm("row_scales", "the same, each starting while the one before still runs",
+                              rung_08::norm_gemm_row_scales),
+                    norm_gemm("one_kernel", "the product's producers add, just ahead of the tiles",
+                              rung_08::norm_gemm_one_kernel),
+                    norm_gemm("no_norm", "whichever of the last two is reckoned faster",
+                              rung_08::norm_gemm_no_norm)},
   };
   return r;
 }

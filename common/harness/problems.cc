@@ -50,8 +50,9 @@ std::vector<NormGemm> ProblemInfo<NormGemm>::verify_shapes() {
 std::vector<NormGemm> ProblemInfo<NormGemm>::sweep_shapes() {
   return {norm_gemm_shape(128, 4096, 4096),   norm_gemm_shape(512, 4096, 4096),
           norm_gemm_shape(2048, 4096, 4096),  norm_gemm_shape(8192, 4096, 1024),
-          norm_gemm_shape(8192, 4096, 4096),  norm_gemm_shape(8192, 4096, 14336),
-          norm_gemm_shape(4096, 8192, 8192),  norm_gemm_shape(128, 8192, 8192)};
+          norm_gemm_shape(8192, 4096, 2048),  norm_gemm_shape(8192, 4096, 4096),
+          norm_gemm_shape(8192, 4096, 14336), norm_gemm_shape(4096, 8192, 8192),
+          norm_gemm_shape(128, 8192, 8192)};
 }
 
 Gemm gemm_of(const NormGemm& p) {
