@@ -22,7 +22,7 @@ constexpr int piece_rows = 4, batch_rows = 2, part_vectors = part_columns / vect
 template <class C>
 __device__ void wait_for_rows(const Operands& p, int row, int k) {
   if (row >= p.m) return;
-  const unsigned* there = &p.norm.progress->rows[row / C::block_m * p.norm.parts + k / part_columns];
+  const unsigned* there = p.norm.rows_there + row / C::block_m * p.norm.parts + k / part_columns;
   const unsigned all = min(C::block_m, p.m - row);
   while (ptx::load_acquire(there) < all) {
   }
@@ -78,7 +78,7 @@ __device__ void add_rows(const Operands& p) {
       }
     }
     __syncwarp();  // all lanes have written
-    if (lane == 0) ptx::signal_release(&norm.progress->rows[first / C::block_m * norm.parts + part], rows);
+    if (lane == 0) ptx::signal_release(norm.rows_there + first / C::block_m * norm.parts + part, rows);
   }
 }
 
@@ -97,7 +97,7 @@ __device__ void forget_progress(const Operands& p, int warp) {
   }
   if (__shfl_sync(~0u, before, 0) + 1 < gridDim.x) return;
   const int counters = ceil_div(p.m, C::block_m) * p.norm.parts;
-  for (int i = lane; i < counters; i += warp_size) progress.rows[i] = 0;
+  for (int i = lane; i < counters; i += warp_size) p.norm.rows_there[i] = 0;
   if (lane == 0) progress.next_piece = progress.ctas_done = 0;
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 // What lies in the workspace, each aligned to 256 bytes.
 struct NormWorkspace {
-  std::size_t folded, squares, progress, end;  // bytes from its start
+  std::size_t folded, squares, progress, rows_there, end;  // bytes from its start
 
   explicit NormWorkspace(const NormGemm& p) {
     const auto aligned = [](std::size_t bytes) { return (bytes + 255) / 256 * 256; };
@@ -19,7 +19,8 @@ struct NormWorkspace {
     folded = 0;
     squares = aligned(std::size_t(p.cols) * p.n * sizeof(__nv_bfloat16));
     progress = squares + aligned(parts * rows * sizeof(float));
-    end = progress + aligned(sizeof(Progress) + ceil_div(p.rows, block_rows) * parts * sizeof(unsigned));
+    rows_there = progress + aligned(sizeof(Progress));
+    end = rows_there + aligned(ceil_div(p.rows, block_rows) * parts * sizeof(unsigned));
   }
 
   static constexpr int block_rows = Config<tile_128x256>::block_m;
@@ -151,6 +152,7 @@ cudaError_t launch_one_kernel(const NormGemm& p, int sms, cudaStream_t stream) {
   norm.residual = p.residual;
   norm.h = p.h;
   norm.progress = at<Progress>(p, workspace.progress);
+  norm.rows_there = at<unsigned>(p, workspace.rows_there);
   return fastest_adding(product(p), sms).launch(product(p), stream, norm);
 }
 

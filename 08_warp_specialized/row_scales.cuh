@@ -9,11 +9,11 @@ namespace ladder::rung_08 {
 
 constexpr int part_columns = 512;  // of h, whose squares one warp adds up
 
-// How far A has come. What CTAs tell each other; all zero before and after a launch.
+// How far A has come: what CTAs tell each other, and, beside it, how many rows of each block have each part.
+// All zero before and after a launch.
 struct Progress {
   unsigned next_piece;  // which nobody has begun
   unsigned ctas_done;   // which look at none of this any more
-  unsigned rows[1];     // that are there: [block of rows][part]
 };
 
 struct NormOperands {
@@ -24,6 +24,7 @@ struct NormOperands {
   const __nv_bfloat16 *x, *residual;
   __nv_bfloat16* h;
   Progress* progress;
+  unsigned* rows_there;  // [blocks of rows][parts]
 };
 
 // rsqrt(mean of the row's h² + eps). The parts are added in order: the result does not depend on who was
