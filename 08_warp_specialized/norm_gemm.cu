@@ -142,7 +142,7 @@ Choice fastest_adding(const Gemm& p, int sms) {
   return fastest<adding<4>()>(p, sms);
 }
 
-cudaError_t launch_one_kernel(const NormGemm& p, int sms, cudaStream_t stream) {
+cudaError_t launch_one_kernel(const NormGemm& p, const Choice& choice, cudaStream_t stream) {
   const NormWorkspace workspace(p);
   NormOperands norm{};
   norm.squares = at<float>(p, workspace.squares);
@@ -153,7 +153,7 @@ cudaError_t launch_one_kernel(const NormGemm& p, int sms, cudaStream_t stream) {
   norm.h = p.h;
   norm.progress = at<Progress>(p, workspace.progress);
   norm.rows_there = at<unsigned>(p, workspace.rows_there);
-  return fastest_adding(product(p), sms).launch(product(p), stream, norm);
+  return choice.launch(product(p), stream, norm);
 }
 
 // Where adding is hidden behind the product, if there is enough of a product. The chapter derives it.
@@ -203,12 +203,16 @@ cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream) {
 cudaError_t norm_gemm_row_scales(const NormGemm& p, cudaStream_t stream) {
   return with_sms([&](int sms) { return launch_two_kernels<true>(p, sms, stream); });
 }
+cudaError_t norm_gemm_high_strips(const NormGemm& p, cudaStream_t stream) {
+  return with_sms(
+      [&](int sms) { return launch_one_kernel(p, fastest<adding<8>()>(product(p), sms), stream); });
+}
 cudaError_t norm_gemm_one_kernel(const NormGemm& p, cudaStream_t stream) {
-  return with_sms([&](int sms) { return launch_one_kernel(p, sms, stream); });
+  return with_sms([&](int sms) { return launch_one_kernel(p, fastest_adding(product(p), sms), stream); });
 }
 cudaError_t norm_gemm_no_norm(const NormGemm& p, cudaStream_t stream) {
   return with_sms([&](int sms) {
-    return one_kernel_is_faster(p, sms) ? launch_one_kernel(p, sms, stream)
+    return one_kernel_is_faster(p, sms) ? launch_one_kernel(p, fastest_adding(product(p), sms), stream)
                                         : launch_two_kernels<true>(p, sms, stream);
   });
 }

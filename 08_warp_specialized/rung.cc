@@ -114,9 +114,11 @@ const Rung& rung() {
                               rung_08::norm_gemm_late_start),
                     norm_gemm("row_scales", "the same, each starting while the one before still runs",
                               rung_08::norm_gemm_row_scales),
-                    norm_gemm("one_kernel", "the product's producers add, just ahead of the tiles",
+                    norm_gemm("high_strips", "the product's producers add, in strips as high as the gemm's",
+                              rung_08::norm_gemm_high_strips),
+                    norm_gemm("one_kernel", "the same, in strips as high as what is multiplied at a time",
                               rung_08::norm_gemm_one_kernel),
-                    norm_gemm("no_norm", "whichever of the last two is reckoned faster",
+                    norm_gemm("no_norm", "row_scales or one_kernel, whichever is reckoned faster",
                               rung_08::norm_gemm_no_norm)},
   };
   return r;

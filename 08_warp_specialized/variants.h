@@ -93,6 +93,7 @@ cudaError_t gemm_fp8_block(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8(const Gemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_row_scales(const NormGemm& p, cudaStream_t stream);
+cudaError_t norm_gemm_high_strips(const NormGemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_one_kernel(const NormGemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_no_norm(const NormGemm& p, cudaStream_t stream);
 cudaError_t fused_norm_ring_1_stage(const FusedNorm& p, cudaStream_t stream);

@@ -11,7 +11,7 @@ from style import BLUE, GREEN, INK, SOFT, VERMILLION, titles
 ROWS, COLS, N = 8192, 4096, 4096
 COPY, MAKERS = 4.1e6, 1.2e6  # bytes/µs: of a kernel that does nothing else; of the producers' other warps
 TENSOR = 740e6  # operations/µs
-STRIP, WAVE_TILES, TILE = 2048, 132, 128 * 256  # rows of a strip; CTAs at a time, and elements of a tile of each
+STRIP, WAVE_TILES, TILE = 1024, 132, 128 * 256  # rows of a strip; CTAs at a time, and elements of a tile of each
 PARTS = 8  # of a row
 
 
