@@ -6,6 +6,7 @@
 // itself, once, into the fp32 tiles of 03_vectorized.
 #include "04_cp_async/variants.h"
 #include "common/ptx/cp_async.cuh"
+#include "common/ptx/timeline.cuh"
 
 namespace ladder::rung_04 {
 namespace {
@@ -69,8 +70,8 @@ __device__ unsigned pack(float low, float high) {
 
 // n and k are multiples of 8, so a vector lies inside the matrices or outside as a whole, on a 16-byte
 // boundary.
-template <class C>
-__global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p, int tiles_n) {
+template <class C, class Parameters>
+__global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Parameters p, int tiles_n) {
   extern __shared__ __align__(16) unsigned char shared_bytes[];
   Shared<C>& shared = *reinterpret_cast<Shared<C>*>(shared_bytes);
 
@@ -144,9 +145,11 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p
     }
   };
 
+  ptx::Track<Parameters> track(p, Role::all, threadIdx.x < 32);
   if constexpr (C::ahead) {
 #pragma unroll
     for (int stage = 0; stage < C::stages; ++stage) copy(stage * C::block_k, stage);
+    track.mark(Doing::load);
   }
   int stage = 0, buffer = 0;
   for (int k0 = 0; k0 < p.k; k0 += C::block_k) {
@@ -154,11 +157,15 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p
     // `stages` groups are open, the oldest is this k-tile's: it has landed when stages - 1 are left. That
     // goes for this thread's copies alone, and it reads no others: so no barrier here.
     ptx::cp_async_wait_group<C::stages - 1>();
+    track.mark(Doing::wait_for_data, k0 / C::block_k);
     widen_tiles(stage, buffer);  // into the buffer that everyone left before the last barrier
     __syncthreads();             // everyone's part of the tiles is there; everyone has left the other buffer
+    track.mark(Doing::convert, k0 / C::block_k);
     // In flight while the FMAs below run. The stage is free: only this thread read it, and it has.
     if constexpr (C::ahead) copy(k0 + C::stages * C::block_k, stage);
+    track.mark(Doing::load, k0 / C::block_k + C::stages);
     multiply(buffer);
+    track.mark(Doing::multiply, k0 / C::block_k);
     buffer ^= 1;
     stage = stage + 1 == C::stages ? 0 : stage + 1;
   }
@@ -175,16 +182,19 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p
             make_uint2(pack(from[0], from[1]), pack(from[2], from[3]));
     }
   }
+  track.mark(Doing::store);
+  track.end();
 }
 
-template <class C>
-cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+template <class C, class Parameters>
+cudaError_t launch(const Parameters& p, cudaStream_t stream) {
   const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n);
   constexpr int bytes = sizeof(Shared<C>);  // 32 KiB of tiles, 8 KiB per stage: over 48 KiB must be asked for
   const cudaError_t error =
-      cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+      cudaFuncSetAttribute(gemm_kernel<C, Parameters>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (error != cudaSuccess) return error;
-  gemm_kernel<C><<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, bytes, stream>>>(p, tiles_n);
+  gemm_kernel<C, Parameters>
+      <<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, bytes, stream>>>(p, tiles_n);
   return cudaGetLastError();
 }
 
@@ -207,6 +217,9 @@ cudaError_t gemm_through_l1(const Gemm& p, cudaStream_t stream) {
 }
 cudaError_t gemm_cp_async(const Gemm& p, cudaStream_t stream) {
   return launch<Config<4>>(p, stream);
+}
+cudaError_t gemm_cp_async_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream) {
+  return launch<Config<4>>(Traced<Gemm>{p, timeline}, stream);
 }
 
 }  // namespace ladder::rung_04

@@ -30,7 +30,8 @@ const Rung& rung() {
                {"3_stages", "the next three", whole_vectors, rung_04::gemm_3_stages},
                {"through_l1", "the next four, copies pass through L1 (.ca)", whole_vectors,
                 rung_04::gemm_through_l1},
-               {"cp_async", "the next four, copies pass L1 by (.cg)", whole_vectors, rung_04::gemm_cp_async}},
+               {"cp_async", "the next four, copies pass L1 by (.cg)", whole_vectors, rung_04::gemm_cp_async,
+                Precision::bf16, nullptr, nullptr, rung_04::gemm_cp_async_traced}},
       .fused_norm =
           {{"no_ring", "one row per CTA, loaded into registers", any_shape, rung_04::fused_norm_no_ring},
            {"1_stage", "a CTA stays, the next row arrives meanwhile", any_shape, rung_04::fused_norm_1_stage},

@@ -17,6 +17,7 @@ cudaError_t gemm_2_stages(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_3_stages(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_through_l1(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_cp_async(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_cp_async_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream);
 cudaError_t fused_norm_no_ring(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_1_stage(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_2_stages(const FusedNorm& p, cudaStream_t stream);

@@ -7,6 +7,7 @@
 #include "05_mma_sync/variants.h"
 #include "common/ptx/cp_async.cuh"
 #include "common/ptx/mma.cuh"
+#include "common/ptx/timeline.cuh"
 
 namespace ladder::rung_05 {
 namespace {
@@ -70,8 +71,8 @@ __device__ unsigned pair_of(const Row& even, const Row& odd, int i) {
 
 // n and k are multiples of 8, so a vector lies inside the matrices or outside as a whole, on a 16-byte
 // boundary.
-template <class C>
-__global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p, int tiles_n) {
+template <class C, class Parameters>
+__global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Parameters p, int tiles_n) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto* ring = reinterpret_cast<typename C::Stage*>(shared);
 
@@ -143,13 +144,18 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p
     }
   };
 
+  ptx::Track<Parameters> track(p, Role::all, warp == 0);
   for (int stage = 0; stage < C::stages - 1; ++stage) copy(stage * C::block_k, stage);
+  track.mark(Doing::load);
   int stage = 0, free_stage = C::stages - 1;
   for (int k0 = 0; k0 < p.k; k0 += C::block_k) {
     ptx::cp_async_wait_group<C::stages - 2>();  // this thread's part of the tiles at k0 has landed
     __syncthreads();                            // everyone's has; and everyone has left the tiles before
+    track.mark(Doing::wait_for_data, k0 / C::block_k);
     copy(k0 + (C::stages - 1) * C::block_k, free_stage);
+    track.mark(Doing::load, k0 / C::block_k + C::stages - 1);
     multiply(stage);
+    track.mark(Doing::multiply, k0 / C::block_k);
     free_stage = stage;
     stage = stage + 1 == C::stages ? 0 : stage + 1;
   }
@@ -177,16 +183,19 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p
           if (col < p.n) *reinterpret_cast<Neighbours<stored>*>(p.c + std::size_t(row) * p.n + col) = bits;
         }
     }
+  track.mark(Doing::store);
+  track.end();
 }
 
-template <class C>
-cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+template <class C, class Parameters>
+cudaError_t launch(const Parameters& p, cudaStream_t stream) {
   // More than the 48 KiB that a launch gets unasked.
-  const cudaError_t error =
-      cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+  const cudaError_t error = cudaFuncSetAttribute(
+      gemm_kernel<C, Parameters>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error != cudaSuccess) return error;
   const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n);
-  gemm_kernel<C><<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, C::shared_bytes, stream>>>(p, tiles_n);
+  gemm_kernel<C, Parameters>
+      <<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, C::shared_bytes, stream>>>(p, tiles_n);
   return cudaGetLastError();
 }
 
@@ -206,6 +215,9 @@ cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream) {
 }
 cudaError_t gemm_mma_sync(const Gemm& p, cudaStream_t stream) {
   return launch<Config<2, 2, 4, 8, 8>>(p, stream);
+}
+cudaError_t gemm_mma_sync_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream) {
+  return launch<Config<2, 2, 4, 8, 8>>(Traced<Gemm>{p, timeline}, stream);
 }
 
 }  // namespace ladder::rung_05

@@ -20,7 +20,8 @@ const Rung& rung() {
                {"unpadded", "no padding between the rows in shared memory", unsupported,
                 rung_05::gemm_unpadded},
                {"128x256", "one CTA per SM with a tile twice as wide", unsupported, rung_05::gemm_128x256},
-               {"mma_sync", "B read 16 bytes at a time", unsupported, rung_05::gemm_mma_sync}},
+               {"mma_sync", "B read 16 bytes at a time", unsupported, rung_05::gemm_mma_sync, Precision::bf16,
+                nullptr, nullptr, rung_05::gemm_mma_sync_traced}},
       .fused_norm = {{"fma_sum", "the row sum by FMAs and shuffles", any_shape, rung_05::fused_norm_fma_sum},
                      {"mma_sync", "the row sum by tensor cores", any_shape, rung_05::fused_norm_mma_sync}},
   };

@@ -15,6 +15,7 @@ cudaError_t gemm_words(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_unpadded(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_mma_sync(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_mma_sync_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream);
 cudaError_t fused_norm_fma_sum(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_mma_sync(const FusedNorm& p, cudaStream_t stream);
 

@@ -6,6 +6,7 @@
 #include "07_wgmma_tma/variants.h"
 #include "common/ptx/ldmatrix.cuh"
 #include "common/ptx/mbarrier.cuh"
+#include "common/ptx/timeline.cuh"
 #include "common/ptx/tma.cuh"
 #include "common/ptx/wgmma.cuh"
 
@@ -41,7 +42,7 @@ struct Config {
   static_assert(stages * stage_bytes >= block_m * block_n * element, "C's tile passes through the ring");
 };
 
-struct Maps {
+struct TensorMaps {
   CUtensorMap a, b, c;
 };
 
@@ -52,7 +53,7 @@ __device__ int2 tile_of_cta(int index, int tiles_m, int tiles_n, int group) {
   return make_int2(first + i % rows, i / rows);
 }
 
-template <class C>
+template <class C, class Maps>
 __global__ void __launch_bounds__(C::threads, 1)
     gemm_kernel(const __grid_constant__ Maps maps, int k, int tiles_m, int tiles_n) {
   extern __shared__ unsigned char unaligned[];
@@ -88,8 +89,11 @@ __global__ void __launch_bounds__(C::threads, 1)
       ptx::tma_load(to_b + i * C::box_b, maps.b, col0 + i * C::row / element, k_tile * C::block_k,
                     full(stage));
   };
-  if (issues)
+  ptx::Track<Maps> track(maps, Role::all, threadIdx.x % warpgroup_size < 32);  // a warp of each warpgroup
+  if (issues) {
     for (int t = 0; t < min(C::stages, tiles_k); ++t) load(t);
+    track.mark(Doing::load);
+  }
 
   // Shared -> tensor cores. A is k-major: 8 rows make an atom, and k16 is 32 bytes, of a row or of the boxes'
   // next. B is n-major: 8 rows of k make an atom, the next n are another box, and k16 is two atoms.
@@ -113,22 +117,27 @@ __global__ void __launch_bounds__(C::threads, 1)
   for (int t = 0; t < tiles_k; ++t) {
     const int stage = t % C::stages;
     ptx::mbarrier_wait(full(stage), t / C::stages % 2);
+    track.mark(Doing::wait_for_data, t);
     ptx::wgmma_fence();
     multiply(stage);
     // While these products run, those of the k-tile before are complete, and its stage can be filled again as
     // soon as every warp says so.
     ptx::wgmma_wait_group<1>();
+    track.mark(Doing::multiply, t);
     if (t > 0 && t - 1 + C::stages < tiles_k) {
       const int before = (t - 1) % C::stages;
       if (threadIdx.x % 32 == 0) ptx::mbarrier_arrive(empty(before));
       if (issues) {
         ptx::mbarrier_wait(empty(before), (t - 1) / C::stages % 2);
+        track.mark(Doing::wait_for_slot, t - 1 + C::stages);
         load(t - 1 + C::stages);
+        track.mark(Doing::load, t - 1 + C::stages);
       }
     }
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_sums(sum);
+  track.mark(Doing::multiply, tiles_k);
 
   // C's tile, in bf16, through the ring: boxes of 64 columns, swizzled, which stmatrix fills without bank
   // conflicts and TMA stores, as far as they lie inside of C.
@@ -157,14 +166,15 @@ __global__ void __launch_bounds__(C::threads, 1)
     ptx::bulk_commit_group();
     ptx::bulk_wait_group_read<0>();  // shared memory lives until then
   }
+  track.mark(Doing::store);
+  track.end();
 }
 
-template <class C>
-cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+template <class C, class Maps = TensorMaps>
+cudaError_t launch(const Gemm& p, cudaStream_t stream, Maps maps = {}) {
   constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
-  Maps maps;
   cudaError_t error =
-      cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+      cudaFuncSetAttribute(gemm_kernel<C, Maps>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error == cudaSuccess)
     error = ptx::make_tensor_map(&maps.a, p.a, p.m, p.k, C::block_m, C::row / element, C::swizzle);
   if (error == cudaSuccess)
@@ -173,7 +183,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
     error = ptx::make_tensor_map(&maps.c, p.c, p.m, p.n, mma_m, 64, Swizzle::bytes128);
   if (error != cudaSuccess) return error;
   const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n);
-  gemm_kernel<C><<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, shared_bytes, stream>>>(
+  gemm_kernel<C, Maps><<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, shared_bytes, stream>>>(
       maps, p.k, tiles_m, tiles_n);
   return cudaGetLastError();
 }
@@ -205,6 +215,9 @@ cudaError_t gemm_3_stages(const Gemm& p, cudaStream_t stream) {
 }
 cudaError_t gemm_wgmma_tma(const Gemm& p, cudaStream_t stream) {
   return launch<Config<128, 256, 4>>(p, stream);
+}
+cudaError_t gemm_wgmma_tma_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream) {
+  return launch<Config<128, 256, 4>>(p, stream, Traced<TensorMaps>{{}, timeline});
 }
 
 }  // namespace ladder::rung_07

@@ -14,7 +14,7 @@ const Rung& rung() {
                {"2_stages", "two stages", rung_07::rows_of_vectors, rung_07::gemm_2_stages},
                {"3_stages", "three stages", rung_07::rows_of_vectors, rung_07::gemm_3_stages},
                {"wgmma_tma", "128x256 tiles, four stages, boxes of 128 bytes", rung_07::rows_of_vectors,
-                rung_07::gemm_wgmma_tma}},
+                rung_07::gemm_wgmma_tma, Precision::bf16, nullptr, nullptr, rung_07::gemm_wgmma_tma_traced}},
       .fused_norm = {{"no_ring", "a row per CTA, loaded as on rung 03", any_shape,
                       rung_07::fused_norm_no_ring},
                      {"1_stage", "persistent CTAs, one row on its way", any_shape,

@@ -20,6 +20,7 @@ cudaError_t gemm_128x128(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_2_stages(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_3_stages(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_wgmma_tma(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_wgmma_tma_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream);
 cudaError_t fused_norm_no_ring(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_1_stage(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_2_stages(const FusedNorm& p, cudaStream_t stream);

@@ -60,7 +60,7 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> 
     ptx::bulk_wait_group_read<0>();  // shared memory lives until then
 }
 
-// Parameters: Operands, or where it is traced TracedOperands.
+// Parameters: Operands, or where it is traced Traced<Operands>.
 template <class C, class Parameters>
 __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_constant__ Parameters p) {
   extern __shared__ unsigned char unaligned[];

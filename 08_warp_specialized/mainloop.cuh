@@ -25,13 +25,10 @@ struct Operands {
   NormOperands norm;  // of a design that scales rows
 };
 
-struct TracedOperands : Operands {
-  Timeline timeline;
-};
 template <class C>
-using Parameters = std::conditional_t<C::design.traced, TracedOperands, Operands>;
+using Parameters = std::conditional_t<C::design.traced, Traced<Operands>, Operands>;
 template <class C>
-using Track = ptx::Track<C::design.traced>;
+using Track = ptx::Track<Parameters<C>>;
 
 // A place in the ring, and how often it went round.
 template <class C>

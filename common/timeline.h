@@ -7,7 +7,7 @@
 namespace ladder {
 
 // What a warp has done since the mark before.
-enum class Doing : unsigned { wait_for_slot, load, wait_for_data, multiply, store };
+enum class Doing : unsigned { wait_for_slot, load, wait_for_data, convert, multiply, store };
 enum class Role : unsigned { all, producer, consumer };  // all: every warp does everything
 
 struct TimelineSpan {
@@ -33,6 +33,12 @@ struct Timeline {
   TimelineSpan* spans;  // `capacity` of each warp
   unsigned* used;       // how many warps there were; those beyond most_warps note nothing
   unsigned most_warps, capacity;
+};
+
+// The parameters of a kernel that is traced, beside those that it has anyway.
+template <class Parameters>
+struct Traced : Parameters {
+  Timeline timeline;
 };
 
 }  // namespace ladder

@@ -60,13 +60,13 @@ function(ladder_simulation name test arguments)
   set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600)
 endfunction()
 
-# ladder_timeline(NAME K_TILES PRODUCERS CONSUMERS arguments): what --trace writes on the simulator, of tiles with so many
-# k-tiles by CTAs with so many warps of each role that note what they do.
-function(ladder_timeline name k_tiles producers consumers arguments)
+# ladder_timeline(NAME K_TILES WARPS arguments): what --trace writes on the simulator, of tiles with so many k-tiles by
+# CTAs with these warps, "1 producer, 2 consumer", that note what they do.
+function(ladder_timeline name k_tiles warps arguments)
   if(Python3_Interpreter_FOUND)
     separate_arguments(arguments)
     add_test(NAME ${name}.sim.timeline COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/timeline.py
-             $<TARGET_FILE:${name}_sim> ${CMAKE_CURRENT_BINARY_DIR}/timeline.json ${k_tiles} ${producers} ${consumers}
+             $<TARGET_FILE:${name}_sim> ${CMAKE_CURRENT_BINARY_DIR}/timeline.json ${k_tiles} ${warps}
              ${arguments})
     set_tests_properties(${name}.sim.timeline PROPERTIES LABELS simulator TIMEOUT 120)
   endif()

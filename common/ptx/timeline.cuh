@@ -23,23 +23,21 @@ __device__ inline unsigned multiprocessor() {
   return value;
 }
 
-// Of a warp. In a kernel that is not traced it is nothing, and costs nothing.
-template <bool traced>
+// Of a warp, in a kernel with these parameters. Where it is not traced a track is nothing, and costs nothing.
+template <class Parameters>
 class Track {
  public:
-  template <class Parameters>
   __device__ Track(const Parameters&, Role, bool = true) {}
   __device__ void mark(Doing, int = 0) {}
   __device__ void next_tile() {}
   __device__ void end() {}
 };
 
-template <>
-class Track<true> {
+template <class Parameters>
+class Track<Traced<Parameters>> {
  public:
-  // The kernel's parameters have a Timeline `timeline`. Not `notes`: this warp is left out.
-  template <class Parameters>
-  __device__ Track(const Parameters& p, Role role, bool notes = true) {
+  // Not `notes`: this warp is left out.
+  __device__ Track(const Traced<Parameters>& p, Role role, bool notes = true) {
     constexpr int warp_size = 32;
     last_ = clock();
     if (!notes || threadIdx.x % warp_size != 0) return;

@@ -1,17 +1,17 @@
 """The test of a timeline that a rung on the simulator writes.
 
-usage: timeline.py PROGRAM OUTPUT K_TILES PRODUCERS CONSUMERS [ARGUMENT...]
+usage: timeline.py PROGRAM OUTPUT K_TILES WARPS [ARGUMENT...]
 
-PROGRAM ARGUMENT... --trace OUTPUT must succeed. Of every CTA there must be so many warps of each role, of each warp bars
-that follow each other without a gap, and of each tile K_TILES loads or products, in order.
+PROGRAM ARGUMENT... --trace OUTPUT must succeed. Of every CTA there must be so many WARPS, as "1 producer, 2 consumer"; of
+each warp bars that follow each other without a gap; and of each tile K_TILES loads or products, in order.
 """
 
 import json
 import subprocess
 import sys
-from collections import defaultdict
+from collections import Counter, defaultdict
 
-program, output, k_tiles, producers, consumers, *arguments = sys.argv[1:]
+program, output, k_tiles, warps, *arguments = sys.argv[1:]
 done = subprocess.run([program, *arguments, "--trace", output], capture_output=True, text=True)
 if done.returncode:
     sys.exit(f"exit code {done.returncode}: {done.stdout}{done.stderr}")
@@ -27,9 +27,9 @@ for event in events:
 if not roles or set(roles) != set(bars):
     sys.exit(f"warps {sorted(roles)} have names, {sorted(bars)} have bars")
 for cta in {cta for cta, _ in roles}:
-    of_cta = [role for (own, _), role in roles.items() if own == cta]
-    if (of_cta.count("producer"), of_cta.count("consumer")) != (int(producers), int(consumers)):
-        sys.exit(f"CTA {cta} has {of_cta}")
+    count = Counter(role for (own, _), role in roles.items() if own == cta)
+    if (found := ", ".join(f"{number} {role}" for role, number in count.items())) != warps:
+        sys.exit(f"CTA {cta} has {found}, not {warps}")
 for warp, own in bars.items():
     for before, after in zip(own, own[1:]):
         if abs(before["ts"] + before["dur"] - after["ts"]) > 0.0025:  # three decimals each
