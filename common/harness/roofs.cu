@@ -1,6 +1,6 @@
-// The ceilings of this GPU, measured: how fast it copies, multiplies in fp32, and multiplies in bf16 on
-// tensor cores. The roofline plot and the chapters use these figures, not a datasheet's: they are taken under
-// the card's real power limit, on random data.
+// The ceilings of this GPU, measured: how fast it copies, multiplies in fp32, and multiplies on tensor cores.
+// The roofline plot and the chapters use these figures, not a datasheet's: they are taken under the card's
+// real power limit, on random data.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +13,7 @@
 #include "common/harness/machine.h"
 #include "common/harness/report.h"
 #include "common/harness/roofs_wgmma.h"
+#include "common/ptx/mma.cuh"
 
 namespace ladder {
 namespace {
@@ -39,33 +40,69 @@ __global__ void __launch_bounds__(threads) fma_kernel(const __nv_bfloat16* rando
   out[i] = total;
 }
 
-// mma.sync.m16n8k16 bf16 → fp32 (PTX ISA, "Matrix multiply-accumulate operation using mma instruction"): 4096
-// FMAs per warp. Eight products per step share the fragment of A, as they do in a GEMM.
+// The products of mma.sync, by type: m16n8, and k that fills the same registers of A.
+struct Bf16Mma {
+  using Sum = float;
+  static constexpr int sums = 4, of_b = 2, k = 16;
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], unsigned) {
+    ptx::mma_m16n8k16(d, a, b);
+  }
+};
+struct F16SumsMma {
+  using Sum = unsigned;
+  static constexpr int sums = 2, of_b = 2, k = 16;
+  static __device__ void multiply(unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2],
+                                  unsigned) {
+    ptx::mma_m16n8k16_f16(d, a, b);
+  }
+};
+struct Tf32Mma {
+  using Sum = float;
+  static constexpr int sums = 4, of_b = 2, k = 8;
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], unsigned) {
+    ptx::mma_m16n8k8_tf32(d, a, b);
+  }
+};
+struct S8Mma {
+  using Sum = int;
+  static constexpr int sums = 4, of_b = 2, k = 32;
+  static __device__ void multiply(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2], unsigned) {
+    ptx::mma_m16n8k32_s8(d, a, b);
+  }
+};
+struct SparseMma {  // k counts what is not stored, too
+  using Sum = float;
+  static constexpr int sums = 4, of_b = 4, k = 32;
+  static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[4],
+                                  unsigned metadata) {
+    ptx::mma_sp_m16n8k32<0>(d, a, b, metadata);
+  }
+};
+
+// Eight products per step share the fragment of A, as they do in a GEMM.
 constexpr int mma_steps = 1024;
 constexpr int mma_products = 8;
+template <class Mma>
 __global__ void __launch_bounds__(threads) mma_kernel(const __nv_bfloat16* random, float* out) {
   const int i = blockIdx.x * threads + threadIdx.x;
   const unsigned* bits = reinterpret_cast<const unsigned*>(random);
-  unsigned a[4], b[mma_products][2];
-  float sum[mma_products][4] = {};
+  unsigned a[4], b[mma_products][Mma::of_b];
+  typename Mma::Sum sum[mma_products][Mma::sums] = {};
 #pragma unroll
   for (int r = 0; r < 4; ++r) a[r] = bits[i + r * 32];
 #pragma unroll
-  for (int p = 0; p < mma_products; ++p) {
-    b[p][0] = bits[i + 128 + p * 64];
-    b[p][1] = bits[i + 160 + p * 64];
-  }
+  for (int p = 0; p < mma_products; ++p)
+#pragma unroll
+    for (int r = 0; r < Mma::of_b; ++r) b[p][r] = bits[i + 128 + p * 64 + r * 32];
+  constexpr unsigned first_and_last_of_four = 0xCCCCCCCC;  // metadata, where the type has them
   for (int step = 0; step < mma_steps; ++step)
 #pragma unroll
-    for (int p = 0; p < mma_products; ++p)
-      asm volatile(
-          "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-          "{%0,%1,%2,%3};"
-          : "+f"(sum[p][0]), "+f"(sum[p][1]), "+f"(sum[p][2]), "+f"(sum[p][3])
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[p][0]), "r"(b[p][1]));
+    for (int p = 0; p < mma_products; ++p) Mma::multiply(sum[p], a, b[p], first_and_last_of_four);
   float total = 0;
 #pragma unroll
-  for (int p = 0; p < mma_products; ++p) total += sum[p][0] + sum[p][1] + sum[p][2] + sum[p][3];
+  for (int p = 0; p < mma_products; ++p)
+#pragma unroll
+    for (int r = 0; r < Mma::sums; ++r) total += float(sum[p][r]);
   out[i] = total;
 }
 
@@ -112,16 +149,22 @@ void run(const std::string& json_path) {
           fma_kernel<<<ctas, threads, 0, s>>>(from.data(), out);
           return cudaGetLastError();
         }}},
-      {"bf16_mma_sync",
-       "bf16 tensor cores through mma.sync",
-       "TFLOPS",
-       2.0 * 16 * 8 * 16 * mma_products * mma_steps * (threads / 32) * ctas,
-       {"bf16_mma_sync",
-        [&](int, cudaStream_t s) {
-          mma_kernel<<<ctas, threads, 0, s>>>(from.data(), out);
-          return cudaGetLastError();
-        }}},
   };
+  auto add_mma = [&]<class Mma>(Mma, const char* name, const char* what) {
+    roofs.push_back({name,
+                     what,
+                     "TFLOPS",
+                     2.0 * 16 * 8 * Mma::k * mma_products * mma_steps * (threads / 32) * ctas,
+                     {name, [&](int, cudaStream_t s) {
+                        mma_kernel<Mma><<<ctas, threads, 0, s>>>(from.data(), out);
+                        return cudaGetLastError();
+                      }}});
+  };
+  add_mma(Bf16Mma(), "bf16_mma_sync", "bf16 tensor cores through mma.sync");
+  add_mma(F16SumsMma(), "f16_f16_mma_sync", "f16, added up in f16");
+  add_mma(Tf32Mma(), "tf32_mma_sync", "tf32");
+  add_mma(S8Mma(), "s8_mma_sync", "s8");
+  add_mma(SparseMma(), "bf16_sparse_mma_sync", "bf16 with a sparse A, by mma.sp; what is not stored counts");
   if (machine.major == 9 && machine.minor == 0)
     roofs.push_back(
         {"bf16_wgmma",
@@ -130,14 +173,14 @@ void run(const std::string& json_path) {
          wgmma_operations(sms),
          {"bf16_wgmma", [&](int, cudaStream_t s) { return launch_wgmma(from.data(), out, sms, s); }}});
 
-  std::printf("%s, driver %s, CUDA %s\n\n%-15s %16s %10s %8s  %-12s %s\n", machine.device.c_str(),
+  std::printf("%s, driver %s, CUDA %s\n\n%-20s %16s %10s %8s  %-12s %s\n", machine.device.c_str(),
               machine.driver.c_str(), machine.cuda.c_str(), "roof", "measured", "SM clock", "power",
               "throttle", "what");
   for (const Roof& roof : roofs) {
-    const Measurement m = measure({roof.contender}, 1, 0);
+    const Measurement m = measure({roof.contender}, 1, 0, Launches::automatic);
     const double per_second = roof.work / m.timings[0].median_us * 1e6;
     const double value = per_second / (std::strcmp(roof.unit, "GB/s") == 0 ? 1e9 : 1e12);
-    std::printf("%-15s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name, value, roof.unit,
+    std::printf("%-20s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name, value, roof.unit,
                 m.card.sm_clock_mhz, m.card.power_w, m.card.throttle.c_str(), roof.what);
     JsonObject o;
     o.field("record", "roof")
@@ -168,9 +211,9 @@ int main(int argc, char** argv) {
       if (arguments[i] == "--help" || arguments[i] == "-h") {
         std::puts(
             "usage: roofs [--json FILE]\n"
-            "Measures this GPU's copy bandwidth, fp32 FMA rate and bf16 tensor-core rate, by mma.sync and, "
-            "on\n"
-            "compute capability 9.0, by wgmma.");
+            "Measures this GPU's copy bandwidth, fp32 FMA rate and tensor-core rates, by mma.sync in "
+            "several\n"
+            "types and, on compute capability 9.0, by wgmma in bf16.");
         return Exit::passed;
       }
       if (arguments[i] != "--json" || i + 1 == arguments.size())

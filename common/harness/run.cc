@@ -342,6 +342,7 @@ class Runner {
     if constexpr (std::is_same_v<Problem, Gemm>)
       if (options_.pad) o.field("padded_n", shape.n).field("padded_k", shape.k);
     if (precision != Precision::bf16) o.field("precision", precision_name(precision));
+    if (options_.type) o.field("type", precision_name(precision));
     if (r.measurement) {
       const auto& t = r.measurement->timings;
       o.field("median_us", t[0].median_us).field("p10_us", t[0].p10_us).field("p90_us", t[0].p90_us);

@@ -5,6 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 
+import precisions
 from results import BASELINE, DEFAULT_SHAPE, UNIT, Results, baseline_score, best_baseline, pretty, ratio, score, shape_of, sizes
 from style import (
     BASELINE_LOOK,
@@ -158,7 +159,7 @@ def sweep(results: Results, problem: str):
 
 def ablation(results: Results, rung: str, problem: str, shape: str):
     """The variants of a rung in the order its chapter tells them, each beside what the full rung gains over it."""
-    runs = results.variants(rung, problem, shape)
+    runs = results.tricks(rung, problem, shape)
     look, last = rung_look(rung), score(runs[-1])
     figure, axes = plt.subplots(figsize=(8.2, 1.3 + 0.44 * len(runs)))
     for y, run in enumerate(runs):
@@ -237,4 +238,6 @@ def all_charts(results: Results) -> dict:
         for shape in shapes:  # the first is the usual one
             size = "" if shape == shapes[0] else "_" + (shape if "³" not in pretty(shape) else shape.split("x")[0])
             charts[name + size] = lambda of=(rung, problem, shape): ablation(results, *of)
+    charts["precision_ladder"] = lambda: precisions.ladder(results)
+    charts["precision_error"] = lambda: precisions.errors(results)
     return charts

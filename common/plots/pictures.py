@@ -15,6 +15,7 @@ import picture_fragments
 import picture_gemm
 import picture_norm
 import picture_norm_gemm
+import picture_precision
 import picture_roles
 import picture_split
 import picture_tcgen05
@@ -213,6 +214,8 @@ PICTURES = {  # worked out
     "warp_reduction": warp_reduction,
     "tiling_02": picture_gemm.tiling,
     "vector_03": vector,
+    "precision_formats": picture_precision.precision_formats,
+    "sparse_metadata": picture_precision.sparse_metadata,
     "layout_07": picture_tma.layout_07,
     "multicast_08": picture_roles.multicast_08,
     "split_08": picture_split.split_08,

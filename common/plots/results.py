@@ -239,7 +239,8 @@ class Results:
         here = [record for record in measured if record["device"] == self.device]
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
         timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
-        self.runs = [record for record in timed if "launches" not in record]
+        self.runs = [record for record in timed if "launches" not in record and "type" not in record]
+        self.typed = [record for record in timed if "type" in record]  # run with --type: the precision ladder
         self.chains = [record for record in timed if "launches" in record]  # launches in a row, stream or graph
         self.profiles = [record for record in here if record["record"] == "profile"]
         self.soaks = [record for record in here if record["record"] == "soak"]
@@ -269,7 +270,7 @@ class Results:
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            how = (record["device"], timed, record.get("launches"))
+            how = (record["device"], timed, record.get("launches"), record.get("type"))
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
         records[key] = (where, record)
 
@@ -291,6 +292,11 @@ class Results:
             if record["variant"] == variant or (variant is None and record.get("is_rung")):
                 return record
         return None
+
+    def tricks(self, rung: str, problem: str, shape: str) -> list:
+        """Of variants() those in the rung's own precision."""
+        runs = self.variants(rung, problem, shape)
+        return [run for run in runs if run.get("precision") == runs[-1].get("precision")]
 
     def chain(self, rung: str, problem: str, shape: str, variant: str | None, launches: str) -> dict | None:
         """Launches in a row; without a variant, of the rung itself."""
@@ -337,7 +343,7 @@ class Results:
         found = {}
         for problem in DIMENSIONS:
             for rung in self.rungs(problem):
-                shapes = [s for s in self.shapes(problem, rung) if len(self.variants(rung, problem, s)) >= 2]
+                shapes = [s for s in self.shapes(problem, rung) if len(self.tricks(rung, problem, s)) >= 2]
                 if shapes:
                     usual = DEFAULT_SHAPE[problem] if DEFAULT_SHAPE[problem] in shapes else shapes[-1]
                     found[rung, problem] = [usual] + [shape for shape in shapes if shape != usual]

@@ -31,6 +31,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import precisions
 from results import (
     BASELINE,
     DEFAULT_SHAPE,
@@ -105,7 +106,7 @@ def ablation(results: Results, rung: str, problem: str, shape: str | None = None
     problem = problem_named(problem)
     if shape is None:
         shape = results.ablations().get((rung, problem), [DEFAULT_SHAPE[problem]])[0]
-    runs = needs(results.variants(rung, problem, shape), f"ablation {rung} {problem} {shape}")
+    runs = needs(results.tricks(rung, problem, shape), f"ablation {rung} {problem} {shape}")
     last = score(runs[-1])
     rows = [
         [
@@ -125,7 +126,7 @@ def ablations(results: Results, rung: str, problem: str, *shapes: str) -> str:
     problem = problem_named(problem)
     columns = []
     for shape in needs(list(shapes), f"ablations {rung} {problem}"):
-        runs = needs(results.variants(rung, problem, shape), f"ablation {rung} {problem} {shape}")
+        runs = needs(results.tricks(rung, problem, shape), f"ablation {rung} {problem} {shape}")
         columns.append({run["variant"]: run for run in runs})
     rows = []
     for variant in dict.fromkeys(variant for column in columns for variant in column):
@@ -135,6 +136,38 @@ def ablations(results: Results, rung: str, problem: str, *shapes: str) -> str:
         rows.append([f"`{variant}`" + (" (the rung)" if is_rung else ""), *cells])
     header = [f"variant, of {BASELINE[problem]}", *map(pretty, shapes)]
     return markdown(header, rows, measured(results, f"{rung} {problem}"))
+
+
+def precision(results: Results, shape: str = DEFAULT_SHAPE["gemm"]) -> str:
+    """A row for each type of each rung that was run with --type."""
+    rows = []
+    for run in precisions.of_shape(results, shape):
+        base = baseline_score(run)
+        rows.append(
+            [
+                f"`--type {run['type']}`",
+                f"`{run['rung']}`",
+                figure(score(run)),
+                figure(base) if base else "",
+                percent(ratio(run)) if base else "",
+                f"{run['relative_error']:.1e}",
+                f"{run['sm_clock_mhz']:.0f}" if run.get("sm_clock_mhz") else "",
+            ]
+        )
+    if not rows:
+        return f"*Not measured yet: gemm {pretty(shape)} in every type.*"
+    header = ["type", "rung", "TFLOPS", "the library's best", "of it", "relative error", "SM clock, MHz"]
+    table = markdown(header, rows, measured(results, f"gemm {pretty(shape)}", "the error beside fp64, of the inputs before they are rounded"))
+    return table.replace("|:--|--:|", "|:--|:--|", 1)
+
+
+def chart(results: Results, name: str, *words: str) -> str:
+    """The image of a chart of the precisions, where there are records for it."""
+    if name not in precisions.CHARTS:
+        raise ResultError(f"unknown chart '{name}'; there are: {', '.join(precisions.CHARTS)}")
+    if not precisions.CHARTS[name](results):
+        return f"*Not measured yet: {' '.join(words)}.*"
+    return f"![{' '.join(words)}](plots/{name}.svg)"
 
 
 def launches(results: Results, name: str, problem: str) -> str:
@@ -344,7 +377,7 @@ def simulator_speed(results: Results) -> str:
 TABLES = {
     function.__name__: function
     for function in (
-        *(ladder, ablation, ablations, launches, sweep, rung, roofs),
+        *(ladder, ablation, ablations, precision, chart, launches, sweep, rung, roofs),
         *(counters, accesses, counted, profile, agreement, simulator_speed),
     )
 }
