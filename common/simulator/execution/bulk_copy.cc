@@ -58,21 +58,17 @@ void each_run(const BulkCopy& copy, const BulkPiece& piece, F f) {
 void fill(const BulkCopy& copy, std::byte* to, uint32_t bytes) {
   std::memset(to, 0, bytes);
   if (!copy.fill_nan) return;
-  // All ones but for the sign, in little-endian order.
-  const uint32_t element = bits_of(copy.type) / 8;
-  for (uint32_t at = 0; at < bytes; ++at) to[at] = std::byte(at % element == element - 1 ? 0x7f : 0xff);
+  for (uint32_t at = 0; at < bytes; ++at) to[at] = std::byte(at % 2 ? 0x7f : 0xf7);  // as an H200 has it
 }
 
-// Elements of some types are not kept as they are.
+// Elements of some types are not kept as they are. With .ftz neither: it is sums that are flushed.
 void convert(TensorType type, std::byte* at, uint32_t bytes) {
-  const bool flushes = type == TensorType::f32_ftz || type == TensorType::tf32_ftz;
-  const bool rounds = type == TensorType::tf32 || type == TensorType::tf32_ftz;
-  if (!flushes && !rounds) return;
+  if (type != TensorType::tf32 && type != TensorType::tf32_ftz) return;
   for (uint32_t i = 0; i < bytes; i += 4) {
     uint32_t bits;
     std::memcpy(&bits, at + i, 4);
-    if (flushes && (bits & 0x7f800000u) == 0) bits &= 0x80000000u;
-    if (rounds && (bits & 0x7f800000u) != 0x7f800000u) bits = (bits + 0xfffu + (bits >> 13 & 1)) & ~0x1fffu;
+    const uint32_t size = bits & 0x7fffffffu;
+    bits = size > 0x7f800000u ? 0x7fffe000u : (bits + 0xfffu + (bits >> 13 & 1)) & ~0x1fffu;
     std::memcpy(at + i, &bits, 4);
   }
 }

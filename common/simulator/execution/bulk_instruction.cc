@@ -97,14 +97,15 @@ void add_piece(std::vector<BulkPiece>& pieces, const BulkPiece& piece) {
   pieces.push_back(piece);
 }
 
-// The rows of a box, clipped to the tensor. What is outside is left out of a store. at_offset: in shared
-// memory.
+// The rows of a box, clipped to the tensor. What is outside is left out of a store, but for what completes
+// the last 16 bytes of a row: an H200 writes it. at_offset: in shared memory.
 void add_box(Warp& warp, uint32_t lane, const TensorMap& map, const int32_t* at, AccessKind kind, bool fills,
              uint32_t at_offset, std::vector<BulkPiece>& pieces) {
   const uint32_t bits = bits_of(map.type), pitch = map.pitch(), row_bytes = map.row_bytes();
   const int64_t width = map.box[0], elements = int64_t{map.last[0]} + 1;
   const uint32_t begin = static_cast<uint32_t>(std::clamp<int64_t>(-int64_t{at[0]}, 0, width)) * bits / 8;
-  const uint32_t end = static_cast<uint32_t>(std::clamp<int64_t>(elements - at[0], 0, width)) * bits / 8;
+  uint32_t end = static_cast<uint32_t>(std::clamp<int64_t>(elements - at[0], 0, width)) * bits / 8;
+  if (!fills && bits >= 8) end = std::min(row_bytes, (end + chunk - 1) / chunk * chunk);
   // A piece whose offset counts from the row's begin, without padding.
   const auto add = [&](BulkPiece piece, uint32_t offset) {
     const uint32_t step = is_padded(map.type) ? padded_group * bits / 8 : piece.bytes;
@@ -179,8 +180,7 @@ void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
   AccessKind kind = loads ? AccessKind::load : AccessKind::store;
   if (use.reduces) {
     kind = AccessKind::atomic;
-    const Type type = reduced_type(use.op, map.type);
-    copy.reduction = reduction_for(use.op, type, false);
+    copy.reduction = reduction_for(use.op, map.type);
     if (!copy.reduction) {
       illegal(warp, lane,
               std::string("there is no reduction .") + reduction_names[static_cast<size_t>(use.op)] +
