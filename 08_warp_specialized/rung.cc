@@ -108,6 +108,8 @@ const Rung& rung() {
            {"late_start", "a grid starts when the one before has ended", any_shape,
             rung_08::fused_norm_late_start},
            {"no_clusters", "a CTA for each row, however wide", any_shape, rung_08::fused_norm_no_clusters},
+           {"fp8_block", "y in e4m3 with a scale for every 128 elements", rung_08::rows_in_registers,
+            rung_08::fused_norm_fp8_block, Precision::fp8_block},
            {"row_in_cluster", "a row in the registers of a cluster", any_shape,
             rung_08::fused_norm_row_in_cluster}},
       .norm_gemm = {norm_gemm("late_start", "a sum, and a product that scales rows when the sum has ended",

@@ -49,6 +49,7 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream);
 // Why gemm, and why the norm's ring of bulk copies, cannot run a shape.
 std::string rows_of_vectors(const Gemm& p);
 std::string rows_in_ring(const FusedNorm& p);
+std::string rows_in_registers(const FusedNorm& p);
 std::string norm_gemm_rows_of_vectors(const NormGemm& p);
 
 // norm_gemm's workspace, and what fills it: W' and room for the sums of squares; for one_kernel the progress,
@@ -104,6 +105,7 @@ cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_late_start(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_no_clusters(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_fp8_block(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_row_in_cluster(const FusedNorm& p, cudaStream_t stream);
 
 }  // namespace ladder::rung_08

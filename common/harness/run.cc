@@ -241,7 +241,9 @@ class Runner {
         workload.poison();
         check(c.variant->launch(problems[0], nullptr), c.variant->name);
         check(cudaDeviceSynchronize(), c.variant->name);
-        c.result.relative_error = workload.relative_error();
+        const auto errors = workload.relative_errors();
+        c.result.relative_error = errors.of_product;
+        c.result.sum_error = errors.of_sums;
       }
       for (const Timing& t : c.result.measurement->timings)
         c.result.scores.push_back(score(content, precision, t.median_us));
@@ -323,6 +325,7 @@ class Runner {
     o.field("verified", r.fault.empty());
     o.field("max_error", r.verdict.error).field("error_bound", r.verdict.bound);
     if (r.relative_error) o.field("relative_error", *r.relative_error);
+    if (r.sum_error) o.field("sum_error", *r.sum_error);
     add_machine(o, machine_);
     if (r.counters)
       o.field("counters", counters_json(*r.counters))
