@@ -134,6 +134,10 @@ constexpr Design split(int parts) {
   design.persistent = false;
   return design;
 }
+constexpr Design of(Precision precision, Design design) {
+  design.precision = precision;
+  return design;
+}
 constexpr Design split_2 = split(2), split_4 = split(4), split_8 = split(8);
 
 // Roughly how many cycles a design takes: whole waves of tiles; in each, k-tiles at the pace of the slowest
@@ -142,9 +146,9 @@ constexpr Design split_2 = split(2), split_4 = split(4), split_8 = split(8);
 template <Design d>
 double estimate(const Gemm& p, int sms) {
   using C = Config<d>;
-  constexpr double mma_per_cycle = 2048;  // multiplications and additions of an SM
-  constexpr double sm_per_cycle = 64;     // bytes that an SM takes in
-  constexpr double l2_per_cycle = 5300;   // bytes that all SMs ask for
+  constexpr double mma_per_cycle = 4096 / C::operand;  // multiplications and additions of an SM
+  constexpr double sm_per_cycle = 64;                  // bytes that an SM takes in
+  constexpr double l2_per_cycle = 5300;                // bytes that all SMs ask for
   constexpr double wave_cycles = 2500, cluster_cycles = 300, split_cycles = 800;
   // A cluster lies within a GPC, whose SMs need not be a multiple of four.
   if (C::cluster > 2) sms = sms * 10 / 11;
