@@ -65,7 +65,7 @@ struct Distribution {
     blocks,  // the same, times a power of two, 1 … 2^spread, that a block shares; its first is the limit, so
              // that a scale, the largest over some number, says which block it is of
   };
-  Kind kind;
+  Kind kind = Kind::normal;
   float mean = 0, deviation = 1;
   int limit = 0;
   int spread = 0, cols = 0, block_rows = 0, block_cols = 0;  // cols: of the row-major matrix
