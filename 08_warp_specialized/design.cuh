@@ -21,14 +21,15 @@ constexpr int row = 128;                        // bytes of a box's row, and of 
 // What there is to choose. As it stands it is the rung at large sizes; every ablation changes one line.
 struct Design {
   Precision precision = Precision::bf16;
-  int consumers = 2;  // warpgroups that multiply
-  int rows_each = 1;  // of 64 rows that a consumer multiplies at once
-  int block_n = 256;  // columns of a CTA's tile
-  int stages = 4;     // of the ring
-  int promote = 0;    // k-tiles whose products the tensor core adds up before fp32 registers do; 0: all
-  int cluster_m = 2;  // CTAs of a cluster that lie below each other and share B
-  int cluster_n = 1;  // and beside each other, and share A
-  int cluster_k = 1;  // or that have the same tile, each with a part of k
+  int consumers = 2;       // warpgroups that multiply
+  int rows_each = 1;       // of 64 rows that a consumer multiplies at once
+  int block_n = 256;       // columns of a CTA's tile
+  int stages = 4;          // of the ring
+  int promote = 0;         // k-tiles whose products the tensor core adds up before fp32 registers do; 0: all
+  bool two_parts = false;  // one is added while the other is multiplied
+  int cluster_m = 2;       // CTAs of a cluster that lie below each other and share B
+  int cluster_n = 1;       // and beside each other, and share A
+  int cluster_k = 1;       // or that have the same tile, each with a part of k
   Order order = Order::supertile;
   int group = 8;                // clusters
   bool ping_pong = false;       // a tile for each consumer, in turn, instead of one for all
@@ -69,8 +70,7 @@ struct Config {
   static constexpr int box_n = eight_bits ? block_n / cluster_m : row / operand;
   static constexpr int boxes_b = block_n / box_n, box_b = tile_b / boxes_b;
   static constexpr int box_c = 16 * row;  // what a warp stores at once: 16 rows of 64 columns
-  // Promotion: the tensor core's own sums, of as many columns at a time as registers are left for.
-  static constexpr int promote = d.promote, part_n = std::min(block_n, 128);
+  static constexpr int promote = d.promote;
   // CTAs share evenly: rows of A's box, and B's boxes.
   static constexpr int share_a = block_m / cluster_n, share_b = boxes_b / cluster_m;
   // Those who have to know that a slot is free: all that fill it. In a cluster a CTA's row and column.
@@ -107,9 +107,9 @@ struct Config {
                 "whole boxes, and whole patterns of the swizzle");
   static_assert(!d.ping_pong || consumers == 2, "ping and pong");
   static_assert(promote == 0 || (eight_bits && rows_each == 1 && cluster_k == 1), "not written for others");
-  static_assert(promote <= stages || part_n == block_n,
-                "slots that are read for each part stay until the last");
-  static_assert(!scaled || promote == 1, "a k-tile has its own scales");
+  static_assert(promote == 0 || block_n <= 128, "registers for a sum and two parts");
+  static_assert(!d.two_parts || promote == 1, "a part is one k-tile's");
+  static_assert(!scaled || d.two_parts, "a k-tile has its own scales");
   static_assert(cluster_k == 1 || sharers == 1, "a cluster shares operands or a tile");
   static_assert(cluster_k == 1 || (!d.persistent && !d.ping_pong && rows_each == 1),
                 "one tile, and one part");

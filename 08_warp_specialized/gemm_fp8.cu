@@ -6,6 +6,16 @@
 namespace ladder::rung_08 {
 namespace {
 
+// Nothing of a tile's end is hidden but by the other consumer's tile, and that end weighs twice what it does
+// in bf16.
+constexpr Design ping_pong{.rows_each = 2,
+                           .block_n = 128,
+                           .stages = 6,
+                           .cluster_m = 1,
+                           .cluster_n = 2,
+                           .group = 16,
+                           .ping_pong = true};
+
 // The rung's choice among its tiles, with these operands.
 template <Precision precision>
 cudaError_t launch_fastest_of(const Gemm& p, cudaStream_t stream) {
@@ -17,11 +27,11 @@ cudaError_t launch_fastest_of(const Gemm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t gemm_fp8_128x128(const Gemm& p, cudaStream_t stream) {
-  return launch<of(Precision::fp8, tile_128x128)>(p, stream);
-}
 cudaError_t gemm_fp8_128x256(const Gemm& p, cudaStream_t stream) {
   return launch<of(Precision::fp8, tile_128x256)>(p, stream);
+}
+cudaError_t gemm_fp8_ping_pong(const Gemm& p, cudaStream_t stream) {
+  return launch<of(Precision::fp8, ping_pong)>(p, stream);
 }
 cudaError_t gemm_fp8_e5m2(const Gemm& p, cudaStream_t stream) {
   return launch_fastest_of<Precision::fp8_e5m2>(p, stream);

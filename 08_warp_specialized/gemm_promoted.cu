@@ -5,32 +5,36 @@
 namespace ladder::rung_08 {
 namespace {
 
-constexpr Design promoted(Design design, int k_tiles) {
-  design.precision = Precision::fp8;
+constexpr Design tile{.precision = Precision::fp8, .block_n = 128, .stages = 6, .group = 16};
+constexpr Design one_part(int k_tiles) {
+  Design design = tile;
   design.promote = k_tiles;
+  return design;
+}
+constexpr Design in_turn(Design design) {
+  design.promote = 1;
+  design.two_parts = true;
   return design;
 }
 // A stage less: scales take its place.
 constexpr Design scaled(Design design) {
-  design = promoted(design, 1);
-  design.precision = Precision::fp8_block;
   --design.stages;
-  return design;
+  return in_turn(of(Precision::fp8_block, design));
 }
 
 }  // namespace
 
-cudaError_t gemm_fp8_promoted_128x128(const Gemm& p, cudaStream_t stream) {
-  return launch<promoted(tile_128x128, 1)>(p, stream);
+cudaError_t gemm_fp8_one_part(const Gemm& p, cudaStream_t stream) {
+  return launch<one_part(1)>(p, stream);
 }
-cudaError_t gemm_fp8_promoted_512(const Gemm& p, cudaStream_t stream) {
-  return launch<promoted(tile_128x128, 4)>(p, stream);
+cudaError_t gemm_fp8_every_512(const Gemm& p, cudaStream_t stream) {
+  return launch<one_part(4)>(p, stream);
 }
 cudaError_t gemm_fp8_promoted(const Gemm& p, cudaStream_t stream) {
-  return launch<promoted(tile_128x256, 1)>(p, stream);
+  return launch<in_turn(tile)>(p, stream);
 }
 cudaError_t gemm_fp8_block(const Gemm& p, cudaStream_t stream) {
-  return launch_fastest<scaled(tile_64x128_share_b), scaled(tile_128x128), scaled(tile_128x256)>(p, stream);
+  return launch_fastest<scaled(tile_64x128_share_b), scaled(tile)>(p, stream);
 }
 
 }  // namespace ladder::rung_08

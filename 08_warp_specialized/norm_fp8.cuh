@@ -23,9 +23,14 @@ __device__ inline void store_rounded(const FusedNorm& p, int row, int col, bool 
 #pragma unroll
   for (int distance = lanes / 2; distance > 0; distance /= 2)
     largest = fmaxf(largest, __shfl_xor_sync(0xFFFFFFFFu, largest, distance));
-  const float of_block = largest / 448;
+  const float of_block = largest / 448, inverse = 448 / largest;
+  if (largest >= 0x1p-100f) {
 #pragma unroll
-  for (float& value : y) value = of_block == 0 ? 0 : value / of_block;
+    for (float& value : y) value *= inverse;  // one division for eight
+  } else {                                    // whose inverse fp32 may not hold
+#pragma unroll
+    for (float& value : y) value = of_block == 0 ? 0 : value / of_block;
+  }
   if (!there) return;
   const QuantisedLayout layout(Precision::fp8_block, p.rows, p.cols);
   *reinterpret_cast<uint2*>(p.y_elements + row * layout.pitch() + col * vector) =
