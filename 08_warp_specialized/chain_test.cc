@@ -114,7 +114,7 @@ TEST(Chain, NormThenGemmInFp8) {
     squares += exact * exact;
   }
   EXPECT_TRUE(verdict.passed()) << verdict.wrong << " wrong: " << verdict.first_wrong;
-  EXPECT_LT(errors, 0.003 * 0.003 * squares);  // a bf16 has 8 bits: 0.0011, and what 13 bits of sums add
+  EXPECT_LT(errors, 0.003 * 0.003 * squares);  // a bf16 has 8 bits: 0.0016, and what 13 bits of sums add
 }
 
 }  // namespace
