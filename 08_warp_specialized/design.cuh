@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "08_warp_specialized/tiles.cuh"
-#include "common/ptx/major.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/tma.cuh"
 #include "common/ptx/wgmma_fp8.cuh"
@@ -51,7 +50,6 @@ struct Config {
   static constexpr int block_m = (d.ping_pong ? 1 : consumers) * rows_each * mma_m, block_n = d.block_n;
   // 8-bit operands are k-major, both: wgmma transposes none but those of 16 bits. B lies as [n, k] then.
   static constexpr bool eight_bits = d.precision != Precision::bf16;
-  static constexpr ptx::Major major_b = eight_bits ? ptx::Major::k : ptx::Major::mn;
   static constexpr int operand = eight_bits ? 1 : 2;  // bytes of an element
   static constexpr ptx::Fp8 type_a = d.precision == Precision::fp8_e5m2 ? ptx::Fp8::e5m2 : ptx::Fp8::e4m3;
   static constexpr ptx::Fp8 type_b = ptx::Fp8::e4m3;
@@ -64,9 +62,9 @@ struct Config {
   static constexpr Order order = d.order;
   static constexpr int threads = (1 + consumers) * warpgroup_size;
   static constexpr int tile_a = block_m * row, tile_b = block_n * row, stage_bytes = tile_a + tile_b;
+  static constexpr int scale_bytes = scaled ? block_m * int(sizeof(float)) : 0;
   // B's boxes: the k-tile's rows by as many columns as a row of shared memory holds; k-major, an equal part
   // of the tile's columns for each CTA that loads them.
-  static constexpr int scale_bytes = scaled ? block_m * int(sizeof(float)) : 0;
   static constexpr int box_n = eight_bits ? block_n / cluster_m : row / operand;
   static constexpr int boxes_b = block_n / box_n, box_b = tile_b / boxes_b;
   static constexpr int box_c = 16 * row;  // what a warp stores at once: 16 rows of 64 columns
@@ -162,7 +160,9 @@ double estimate(const Gemm& p, int sms) {
   const double ask_b = C::tile_b / C::cluster_m * (along_rows ? 1 : merged(clusters_m));
   const double k_tile = std::max({1.0 * C::block_m * C::block_n * C::block_k / mma_per_cycle,
                                   C::stage_bytes / sm_per_cycle, at_once * (ask_a + ask_b) / l2_per_cycle});
-  return std::ceil(ctas / sms) * (ceil_div(ceil_div(p.k, C::block_k), C::cluster_k) * k_tile + wave_cycles) +
+  const double waves = std::ceil(ctas / sms);
+  return waves * ceil_div(ceil_div(p.k, C::block_k), C::cluster_k) * k_tile +
+         (d.ping_pong ? 1 : waves) * wave_cycles +  // in ping-pong other tiles hide all but the last
          (C::cluster > 1 ? cluster_cycles : 0) + (C::cluster_k > 1 ? split_cycles : 0);
 }
 

@@ -6,8 +6,7 @@
 namespace ladder::rung_08 {
 namespace {
 
-// Nothing of a tile's end is hidden but by the other consumer's tile, and that end weighs twice what it does
-// in bf16.
+// A tile's end weighs twice what it does in bf16: here the other consumer's tile hides it.
 constexpr Design ping_pong{.rows_each = 2,
                            .block_n = 128,
                            .stages = 6,
