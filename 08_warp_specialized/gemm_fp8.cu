@@ -21,7 +21,8 @@ cudaError_t launch_fastest_of(const Gemm& p, cudaStream_t stream) {
   return launch_fastest<of(precision, tile_64x64), of(precision, split_2), of(precision, split_4),
                         of(precision, split_8), of(precision, tile_64x128_share_a),
                         of(precision, tile_64x128_share_b), of(precision, tile_128x128),
-                        of(precision, tile_128x192), of(precision, tile_128x256)>(p, stream);
+                        of(precision, tile_128x192), of(precision, tile_128x256), of(precision, ping_pong)>(
+      p, stream);
 }
 
 }  // namespace
