@@ -233,4 +233,12 @@ Choice fastest(const Gemm& p, int sms) {
                            [](const Choice& a, const Choice& b) { return a.cycles < b.cycles; });
 }
 
+template <Design... designs>
+cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
+  int sms = 0;
+  const cudaError_t error = count_sms(&sms);
+  if (error != cudaSuccess) return error;
+  return fastest<designs...>(p, sms).launch(p, stream, {});
+}
+
 }  // namespace ladder::rung_08

@@ -8,7 +8,7 @@ template <Precision precision>
 Variant<Gemm> rounded(const char* name, const char* what, cudaError_t (*launch)(const Gemm&, cudaStream_t)) {
   return {name,
           what,
-          rung_08::rows_of_vectors,
+          rung_08::rows_of_words,
           launch,
           precision,
           rung_08::workspace_bytes<precision>,

@@ -48,6 +48,7 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream);
 
 // Why gemm, and why the norm's ring of bulk copies, cannot run a shape.
 std::string rows_of_vectors(const Gemm& p);
+std::string rows_of_words(const Gemm& p);  // of 8 bits
 std::string rows_in_ring(const FusedNorm& p);
 std::string rows_in_registers(const FusedNorm& p);
 std::string norm_gemm_rows_of_vectors(const NormGemm& p);
