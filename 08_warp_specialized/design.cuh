@@ -6,7 +6,6 @@
 #include <type_traits>
 
 #include "08_warp_specialized/tiles.cuh"
-#include "common/ptx/major.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/tma.cuh"
 #include "common/ptx/wgmma_fp8.cuh"
@@ -21,14 +20,15 @@ constexpr int row = 128;                        // bytes of a box's row, and of 
 // What there is to choose. As it stands it is the rung at large sizes; every ablation changes one line.
 struct Design {
   Precision precision = Precision::bf16;
-  int consumers = 2;  // warpgroups that multiply
-  int rows_each = 1;  // of 64 rows that a consumer multiplies at once
-  int block_n = 256;  // columns of a CTA's tile
-  int stages = 4;     // of the ring
-  int promote = 0;    // k-tiles whose products the tensor core adds up before fp32 registers do; 0: all
-  int cluster_m = 2;  // CTAs of a cluster that lie below each other and share B
-  int cluster_n = 1;  // and beside each other, and share A
-  int cluster_k = 1;  // or that have the same tile, each with a part of k
+  int consumers = 2;       // warpgroups that multiply
+  int rows_each = 1;       // of 64 rows that a consumer multiplies at once
+  int block_n = 256;       // columns of a CTA's tile
+  int stages = 4;          // of the ring
+  int promote = 0;         // k-tiles whose products the tensor core adds up before fp32 registers do; 0: all
+  bool two_parts = false;  // one is added while the other is multiplied
+  int cluster_m = 2;       // CTAs of a cluster that lie below each other and share B
+  int cluster_n = 1;       // and beside each other, and share A
+  int cluster_k = 1;       // or that have the same tile, each with a part of k
   Order order = Order::supertile;
   int group = 8;                // clusters
   bool ping_pong = false;       // a tile for each consumer, in turn, instead of one for all
@@ -50,7 +50,6 @@ struct Config {
   static constexpr int block_m = (d.ping_pong ? 1 : consumers) * rows_each * mma_m, block_n = d.block_n;
   // 8-bit operands are k-major, both: wgmma transposes none but those of 16 bits. B lies as [n, k] then.
   static constexpr bool eight_bits = d.precision != Precision::bf16;
-  static constexpr ptx::Major major_b = eight_bits ? ptx::Major::k : ptx::Major::mn;
   static constexpr int operand = eight_bits ? 1 : 2;  // bytes of an element
   static constexpr ptx::Fp8 type_a = d.precision == Precision::fp8_e5m2 ? ptx::Fp8::e5m2 : ptx::Fp8::e4m3;
   static constexpr ptx::Fp8 type_b = ptx::Fp8::e4m3;
@@ -63,14 +62,13 @@ struct Config {
   static constexpr Order order = d.order;
   static constexpr int threads = (1 + consumers) * warpgroup_size;
   static constexpr int tile_a = block_m * row, tile_b = block_n * row, stage_bytes = tile_a + tile_b;
+  static constexpr int scale_bytes = scaled ? block_m * int(sizeof(float)) : 0;
   // B's boxes: the k-tile's rows by as many columns as a row of shared memory holds; k-major, an equal part
   // of the tile's columns for each CTA that loads them.
-  static constexpr int scale_bytes = scaled ? block_m * int(sizeof(float)) : 0;
   static constexpr int box_n = eight_bits ? block_n / cluster_m : row / operand;
   static constexpr int boxes_b = block_n / box_n, box_b = tile_b / boxes_b;
   static constexpr int box_c = 16 * row;  // what a warp stores at once: 16 rows of 64 columns
-  // Promotion: the tensor core's own sums, of as many columns at a time as registers are left for.
-  static constexpr int promote = d.promote, part_n = std::min(block_n, 128);
+  static constexpr int promote = d.promote;
   // CTAs share evenly: rows of A's box, and B's boxes.
   static constexpr int share_a = block_m / cluster_n, share_b = boxes_b / cluster_m;
   // Those who have to know that a slot is free: all that fill it. In a cluster a CTA's row and column.
@@ -107,9 +105,9 @@ struct Config {
                 "whole boxes, and whole patterns of the swizzle");
   static_assert(!d.ping_pong || consumers == 2, "ping and pong");
   static_assert(promote == 0 || (eight_bits && rows_each == 1 && cluster_k == 1), "not written for others");
-  static_assert(promote <= stages || part_n == block_n,
-                "slots that are read for each part stay until the last");
-  static_assert(!scaled || promote == 1, "a k-tile has its own scales");
+  static_assert(promote == 0 || block_n <= 128, "registers for a sum and two parts");
+  static_assert(!d.two_parts || promote == 1, "a part is one k-tile's");
+  static_assert(!scaled || d.two_parts, "a k-tile has its own scales");
   static_assert(cluster_k == 1 || sharers == 1, "a cluster shares operands or a tile");
   static_assert(cluster_k == 1 || (!d.persistent && !d.ping_pong && rows_each == 1),
                 "one tile, and one part");
@@ -134,6 +132,10 @@ constexpr Design split(int parts) {
   design.persistent = false;
   return design;
 }
+constexpr Design of(Precision precision, Design design) {
+  design.precision = precision;
+  return design;
+}
 constexpr Design split_2 = split(2), split_4 = split(4), split_8 = split(8);
 
 // Roughly how many cycles a design takes: whole waves of tiles; in each, k-tiles at the pace of the slowest
@@ -142,9 +144,9 @@ constexpr Design split_2 = split(2), split_4 = split(4), split_8 = split(8);
 template <Design d>
 double estimate(const Gemm& p, int sms) {
   using C = Config<d>;
-  constexpr double mma_per_cycle = 2048;  // multiplications and additions of an SM
-  constexpr double sm_per_cycle = 64;     // bytes that an SM takes in
-  constexpr double l2_per_cycle = 5300;   // bytes that all SMs ask for
+  constexpr double mma_per_cycle = 4096 / C::operand;  // multiplications and additions of an SM
+  constexpr double sm_per_cycle = 64;                  // bytes that an SM takes in
+  constexpr double l2_per_cycle = 5300;                // bytes that all SMs ask for
   constexpr double wave_cycles = 2500, cluster_cycles = 300, split_cycles = 800;
   // A cluster lies within a GPC, whose SMs need not be a multiple of four.
   if (C::cluster > 2) sms = sms * 10 / 11;
@@ -158,7 +160,9 @@ double estimate(const Gemm& p, int sms) {
   const double ask_b = C::tile_b / C::cluster_m * (along_rows ? 1 : merged(clusters_m));
   const double k_tile = std::max({1.0 * C::block_m * C::block_n * C::block_k / mma_per_cycle,
                                   C::stage_bytes / sm_per_cycle, at_once * (ask_a + ask_b) / l2_per_cycle});
-  return std::ceil(ctas / sms) * (ceil_div(ceil_div(p.k, C::block_k), C::cluster_k) * k_tile + wave_cycles) +
+  const double waves = std::ceil(ctas / sms);
+  return waves * ceil_div(ceil_div(p.k, C::block_k), C::cluster_k) * k_tile +
+         (d.ping_pong ? 1 : waves) * wave_cycles +  // in ping-pong other tiles hide all but the last
          (C::cluster > 1 ? cluster_cycles : 0) + (C::cluster_k > 1 ? split_cycles : 0);
 }
 

@@ -6,7 +6,7 @@
 // on their way.
 #include <algorithm>
 
-#include "08_warp_specialized/norm_vectors.cuh"
+#include "08_warp_specialized/norm_fp8.cuh"
 #include "08_warp_specialized/variants.h"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/dependent_launch.cuh"
@@ -19,6 +19,7 @@ using ptx::SharedAddress;
 
 // What there is to choose. As it stands it is the rung; every ablation changes one line.
 struct NormDesign {
+  Precision precision = Precision::bf16;  // of y
   bool clusters = true;     // for rows of more than 2048 columns, instead of one CTA for every row
   bool early_h = true;      // stored before the sum is known, instead of with y
   bool streaming = false;   // loads that bypass L1, stores that L2 shall evict first
@@ -62,6 +63,12 @@ __device__ float sum_of_warps(float of_warp, float* partial, int warps) {
   return warp_sum(lane < warps ? partial[lane] : 0.0f);
 }
 
+// Vectors that each of a row's CTAs has at most: whole blocks, where some share a scale.
+__host__ __device__ constexpr int vectors_of_cta(NormDesign d, int row_vectors, int cluster) {
+  const int unit = d.precision == Precision::bf16 ? 1 : BlockScales::block / vector;
+  return ceil_div(ceil_div(row_vectors, cluster), unit) * unit;
+}
+
 // `cluster` CTAs for a row, or, where a row needs few threads, blockDim.y rows for a CTA. A thread has up to
 // `vectors` vectors. cols is a multiple of 8 and at most cluster · blockDim.x · vectors · 8.
 template <class C>
@@ -86,7 +93,7 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
   }
 
   // This CTA's part of the row, in vectors; this thread's v-th.
-  const int row_vectors = p.cols / vector, share = ceil_div(row_vectors, cluster);
+  const int row_vectors = p.cols / vector, share = vectors_of_cta(d, row_vectors, cluster);
   const int begin = rank * share, end = min(begin + share, row_vectors);
   auto column = [&](int v) { return begin + v * int(blockDim.x) + int(threadIdx.x); };
   const int rows_at_once = gridDim.x / cluster * blockDim.y;
@@ -138,8 +145,13 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
     const float scale = rsqrtf(sum / float(p.cols) + p.eps);
 #pragma unroll
     for (int v = 0; v < vectors; ++v) {
-      if (!there || column(v) >= end) break;
-      if constexpr (!fits) gamma[v] = load(p.gamma + column(v) * vector);
+      const bool stored = there && column(v) < end;
+      if (!stored && d.precision == Precision::bf16) break;
+      if (!fits && stored) gamma[v] = load(p.gamma + column(v) * vector);
+      if constexpr (d.precision != Precision::bf16) {
+        store_rounded(p, row, column(v), stored, h[v], gamma[v], scale);  // by all lanes
+        continue;
+      }
       if constexpr (!d.early_h) store_once<d.streaming>(p.h + start + column(v) * vector, h[v]);
       store_once<d.streaming>(p.y + start + column(v) * vector, scale_vector(h[v], gamma[v], scale));
     }
@@ -199,7 +211,7 @@ template <NormDesign d, int vectors, int cluster, int most_threads>
 cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   constexpr int least_threads = 128;  // of a CTA
   auto* kernel = row_in_cluster<NormConfig<d, vectors, cluster, most_threads>>;
-  const int share = ceil_div(p.cols / vector, cluster);
+  const int share = vectors_of_cta(d, p.cols / vector, cluster);
   const int threads = ceil_div(ceil_div(share, vectors), warp_size) * warp_size;
   const int rows_per_cta = cluster == 1 ? std::max(1, least_threads / threads) : 1;
   // A cluster of one is launched as none: CTAs that ask for a cluster start more slowly.
@@ -257,6 +269,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
       }
     }
   }
+  if (d.precision != Precision::bf16) return cudaErrorInvalidValue;  // refused before
   row_of_any_width<<<p.rows, any_width_threads, 0, stream>>>(p);
   return cudaGetLastError();
 }
@@ -265,6 +278,13 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 
 cudaError_t fused_norm_no_clusters(const FusedNorm& p, cudaStream_t stream) {
   return launch_by_width<NormDesign{.clusters = false}>(p, stream);
+}
+std::string rows_in_registers(const FusedNorm& p) {
+  if (p.cols % vector == 0 && p.cols <= 1048576) return {};
+  return "cols must be a multiple of 8, and at most 1048576: a row is in registers of a cluster";
+}
+cudaError_t fused_norm_fp8_block(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<NormDesign{.precision = Precision::fp8_block}>(p, stream);
 }
 cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream) {
   return launch_by_width<NormDesign{.early_h = false}>(p, stream);

@@ -95,12 +95,8 @@ cudaError_t gemm_128x256_traced(const Gemm& p, const Timeline& timeline, cudaStr
 }
 
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream) {
-  int sms = 0;
-  const cudaError_t error = count_sms(&sms);
-  if (error != cudaSuccess) return error;
-  return fastest<tile_64x64, split_2, split_4, split_8, tile_64x128_share_a, tile_64x128_share_b,
-                 tile_128x128, tile_128x192, tile_128x256>(p, sms)
-      .launch(p, stream, {});
+  return launch_fastest<tile_64x64, split_2, split_4, split_8, tile_64x128_share_a, tile_64x128_share_b,
+                        tile_128x128, tile_128x192, tile_128x256>(p, stream);
 }
 
 }  // namespace ladder::rung_08

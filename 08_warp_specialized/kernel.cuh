@@ -36,13 +36,15 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> 
     const int warp_row = tile_row + first + warp % warps_per_group * 16;
     Scales<C> scales;
     if constexpr (C::promote == 0) {
-      multiply<C>(sum, shared, slots, track, part.tiles, first, slot, 0, true, [&] {
+      multiply<C>(sum, shared, slots, track, part.tiles, first, slot, [&] {
         // Where the squares are this grid's: whoever waited for A's last columns has seen them all, and so
         // has this thread, which waited for what that one then loaded.
         if constexpr (C::design.scale_rows) load_scales<C>(scales, p, warp_row);
       });
+    } else if constexpr (C::design.two_parts) {
+      multiply_in_turn<C>(sum, shared, p, slots, part.tiles, first, tile_col, slot);
     } else {
-      multiply_promoted<C>(sum, shared, p, slots, track, part.tiles, first, tile_col, slot);
+      multiply_promoted<C>(sum, shared, slots, track, part.tiles, first, slot);
     }
     tiles.advance();
     if constexpr (ping_pong) tiles.advance();
@@ -229,6 +231,14 @@ Choice fastest(const Gemm& p, int sms) {
   const Choice choices[] = {Choice{estimate<designs>(p, sms), launch<designs>}...};
   return *std::min_element(std::begin(choices), std::end(choices),
                            [](const Choice& a, const Choice& b) { return a.cycles < b.cycles; });
+}
+
+template <Design... designs>
+cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
+  int sms = 0;
+  const cudaError_t error = count_sms(&sms);
+  if (error != cudaSuccess) return error;
+  return fastest<designs...>(p, sms).launch(p, stream, {});
 }
 
 }  // namespace ladder::rung_08

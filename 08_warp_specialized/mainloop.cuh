@@ -163,26 +163,25 @@ __device__ void multiply_step(float (&sum)[columns][4], MatrixDescriptor a, Matr
   }
 }
 
-// Shared -> sums, by a warpgroup: 64 * rows_each rows of a tile, from row `first` on, and all its columns or
-// `columns` times 8 of them, from first_col on. Unless `last`, the slots are read again, for other columns.
+// Shared -> sums, by a warpgroup: 64 * rows_each rows of a tile, from row `first` on.
 // meanwhile() is called when all k-tiles have come and the last products still run.
 struct Nothing {
   __device__ void operator()() const {}
 };
-template <class C, int columns, class Meanwhile = Nothing>
-__device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Shared& shared,
+template <class C, class Meanwhile = Nothing>
+__device__ void multiply(float (&sum)[C::rows_each][C::block_n / 8][4], typename C::Shared& shared,
                          const Releases<C>& slots, Track<C>& track, int tiles_k, int first, Slot<C>& slot,
-                         int first_col = 0, bool last = true, const Meanwhile& meanwhile = {}) {
+                         const Meanwhile& meanwhile = {}) {
   if constexpr (!C::design.first_mma_sets || C::cluster_k > 1) {
 #pragma unroll
-    for (int i = 0; i < C::rows_each * columns * 4; ++i) (&sum[0][0][0])[i] = 0;
+    for (int i = 0; i < C::rows_each * C::block_n / 2; ++i) (&sum[0][0][0])[i] = 0;
   }
   int before = 0;
   for (int t = 0; t < tiles_k; ++t) {
     ptx::mbarrier_wait(ptx::shared_address(&shared.full[slot.stage]), slot.parity);
     track.mark(Doing::wait_for_data, t);
     const SharedAddress from_a = ptx::shared_address(shared.ring[slot.stage]);
-    const SharedAddress from_b = from_a + C::tile_a + first_col * row;
+    const SharedAddress from_b = from_a + C::tile_a;
     const MatrixDescriptor b(from_b, C::box_b, 8 * row, Swizzle::bytes128);
     ptx::wgmma_fence();
 #pragma unroll
@@ -197,7 +196,7 @@ __device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Sha
     // These products run on; those of the k-tile before are complete, and its slot is free.
     ptx::wgmma_wait_group<1>();
     track.mark(Doing::multiply, t);
-    if (t > 0 && last) slots.release(before);
+    if (t > 0) slots.release(before);
     before = slot.stage;
     slot.advance();
   }
@@ -212,7 +211,7 @@ __device__ void multiply(float (&sum)[C::rows_each][columns][4], typename C::Sha
 #pragma unroll
   for (int i = 0; i < C::rows_each; ++i) ptx::keep_sums(sum[i]);
   track.mark(Doing::multiply, tiles_k);
-  if (tiles_k > 0 && last) slots.release(before);
+  if (tiles_k > 0) slots.release(before);
 }
 
 }  // namespace ladder::rung_08

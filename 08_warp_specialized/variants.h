@@ -48,7 +48,9 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream);
 
 // Why gemm, and why the norm's ring of bulk copies, cannot run a shape.
 std::string rows_of_vectors(const Gemm& p);
+std::string rows_of_words(const Gemm& p);  // of 8 bits
 std::string rows_in_ring(const FusedNorm& p);
+std::string rows_in_registers(const FusedNorm& p);
 std::string norm_gemm_rows_of_vectors(const NormGemm& p);
 
 // norm_gemm's workspace, and what fills it: W' and room for the sums of squares; for one_kernel the progress,
@@ -83,12 +85,12 @@ cudaError_t gemm_128x192(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x256(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_128x256_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream);
 cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream);
-cudaError_t gemm_fp8_128x128(const Gemm& p, cudaStream_t stream);
-cudaError_t gemm_fp8_promoted_128x128(const Gemm& p, cudaStream_t stream);
-cudaError_t gemm_fp8_promoted_512(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_128x256(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_ping_pong(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_one_part(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_every_512(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_promoted(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_e5m2(const Gemm& p, cudaStream_t stream);
-cudaError_t gemm_fp8_block_128x128(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_block(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8(const Gemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream);
@@ -104,6 +106,7 @@ cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_late_start(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_no_clusters(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_fp8_block(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_row_in_cluster(const FusedNorm& p, cudaStream_t stream);
 
 }  // namespace ladder::rung_08

@@ -103,39 +103,6 @@ __host__ __device__ constexpr int bits_of(Number number) {
   return 0;
 }
 
-// A matrix [rows, cols] of fp8, mxfp8 or nvfp4 in memory: `elements`, row-major, and `scales`, a byte for
-// each block, both aligned to 256 bytes. cols is a multiple of the block.
-//
-// Scales lie in tiles of 512 bytes: 128 rows by 4 blocks, as the tensor cores of rung 09 want them. From row
-// r to r + 1 of a tile it is 16 bytes, but the tile is folded: rows 32 to 63 lie 4 bytes on from rows 0 to
-// 31, and so on. Tiles follow each other along the row. What of a row's last tile is past cols is 0; what is
-// past the last row may be anything.
-struct QuantisedLayout {
-  int rows, cols;
-  int bits, block;  // of an element; elements that share a scale, 0: none do
-
-  __host__ __device__ constexpr QuantisedLayout(Precision precision, int rows_, int cols_)
-      : rows(rows_), cols(cols_), bits(bits_of(format_of(precision).a)), block(format_of(precision).block) {}
-
-  // Bytes from a row to the next: 16-byte accesses are aligned. Two 4-bit elements are a byte, the first in
-  // its lower half.
-  __host__ __device__ constexpr std::size_t pitch() const {
-    return (std::size_t(cols) * bits / 8 + 15) / 16 * 16;
-  }
-  __host__ __device__ constexpr std::size_t element_bytes() const { return rows * pitch(); }
-  // Tiles of scales along a row and down a column.
-  __host__ __device__ constexpr int tiles_across() const { return block ? (cols / block + 3) / 4 : 0; }
-  __host__ __device__ constexpr int tiles_down() const { return (rows - 1) / 128 + 1; }
-  __host__ __device__ constexpr std::size_t scale_bytes() const {
-    return std::size_t(tiles_down()) * tiles_across() * 512;
-  }
-  // Where the scale of a row's block is.
-  __host__ __device__ constexpr std::size_t scale_at(int row, int of_block) const {
-    return (std::size_t(row / 128) * tiles_across() + of_block / 4) * 512 + row % 32 * 16 +
-           row % 128 / 32 * 4 + of_block % 4;
-  }
-};
-
 // The scales of fp8_block, fp32, of a matrix with k along its rows: A, the y of a norm, or B transposed. They
 // lie as cublasLt reads them, too (cuBLAS, "1D and 2D block scaling for FP8").
 struct BlockScales {
@@ -158,6 +125,43 @@ struct BlockScales {
   }
   __host__ __device__ constexpr std::size_t at(int line, int of_block) const {
     return k_contiguous ? std::size_t(line) * pitch() + of_block : std::size_t(of_block) * pitch() + line;
+  }
+};
+
+// A matrix [rows, cols] of fp8, fp8_block, mxfp8 or nvfp4 in memory: `elements`, row-major, and `scales`,
+// both aligned to 256 bytes. cols is a multiple of the block, except in fp8_block, whose scales are
+// BlockScales.
+//
+// Of the others a scale is a byte, and scales lie in tiles of 512 bytes: 128 rows by 4 blocks, as the tensor
+// cores of rung 09 want them. From row r to r + 1 of a tile it is 16 bytes, but the tile is folded: rows 32
+// to 63 lie 4 bytes on from rows 0 to 31, and so on. Tiles follow each other along the row. What of a row's
+// last tile is past cols is 0; what is past the last row may be anything.
+struct QuantisedLayout {
+  int rows, cols;
+  int bits, block;  // of an element; elements that share a scale, 0: none do
+
+  __host__ __device__ constexpr QuantisedLayout(Precision precision, int rows_, int cols_)
+      : rows(rows_), cols(cols_), bits(bits_of(format_of(precision).a)), block(format_of(precision).block) {}
+
+  // Bytes from a row to the next: 16-byte accesses are aligned. Two 4-bit elements are a byte, the first in
+  // its lower half.
+  __host__ __device__ constexpr std::size_t pitch() const {
+    return (std::size_t(cols) * bits / 8 + 15) / 16 * 16;
+  }
+  __host__ __device__ constexpr std::size_t element_bytes() const { return rows * pitch(); }
+  __host__ __device__ constexpr bool fp32_scales() const { return block == BlockScales::block; }
+  // Tiles of scales along a row and down a column.
+  __host__ __device__ constexpr int tiles_across() const { return block ? (cols / block + 3) / 4 : 0; }
+  __host__ __device__ constexpr int tiles_down() const { return (rows - 1) / 128 + 1; }
+  __host__ __device__ constexpr std::size_t scale_bytes() const {
+    if (fp32_scales()) return BlockScales::of_a(rows, cols).count() * sizeof(float);
+    return std::size_t(tiles_down()) * tiles_across() * 512;
+  }
+  // Where the scale of a row's block is, in bytes.
+  __host__ __device__ constexpr std::size_t scale_at(int row, int of_block) const {
+    if (fp32_scales()) return BlockScales::of_a(rows, cols).at(row, of_block) * sizeof(float);
+    return (std::size_t(row / 128) * tiles_across() + of_block / 4) * 512 + row % 32 * 16 +
+           row % 128 / 32 * 4 + of_block % 4;
   }
 };
 

@@ -115,7 +115,9 @@ struct LtProblem {
 
   // `pitch`: elements from row to row of A and of B transposed. `fast`: FP8 sums that stay in the tensor
   // core.
-  LtProblem(Library& library, const Gemm& p, Precision precision, int pitch, bool fast)
+  // `first`: of set 0. The heuristic looks at the scales' pointers, too.
+  LtProblem(Library& library, const Gemm& p, Precision precision, int pitch, bool fast,
+            const LtOperands& first)
       : types(lt_types(precision)) {
     constexpr int wanted = 16;
     const bool transposed = precision != Precision::bf16;
@@ -130,6 +132,7 @@ struct LtProblem {
     if (precision == Precision::fp8_block) {
       set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F);
       set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F);
+      set_scales(first);
     }
     cublasLtMatmulPreference_t preference = nullptr;
     check(cublasLtMatmulPreferenceCreate(&preference), "asking for algorithms");
@@ -157,15 +160,16 @@ struct LtProblem {
     const void *alpha = &one, *beta = &zero;
     if (types.scale == CUDA_R_16F) alpha = &half_one, beta = &half_zero;
     if (types.scale == CUDA_R_32I) alpha = &whole_one, beta = &whole_zero;
-    if (p.a_scales) {
-      set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, p.b_scales);
-      set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, p.a_scales);
-    }
+    if (p.a_scales) set_scales(p);
     return cublasLtMatmul(library.lt, operation, alpha, p.b, a, p.a, b, beta, p.c, c, p.c, c, &algorithm,
                           library.workspace, workspace_bytes, stream);
   }
 
  private:
+  void set_scales(const LtOperands& p) const {
+    set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, p.b_scales);
+    set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, p.a_scales);
+  }
   template <class T>
   void set(cublasLtMatmulDescAttributes_t attribute, const T& value) const {
     check(cublasLtMatmulDescSetAttribute(operation, attribute, &value, sizeof value),
@@ -224,8 +228,10 @@ static std::vector<Contender> bf16_baselines(const std::vector<Gemm>& sets) {
   if (works(gemm)) baselines.push_back(gemm);
   auto all = std::make_shared<LtSets>();
   for (const Gemm& p : sets) all->operands.push_back({p.a, p.b, p.c});
-  add_best_of_lt(baselines, "cublasLt_best16", library,
-                 std::make_shared<LtProblem>(*library, sets[0], Precision::bf16, sets[0].k, false), all);
+  add_best_of_lt(
+      baselines, "cublasLt_best16", library,
+      std::make_shared<LtProblem>(*library, sets[0], Precision::bf16, sets[0].k, false, all->operands[0]),
+      all);
   return baselines;
 }
 
@@ -253,7 +259,8 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
   std::vector<Contender> baselines;
   auto add = [&](const char* name, bool fast) {
     add_best_of_lt(baselines, name, library,
-                   std::make_shared<LtProblem>(*library, sets[0], precision, all->rounded[0].pitch, fast),
+                   std::make_shared<LtProblem>(*library, sets[0], precision, all->rounded[0].pitch, fast,
+                                               all->operands[0]),
                    all);
   };
   add("cublasLt_best16", false);

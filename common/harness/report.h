@@ -62,6 +62,7 @@ struct Result {
   std::string fault;                       // one line: what is wrong; empty when verified
   std::optional<Measurement> measurement;  // timings[0] is the variant, the rest are the baselines
   std::optional<double> relative_error;    // of a timed gemm: of C, beside the product of unrounded factors
+  std::optional<double> sum_error;         // the same beside that of the rounded ones
   std::vector<double> scores;              // of the timings, in the problem's unit
   std::optional<Counters> counters;        // on the simulator
 };

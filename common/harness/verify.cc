@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include "common/harness/precision.h"
 
@@ -89,15 +90,20 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
   };
   float scale = 1;
   if (layout.block != 0) {
-    const auto byte = std::to_integer<unsigned char>(scales[layout.scale_at(row, block)]);
-    scale = decoded_scale(precision, byte);
+    const std::byte* const stored = &scales[layout.scale_at(row, block)];
+    if (layout.fp32_scales()) {
+      std::memcpy(&scale, stored, sizeof scale);
+    } else {
+      scale = decoded_scale(precision, std::to_integer<unsigned char>(*stored));
+    }
     double least = 0, most = 0;  // that the largest of the block may be
     for (const Expected& e : expected) {
       least = std::max(least, std::abs(e.exact) - e.slack);
       most = std::max(most, std::abs(e.exact) + e.slack);
     }
     const float low = scale_of(precision, float(least)), high = scale_of(precision, float(most));
-    const bool right = expected.empty() ? byte == 0 : low <= scale && scale <= high;  // a NaN is not
+    const bool right =
+        expected.empty() ? *stored == std::byte(0) : low <= scale && scale <= high;  // a NaN is not
     if (!right) {
       std::snprintf(line, sizeof line, "the scale of %s[%d], block %d, is %.9g, expected %.9g to %.9g", name,
                     row, block, scale, expected.empty() ? 0 : low, expected.empty() ? 0 : high);
@@ -105,7 +111,7 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
     }
   }
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const int col = block * int(expected.size()) + int(i);
+    const int col = block * std::max(layout.block, 1) + int(i);
     auto byte =
         std::to_integer<unsigned char>(elements[row * layout.pitch() + std::size_t(col) * layout.bits / 8]);
     if (layout.bits == 4 && col % 2 == 1) byte >>= 4;

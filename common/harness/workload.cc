@@ -51,7 +51,7 @@ void GemmWorkload::draw(const Drawn& wanted) {
                        GuardedBuffer("C", Kind::output, area(shape_.m, shape_.n), wanted.output_bytes),
                        {}});
       if (i == 0) continue;
-      draw_inputs(sets_[i].a, sets_[i].b, {Distribution::Kind::normal}, seed_ + 1000 + 2 * i);
+      draw_inputs(sets_[i].a, sets_[i].b, {}, {}, seed_ + 1000 + 2 * i);
     }
   }
   draw_inputs(sets_[0].a, sets_[0].b, wanted);
@@ -60,29 +60,47 @@ void GemmWorkload::draw(const Drawn& wanted) {
 }
 
 void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Drawn& wanted) const {
-  Distribution d{Distribution::Kind::normal};
-  if (wanted.limit > 0) d = {Distribution::Kind::integer, 0, 0, wanted.limit};
-  draw_inputs(a, b, d, seed_ + 2 * wanted.pass);
+  draw_inputs(a, b, wanted.a, wanted.b, seed_ + 2 * wanted.pass);
 }
 
-void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Distribution& d,
-                               std::uint64_t seed) const {
-  fill(a, d, seed);
-  fill(b, d, seed + 1);
+void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Distribution& of_a,
+                               const Distribution& of_b, std::uint64_t seed) const {
+  fill(a, of_a, seed);
+  fill(b, of_b, seed + 1);
   clear_outside(a, shape_.k, shape_.m, content_.k);
   clear_outside(b, shape_.n, content_.k, content_.n);
 }
 
+// What A and B are drawn from. First whole numbers up to 3, or the largest whose sums along k are exact;
+// normal where k is too long for any. They are numbers of every type and, times a power of two, of e4m3; but
+// a scale of nvfp4 is a third of something.
+//
+// And one of fp8_block a 448th: of 7 times a power of two it is a power of two. Sums of a block then stay
+// below 128 · 7 · 7 < 2^13; beyond it they are added in fp32, where the powers of two may differ by as much
+// as there are bits left.
+std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
+  Distribution a, b;
+  if (pass_ > 0 || precision_ == Precision::nvfp4) return {a, b};
+  if (precision_ == Precision::fp8_block) {
+    constexpr int block = BlockScales::block, limit = 7;
+    const double left = 0x1p24 / (limit * limit * double(area(block, (shape_.k - 1) / block + 1)));
+    if (left < 1) return {a, b};
+    a = b = {Distribution::Kind::blocks, 0, 0, limit, std::min(3, std::ilogb(left) / 2), shape_.k, 1, block};
+    b.cols = shape_.n;
+    b.block_rows = block;
+    return {a, b};
+  }
+  const double largest_sum = std::ldexp(1.0, exact_bits(precision_));
+  const int limit = int(std::min(3.0, std::sqrt(largest_sum / shape_.k)));
+  if (limit > 0) a = b = {Distribution::Kind::integer, 0, 0, limit};
+  return {a, b};
+}
+
 void GemmWorkload::choose(const Variant<Gemm>& variant) {
   precision_ = variant.precision;
-  // Whole numbers up to 3, or the largest whose sums along k are exact; normal where k is too long for any.
-  // They are numbers of every type and, times a power of two, of e4m3; but a scale of nvfp4 is a third of
-  // something, and one of fp8_block a 448th.
-  const bool exact = precision_ != Precision::nvfp4 && precision_ != Precision::fp8_block;
-  const double largest_sum = std::ldexp(1.0, exact_bits(precision_));
-  const int limit = pass_ == 0 && exact ? int(std::min(3.0, std::sqrt(largest_sum / shape_.k))) : 0;
+  const auto [a, b] = distributions();
   const Drawn wanted{pass_, precision_ == Precision::bf16 ? sizeof(__nv_bfloat16) : sizeof(float),
-                     std::size_t(bits_of(format_of(precision_).c)) / 8, limit};
+                     std::size_t(bits_of(format_of(precision_).c)) / 8, a, b};
   if (drawn_ != wanted) draw(wanted);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     sets_[i].workspace.reset();
@@ -99,9 +117,8 @@ void GemmWorkload::choose(const Variant<Gemm>& variant) {
 
 void GemmWorkload::compute_reference() {
   const Set& set = sets_[0];
-  const bool whole_numbers = drawn_->limit > 0;
   if (precision_ == Precision::bf16) {
-    reference_.emplace(shape_, on_host(set.a), on_host(set.b), whole_numbers);
+    reference_.emplace(shape_, on_host(set.a), on_host(set.b), whole_numbers());
     if (reference_kind_ == Reference::cublas) {
       const std::vector<float> c = library_reference(problem(0));
       reference_c_.assign(c.begin(), c.end());
@@ -113,7 +130,7 @@ void GemmWorkload::compute_reference() {
     round_matrix(precision_, Factor::a, a, shape_.m, shape_.k);
     round_matrix(precision_, Factor::b, b, shape_.k, shape_.n);
     if (reference_kind_ == Reference::cublas) reference_c_ = library_reference(shape_, a, b);
-    reference_.emplace(shape_, precision_, std::move(a), std::move(b), whole_numbers);
+    reference_.emplace(shape_, precision_, std::move(a), std::move(b), whole_numbers());
   }
   if (reference_kind_ == Reference::cpu) reference_c_ = reference_->all();
 }
@@ -159,7 +176,7 @@ Verdict GemmWorkload::verify(std::string& outside) const {
 }
 
 template <class T>
-double GemmWorkload::relative_error_as() const {
+GemmWorkload::RelativeErrors GemmWorkload::relative_errors_as() const {
   constexpr int most_lines = 32;  // rows of A, and as many columns of B, evenly spread
   const std::uint64_t n = shape_.n, k = shape_.k;
   const GuardedBuffer fp32_a("A in fp32", GuardedBuffer::Kind::input, area(shape_.m, shape_.k),
@@ -172,7 +189,7 @@ double GemmWorkload::relative_error_as() const {
   std::vector<T> c(n);
   const double unit = precision_ == Precision::s8 ? 0x1p-10 : 1;  // of C: the product of the scales
   const int rows = std::min(shape_.m, most_lines), cols = std::min(shape_.n, most_lines);
-  double errors = 0, squares = 0;
+  double squares = 0, of_product = 0, of_sums = 0;
   for (int r = 0; r < rows; ++r) {
     const std::uint64_t row = std::uint64_t(r) * shape_.m / rows;
     fp32_a.copy_to_host(row * k, std::span(a));
@@ -181,16 +198,17 @@ double GemmWorkload::relative_error_as() const {
       const std::uint64_t col = std::uint64_t(j) * shape_.n / cols;
       double exact = 0;
       for (std::uint64_t l = 0; l < k; ++l) exact += double(a[l]) * b[l * n + col];
-      const double error = unit * static_cast<double>(static_cast<float>(c[col])) - exact;
-      errors += error * error;
+      const double got = static_cast<double>(static_cast<float>(c[col]));
+      of_product += std::pow(unit * got - exact, 2);
+      of_sums += std::pow(unit * (got - reference_c_[row * n + col]), 2);
       squares += exact * exact;
     }
   }
-  return std::sqrt(errors / squares);
+  return {std::sqrt(of_product / squares), std::sqrt(of_sums / squares)};
 }
 
-double GemmWorkload::relative_error() const {
-  return with_type_of_c([&](auto zero) { return relative_error_as<decltype(zero)>(); });
+GemmWorkload::RelativeErrors GemmWorkload::relative_errors() const {
+  return with_type_of_c([&](auto zero) { return relative_errors_as<decltype(zero)>(); });
 }
 
 NormWorkload::NormWorkload(const FusedNorm& shape, int sets, std::uint64_t seed, Reference)

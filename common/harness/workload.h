@@ -36,8 +36,12 @@ class GemmWorkload {
   std::vector<const GuardedBuffer*> outputs() const;  // of set 0
   Verdict verify(std::string& outside) const;  // after it; `outside`: a write outside the outputs, or empty
   // After a launch, too: what rounding the inputs and adding them up has cost. |C - AB| / |AB|, of a sample
-  // of rows and columns, beside the product in fp64 of the inputs before they were rounded.
-  double relative_error() const;
+  // of rows and columns, beside the product in fp64 of the inputs before they were rounded; and, of the same,
+  // beside that of the rounded ones: what adding up, and rounding C, has cost alone.
+  struct RelativeErrors {
+    double of_product, of_sums;
+  };
+  RelativeErrors relative_errors() const;
 
  private:
   struct Set {
@@ -48,20 +52,22 @@ class GemmWorkload {
   struct Drawn {
     int pass;
     std::size_t input_bytes, output_bytes;  // of an element
-    int limit;                              // of whole numbers; 0: normal
+    Distribution a, b;                      // of set 0
     bool operator==(const Drawn&) const = default;
   };
+  bool whole_numbers() const { return drawn_->a.kind != Distribution::Kind::normal; }
+  std::pair<Distribution, Distribution> distributions() const;
   void draw(const Drawn& wanted);
   void draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Drawn& wanted) const;
-  void draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Distribution& d,
-                   std::uint64_t seed) const;
+  void draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, const Distribution& of_a,
+                   const Distribution& of_b, std::uint64_t seed) const;
   void compute_reference();
   template <class Act>
   auto with_type_of_c(const Act& act) const;
   template <class T>
   Verdict verify_as() const;
   template <class T>
-  double relative_error_as() const;
+  RelativeErrors relative_errors_as() const;
 
   Gemm shape_, content_;
   int sets_count_;

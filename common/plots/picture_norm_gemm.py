@@ -47,7 +47,7 @@ def meanwhile() -> list:
     """A wave begins when the first part of its rows is there, and cannot end before the last is."""
     strip = STRIP * COLS * 6 / MAKERS
     strips = -(-ROWS // STRIP)
-    bars = [Bar("memory", s * strip, (s + 1) * strip, "strips of h" if s == 0 else "") for s in range(strips)]
+    bars = [Bar("memory", s * strip, (s + 1) * strip, "h" if s == 0 else "") for s in range(strips)]
     now = strip / PARTS
     for number, (rows, time) in enumerate(waves()):
         last = min(strips, -(-rows // STRIP)) * strip
@@ -58,8 +58,8 @@ def meanwhile() -> list:
 
 
 DESIGNS = (
-    ("fused_norm, then gemm", lambda: before(8, "x, residual → h, y")),
-    ("row_scales", lambda: before(6, "x, residual → h")),
+    ("fused_norm, then gemm", lambda: before(8, "h and y")),
+    ("row_scales", lambda: before(6, "h")),
     ("one_kernel", meanwhile),
 )
 

@@ -12,12 +12,14 @@ from results import DEFAULT_SHAPE, Results, compulsory_bytes, flops, pretty
 from style import FAINT, INK, axes_fraction, end_labels, log_axis, rung_look, titles
 from values import figure as digits
 
+PROBLEMS = ("gemm", "fused_norm")  # that every rung has
+
 
 def roofline(results: Results):
     """Rungs under the measured roofs. Intensity counts compulsory bytes only: what a perfect cache would move."""
     copy = results.roofs.get("copy")
     flat = {name: roof["value"] for name, roof in results.roofs.items() if roof["unit"] == "TFLOPS"}
-    runs = {problem: results.ladder(problem, DEFAULT_SHAPE[problem]) for problem in NAMES}
+    runs = {problem: results.ladder(problem, DEFAULT_SHAPE[problem]) for problem in PROBLEMS}
     if not copy or not flat or not any(runs.values()):
         return None
     slope = copy["value"] / 1e3  # TB/s, that is TFLOPS per flop/byte
@@ -71,7 +73,7 @@ def roofline(results: Results):
         ha="center",
         va="bottom",
     )
-    for problem in NAMES:
+    for problem in PROBLEMS:
         mine = [(axes_fraction(axes, x, y), run) for x, y, run in points if run["problem"] == problem]
         if mine:
             ends = [(at[1], run["rung"], rung_look(run["rung"])["color"], at[0]) for at, run in mine]
@@ -86,6 +88,6 @@ def roofline(results: Results):
             )
     axes.set_xlabel("flops per compulsory byte of memory traffic, logarithmic")
     axes.set_ylabel("TFLOPS, logarithmic")
-    named = " and ".join(f"{NAMES[p]} {pretty(DEFAULT_SHAPE[p])}" for p in NAMES if runs[p])
+    named = " and ".join(f"{NAMES[p]} {pretty(DEFAULT_SHAPE[p])}" for p in PROBLEMS if runs[p])
     titles(axes, "Roofline: the rungs under the measured roofs", f"{named}; {results.where_measured()}")
     return figure

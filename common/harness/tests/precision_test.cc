@@ -9,7 +9,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <functional>
+#include <limits>
 #include <random>
 #include <span>
 #include <string>
@@ -211,10 +213,12 @@ struct Output {
       for (int col = 0; col < cols; ++col) {
         const int block = layout.block ? layout.block : 1;
         float largest = 0;
-        for (int i = col / block * block; i < (col / block + 1) * block; ++i)
+        for (int i = col / block * block; i < std::min((col / block + 1) * block, cols); ++i)
           largest = std::max(largest, std::abs(x[row * cols + i]));
         const float scale = scale_of(p, largest);
-        if (layout.block != 0) {
+        if (layout.fp32_scales()) {
+          std::memcpy(&scales[layout.scale_at(row, col / block)], &scale, sizeof scale);
+        } else if (layout.block != 0) {
           scales[layout.scale_at(row, col / block)] =
               std::byte(p == Precision::nvfp4 ? __nv_cvt_float_to_fp8(scale, __NV_SATFINITE, __NV_E4M3)
                                               : __nv_cvt_float_to_e8m0(scale, __NV_SATFINITE, cudaRoundZero));
@@ -235,8 +239,10 @@ struct Output {
   }
 };
 
+constexpr Precision stored[] = {Precision::fp8, Precision::fp8_block, Precision::mxfp8, Precision::nvfp4};
+
 TEST(CheckQuantised, WhatIsRightPasses) {
-  for (const Precision precision : all) {
+  for (const Precision precision : stored) {
     const Verdict verdict = Output(precision).check();
     EXPECT_EQ(verdict.wrong, 0u) << verdict.first_wrong;
     EXPECT_EQ(verdict.checked, std::uint64_t(rows * cols));
@@ -246,7 +252,7 @@ TEST(CheckQuantised, WhatIsRightPasses) {
 }
 
 TEST(CheckQuantised, FindsAnElement) {
-  for (const Precision precision : all) {
+  for (const Precision precision : stored) {
     Output output(precision);
     const QuantisedLayout layout(precision, rows, cols);
     output.elements[129 * layout.pitch() + 95 * layout.bits / 8] ^=
@@ -277,6 +283,31 @@ TEST(CheckQuantised, FindsAScaleOneStepOff) {
     EXPECT_NE(verdict.first_wrong.find("the scale of y[129], block 2"), std::string::npos)
         << verdict.first_wrong;
   }
+}
+
+TEST(CheckQuantised, FindsAnFp32ScaleThatIsOff) {
+  Output output(Precision::fp8_block);
+  std::byte* const scale = &output.scales[QuantisedLayout(Precision::fp8_block, rows, cols).scale_at(129, 0)];
+  float value;
+  std::memcpy(&value, scale, sizeof value);
+  for (const float wrong : {value * 1.0001f, std::numeric_limits<float>::quiet_NaN()}) {
+    std::memcpy(scale, &wrong, sizeof wrong);
+    const Verdict verdict = output.check();
+    EXPECT_GE(verdict.wrong, 1u);
+    EXPECT_NE(verdict.first_wrong.find("the scale of y[129], block 0"), std::string::npos)
+        << verdict.first_wrong;
+  }
+}
+
+// Scales of A for neighbouring rows are neighbours, so that a tile's are one box; those of B along k.
+TEST(BlockScales, LieAsTheLibraryReadsThem) {
+  const BlockScales a = BlockScales::of_a(130, 300), b = BlockScales::of_b(130, 300);
+  EXPECT_EQ(a.at(1, 0), a.at(0, 0) + 1);
+  EXPECT_EQ(a.at(0, 1), 132u);  // rows, rounded up to 16 bytes
+  EXPECT_EQ(a.count(), 3u * 132);
+  EXPECT_EQ(b.at(0, 1), b.at(0, 0) + 1);
+  EXPECT_EQ(b.at(1, 0), 4u);  // three blocks of k, rounded up
+  EXPECT_EQ(b.count(), 2u * 4);
 }
 
 TEST(CheckQuantised, FindsScalesOfTwoRowsSwapped) {

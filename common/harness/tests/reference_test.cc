@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -133,6 +134,40 @@ TEST(NormGemmReference, OfWholeNumbersLeavesTheScaleAlone) {
   const Expected c = reference.c(3, reference.product().exact(3), 2);
   EXPECT_DOUBLE_EQ(c.exact, 8 * 2 * 6 / std::sqrt(8.0));  // h = 2: its mean square is 4, and so is eps
   EXPECT_EQ(c.slack, norm_slack(c.exact, 8));
+}
+
+// The data of norm_gemm's first pass are there for this: what a kernel leaves out is found in them.
+TEST(NormGemmReference, WholeNumbersShowWhatIsMissing) {
+  const int rows = 3, cols = 520, n = 24;
+  NormGemm shape = norm_gemm_shape(rows, cols, n);
+  shape.eps = 4;
+  std::mt19937 random(12);
+  const auto draw = [&](int elements) {
+    HostMatrix matrix(elements);
+    for (auto& element : matrix) element = __float2bfloat16_rn(float(random() % 4));
+    return matrix;
+  };
+  const HostMatrix x = draw(rows * cols), residual = draw(rows * cols),
+                   gamma(cols, __float2bfloat16_rn(2.0f)), w(cols * n, __float2bfloat16_rn(3.0f));
+  const NormGemmReference right(shape, x, residual, gamma, w, true);
+  // How many elements of another reference's C are wrong.
+  const auto wrong = [&](const NormGemmReference& other) {
+    Verdict verdict;
+    for (int i = 0; i < rows * n; ++i)
+      check_element("C", round_to_bf16(other.c(i, other.product().exact(i), 1).exact), i, n,
+                    right.c(i, right.product().exact(i), 1), verdict);
+    return int(verdict.wrong);
+  };
+  EXPECT_EQ(wrong(right), 0);
+  NormGemm without_eps = shape;
+  without_eps.eps = 0;
+  EXPECT_EQ(wrong(NormGemmReference(without_eps, x, residual, gamma, w, true)), rows * n);
+  HostMatrix cut = w;  // the last eight terms of each sum
+  std::fill(cut.end() - 8 * n, cut.end(), __float2bfloat16_rn(0.0f));
+  EXPECT_EQ(wrong(NormGemmReference(shape, x, residual, gamma, cut, true)), rows * n);
+  EXPECT_EQ(
+      wrong(NormGemmReference(shape, x, residual, HostMatrix(cols, __float2bfloat16_rn(1.0f)), w, true)),
+      rows * n);
 }
 
 // What the fold costs is what rounding y costs: each is at most half a unit of bf16, 2^-8, for every term.

@@ -1,0 +1,46 @@
+// What a run takes of memory.
+#pragma once
+
+#include "common/harness/problems.h"
+
+namespace ladder {
+
+// Device memory that a run takes: the buffer sets and, beside them, the reference C in fp32 or the norm's
+// rival, the copy; and what cuBLAS's workspace, the guard zones and the context need. In floating point,
+// since the largest shapes pass 2^64.
+// In another precision a set of the gemm has its inputs in fp32, in the variant's layout and in the
+// library's, and the reference is in fp64; one of the norm has y twice.
+constexpr double memory_slack = 256 << 20;
+inline double bytes_needed(const Gemm& p, int sets, bool, bool bf16_only) {
+  const double inputs = double(p.m) * p.k + double(p.k) * p.n, outputs = double(p.m) * p.n;
+  const double of_a_set = bf16_only ? 2 * inputs + 2 * outputs : 12 * inputs + 4 * outputs;
+  const double reference = bf16_only ? 4 * outputs : 8 * (inputs + outputs);
+  return of_a_set * sets + reference + memory_slack;
+}
+inline double bytes_needed(const FusedNorm& p, int sets, bool timed, bool bf16_only) {
+  return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) +
+         (bf16_only ? 0 : 2.0 * p.rows * p.cols * sets) + memory_slack;
+}
+inline double bytes_needed(const NormGemm& p, int sets, bool timed, bool) {
+  // The variant's W', and the rivals' y; while the reference is computed, h, W' and C in fp64.
+  const double weights = 2.0 * p.cols * p.n, matrix = 2.0 * p.rows * p.cols;
+  return (double(footprint_bytes(p)) + weights + (timed ? matrix : 0)) * sets + 4 * (weights + matrix) +
+         8.0 * p.rows * p.n + memory_slack;
+}
+
+// Host memory that a check takes: the inputs in fp32 and as they are copied, the reference, in fp64 and as it
+// is copied, and a chunk of the output.
+inline double host_bytes_needed(const Gemm& p, bool bf16_only) {
+  const double inputs = double(p.m) * p.k + double(p.k) * p.n, outputs = double(p.m) * p.n;
+  return (bf16_only ? 6 : 12) * inputs + 12 * outputs + memory_slack;
+}
+inline double host_bytes_needed(const FusedNorm& p, bool) {
+  return double(footprint_bytes(p)) + 8.0 * p.rows + memory_slack;
+}
+inline double host_bytes_needed(const NormGemm& p, bool) {
+  // x, residual, W, gamma; h and W' in fp32, twice; the reference in fp64.
+  return double(footprint_bytes(p)) + 8.0 * p.cols * (double(p.rows) + p.n) + 8.0 * p.rows * p.n +
+         memory_slack;
+}
+
+}  // namespace ladder
