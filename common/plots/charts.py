@@ -5,7 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 
-import precisions
+import precision_charts
 from results import BASELINE, DEFAULT_SHAPE, UNIT, Results, baseline_score, best_baseline, pretty, ratio, score, shape_of, sizes
 from style import (
     BASELINE_LOOK,
@@ -241,6 +241,6 @@ def all_charts(results: Results) -> dict:
         for shape in shapes[:1] if problem == "norm_gemm" else shapes:  # the first is the usual one
             size = "" if shape == shapes[0] else "_" + (shape if "³" not in pretty(shape) else shape.split("x")[0])
             charts[name + size] = lambda of=(rung, problem, shape): ablation(results, *of)
-    charts["precision_ladder"] = lambda: precisions.ladder(results)
-    charts["precision_error"] = lambda: precisions.errors(results)
+    charts["precision_ladder"] = lambda: precision_charts.ladder(results)
+    charts["precision_error"] = lambda: precision_charts.errors(results)
     return charts

@@ -24,6 +24,7 @@ import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
 from test_drawing import Drawing, Layouts, Timelines  # noqa: E402, F401 (run with the others)
 from test_recording import Recorded  # noqa: E402, F401
+from test_precisions import Precisions  # noqa: E402, F401
 from values import evaluate, figure, percent  # noqa: E402
 
 
