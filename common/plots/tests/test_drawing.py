@@ -91,7 +91,7 @@ class Drawing(InFolder):
 
     def test_pictures_need_no_results_but_some_need_traces(self):
         worked_out = {"layout_07", "memory_map_09", "multicast_08", "pair_09", "scales_09", "split_08", "tiling_02"}
-        worked_out |= {"vector_03", "warp_reduction"}
+        worked_out |= {"vector_03", "warp_reduction", "norm_gemm_08", "precision_formats", "sparse_metadata"}
         self.assertEqual(set(self.drawn("none")), {f"{name}.svg" for name in worked_out})
         self.write(TRACES)
         drawn = self.drawn("traces")
