@@ -14,7 +14,6 @@ using namespace simulator;
 namespace {
 
 constexpr uint64_t most_elements = 1ull << 32;  // in a dimension
-constexpr uintptr_t object_alignment = 64;      // bytes
 
 CUresult invalid(const std::string& what) {
   say("cuTensorMapEncodeTiled: " + what);
@@ -34,8 +33,7 @@ SIMULATOR_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMa
                                                  const cuuint32_t* steps, CUtensorMapInterleave interleave,
                                                  CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
                                                  CUtensorMapFloatOOBfill fill) {
-  if (object == nullptr || reinterpret_cast<uintptr_t>(object) % object_alignment != 0)
-    return invalid("tensorMap must be an address that is a multiple of 64");
+  if (object == nullptr) return invalid("tensorMap is null");
   if (device().major < 9) return not_supported("a tensor map on a device of compute capability below 9.0");
   if (rank < 1 || rank > max_tensor_rank)
     return invalid("tensorRank is " + std::to_string(rank) + ": it must be 1 to 5");
@@ -46,6 +44,8 @@ SIMULATOR_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMa
   if (swizzle < 0 || swizzle > CU_TENSOR_MAP_SWIZZLE_128B_ATOM_64B) return invalid("unknown swizzle");
   if (promotion < 0 || promotion > CU_TENSOR_MAP_L2_PROMOTION_L2_256B) return invalid("unknown l2Promotion");
   if (fill < 0 || fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA) return invalid("unknown oobFill");
+  if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B && device().major < 10)
+    return invalid("swizzles of larger atoms need compute capability 10.0");
   if (is_packed(static_cast<TensorType>(type)) && device().major < 10)
     return not_supported(
         "a tensor map of elements of 4 or 6 bits on a device of compute capability below 10.0");
