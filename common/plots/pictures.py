@@ -13,6 +13,7 @@ import picture_banks
 import picture_four_roles
 import picture_fragments
 import picture_gemm
+import picture_inside
 import picture_norm
 import picture_norm_gemm
 import picture_precision
@@ -244,4 +245,7 @@ TRACED = {  # of the traces
 def all_pictures(results: Results) -> dict:
     """File name → figure; without traces, only what needs none."""
     traced = {name: lambda draw=draw: draw(results) for name, draw in TRACED.items()} if results.traces else {}
-    return {**PICTURES, **traced}
+    inside = {
+        f"inside_{rung[:2]}": lambda rung=rung: picture_inside.inside(results, rung) for rung in sorted(results.inside)
+    }
+    return {**PICTURES, **traced, **inside}

@@ -18,6 +18,7 @@ try:
     import picture_tcgen05
     import picture_timeline
     import picture_tma
+    import pictures
 except ImportError:
     matplotlib = None
 
@@ -201,6 +202,22 @@ class Layouts(InFolder):
         for operand in ("A", "B", "D rows"):
             covered = [first + i for first, count in (part[operand] for part in parts) for i in range(count)]
             self.assertEqual(covered, list(range(256)), operand)
+
+
+@needs_matplotlib
+class Inside(InFolder):
+    def test_it_is_drawn_by_rung(self):
+        record = {"record": "inside", "rung": "08_warp_specialized", "problem": "gemm", "variant": "128x256"}
+        record |= {"m": 64, "n": 64, "k": 64, "device": "Test GPU", "plain_us": 100.0, "traced_us": 103.0}
+        record["warps"] = [{"warp": 0, "name": "producer"}, {"warp": 4, "name": "consumer"}]
+        record["bars"] = [[0, "load", -0.5, 1.0, 0, 3], [4, "multiply", 0.0, 6.0, 0, 3], [4, "store", 6.0, 9.0, 0, 0]]
+        drawings = pictures.all_pictures(self.load([record]))
+        self.assertIn("inside_08", drawings)
+        figure = drawings["inside_08"]()
+        texts = [text.get_text() for text in figure.axes[0].texts]
+        self.assertIn("producer", texts)
+        self.assertIn("3", texts)
+        self.assertNotIn("inside_08", pictures.all_pictures(self.load([])))
 
 
 @needs_matplotlib
