@@ -11,6 +11,7 @@ import matplotlib.pyplot as plt
 
 import picture_banks
 import picture_four_roles
+import picture_fp8
 import picture_fragments
 import picture_gemm
 import picture_inside
@@ -220,6 +221,7 @@ PICTURES = {  # worked out
     "layout_07": picture_tma.layout_07,
     "multicast_08": picture_roles.multicast_08,
     "split_08": picture_split.split_08,
+    "fp8_sums_08": picture_fp8.fp8_sums,
     "norm_gemm_08": picture_norm_gemm.norm_gemm_08,
     "memory_map_09": picture_tcgen05.memory_map_09,
     "pair_09": picture_tcgen05.pair_09,
