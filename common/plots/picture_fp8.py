@@ -43,19 +43,20 @@ def fp8_sums():
             kept, lost = arrives(sum_exponent, exponent)
             write(axes, -0.4, at + 0.35, f"a product, {name}", size=8.5, ha="right")
             for bit in range(PRODUCT):
-                arrived = bit < kept
-                box(axes, highest - exponent + bit, at, 1, 0.7, GREEN if arrived else PALE, INK if arrived else VERMILLION)
-            text = "all of it arrives" if not lost else "nothing arrives" if not kept else f"{lost} of {PRODUCT} bits are cut"
+                face, edge = (GREEN, INK) if bit < kept else (PALE, VERMILLION)
+                box(axes, highest - exponent + bit, at, 1, 0.7, face, edge)
+            some = f"{lost} of {PRODUCT} bits are cut" if kept else "nothing arrives"
+            text = some if lost else "all of it arrives"
             write(axes, highest - lowest + 1.4, at + 0.35, text, size=8.5, color=VERMILLION if lost else INK)
-        edge = highest - sum_exponent + FRACTION + 1
-        axes.plot([edge, edge], [y - 0.1, y + 2.8], color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
+        end = highest - sum_exponent + FRACTION + 1
+        axes.plot([end, end], [y - 0.1, y + 2.8], color=INK, linewidth=1.2, linestyle=(0, (4, 2)))
         y += 3.4
     axes.set_xlim(-9.5, highest - lowest + 8)
     axes.set_ylim(y - 0.4, -0.9)
     titles(
         axes,
         "08_warp_specialized in FP8: what of a product arrives in a sum",
-        "Worked out: all that is added is cut 13 bits below the largest of it (dashed). A product of two e4m3 has 8 bits. "
-        "Blue: the sum; green: what arrives; pale: what does not.",
+        "Worked out: all that is added is cut 13 bits below the largest of it (dashed). A product of two e4m3 has 8 bits."
+        " Blue: the sum; green: what arrives; pale: what does not.",
     )
     return figure
