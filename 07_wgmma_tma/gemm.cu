@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_sums(sum);
-  track.mark(Doing::multiply, tiles_k);
+  track.mark(Doing::multiply, tiles_k - 1);
 
   // C's tile, in bf16, through the ring: boxes of 64 columns, swizzled, which stmatrix fills without bank
   // conflicts and TMA stores, as far as they lie inside of C.

@@ -88,7 +88,7 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[slot.stage]), slot.parity ^ 1);
       const int k = t * C::block_k;
       wait_for_a(tiles.row(), k);
-      track.mark(Doing::wait_for_slot, t);
+      const auto free = track.now();
       if (ptx::elect_one()) {
         ptx::mbarrier_arrive_expect_bytes(full,
                                           C::stage_bytes + C::scale_bytes);  // what the peers send included
@@ -112,6 +112,7 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Peers<C> 
         }
       }
       __syncwarp();
+      track.mark(Doing::wait_for_slot, t, free);
       track.mark(Doing::load, t);
       slot.advance();
     }
@@ -179,7 +180,7 @@ __device__ void multiply(float (&sum)[C::rows_each][C::block_n / 8][4], typename
   int before = 0;
   for (int t = 0; t < tiles_k; ++t) {
     ptx::mbarrier_wait(ptx::shared_address(&shared.full[slot.stage]), slot.parity);
-    track.mark(Doing::wait_for_data, t);
+    const auto there = track.now();
     const SharedAddress from_a = ptx::shared_address(shared.ring[slot.stage]);
     const SharedAddress from_b = from_a + C::tile_a;
     const MatrixDescriptor b(from_b, C::box_b, 8 * row, Swizzle::bytes128);
@@ -193,10 +194,11 @@ __device__ void multiply(float (&sum)[C::rows_each][C::block_n / 8][4], typename
       }
     }
     ptx::wgmma_commit_group();
+    track.mark(Doing::wait_for_data, t, there);
     // These products run on; those of the k-tile before are complete, and its slot is free.
     ptx::wgmma_wait_group<1>();
-    track.mark(Doing::multiply, t);
     if (t > 0) slots.release(before);
+    track.mark(Doing::multiply, t);
     before = slot.stage;
     slot.advance();
   }
@@ -210,7 +212,7 @@ __device__ void multiply(float (&sum)[C::rows_each][C::block_n / 8][4], typename
   ptx::wgmma_wait_group<0>();
 #pragma unroll
   for (int i = 0; i < C::rows_each; ++i) ptx::keep_sums(sum[i]);
-  track.mark(Doing::multiply, tiles_k);
+  track.mark(Doing::multiply, tiles_k - 1);
   if (tiles_k > 0) slots.release(before);
 }
 

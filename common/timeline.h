@@ -33,6 +33,7 @@ struct Timeline {
   TimelineSpan* spans;  // `capacity` of each warp
   unsigned* used;       // how many warps there were; those beyond most_warps note nothing
   unsigned most_warps, capacity;
+  unsigned ctas;  // only the first ones' warps note
 };
 
 // The parameters of a kernel that is traced, beside those that it has anyway.

@@ -264,11 +264,17 @@ class Runner {
       const cudaError_t error = buffer.begin(stream);  // as much work as the other has
       return error == cudaSuccess ? c.variant->launch(problem, stream) : error;
     };
+    JsonObject about;
+    about.field("rung", rung_.name).field("problem", Info::name).field("variant", c.variant->name);
+    add_shape(about, shape);
+    add_machine(about, machine_);
     std::string cost;
     if (timed) {
       const auto timings =
           measure({{"plain", plain}, {"traced", traced}}, 1, options_.repeats, options_.launches).timings;
-      cost = cost_text(timings[0].median_us, timings[1].median_us);
+      const double plain_us = timings[0].median_us, traced_us = timings[1].median_us;
+      about.field("plain_us", plain_us).field("traced_us", traced_us);
+      cost = cost_text(plain_us, traced_us);
     }
     workload.poison();
     const std::string doing = std::string(Info::name) + " " + c.variant->name + ", traced";
@@ -277,8 +283,7 @@ class Runner {
     std::string outside;
     if (!workload.verify(outside).passed() || !outside.empty()) c.result.fault = "wrong where it is traced";
     const Recording recording = buffer.read();
-    write_timeline(options_.trace, recording,
-                   std::string(rung_.name) + " " + doing + ", " + shape_text(shape));
+    write_timeline(options_.trace, recording, about);
     progress_.clear();
     notes_ += options_.trace + ": " + summary_of(recording) + cost + "\n";
   }

@@ -7,8 +7,8 @@
 namespace ladder {
 namespace {
 
-// 64 MiB: 132 SMs with three warps that note, and 128 k-tiles of 16 tiles.
-constexpr unsigned most_warps = 1024, capacity = 4096;
+// As many CTAs and spans as a file of a few MB has room for.
+constexpr unsigned most_ctas = 16, most_warps = most_ctas * 8, capacity = 1024;
 
 template <class T>
 void allocate(T*& array, std::size_t count) {
@@ -25,6 +25,7 @@ void copy(std::vector<T>& to, const T* from) {
 TimelineBuffer::TimelineBuffer() {
   view_.most_warps = most_warps;
   view_.capacity = capacity;
+  view_.ctas = most_ctas;
   allocate(view_.used, 1);
   allocate(view_.warps, most_warps);
   allocate(view_.spans, std::size_t{most_warps} * capacity);

@@ -5,9 +5,9 @@
 #include <cstdio>
 #include <fstream>
 #include <map>
+#include <set>
 
 #include "common/harness/failure.h"
-#include "common/harness/report.h"
 
 namespace ladder {
 namespace {
@@ -72,7 +72,7 @@ std::string metadata(const char* name, const TimelineWarp& of, const std::string
 
 }  // namespace
 
-std::string timeline_text(const Recording& recording, const std::string& what) {
+std::string timeline_text(const Recording& recording, const JsonObject& about) {
   const Clocks clocks(recording.warps);
   double first = HUGE_VAL;
   for (const RecordedWarp& each : recording.warps)
@@ -95,20 +95,25 @@ std::string timeline_text(const Recording& recording, const std::string& what) {
           std::to_string(span.what >> 4 & 4095) + ", \"k_tile\": " + std::to_string(span.what >> 16) + "}}");
     }
   }
-  return "{\"otherData\": {\"what\": " + json_string(what) + "},\n\"traceEvents\": [\n" + events + "\n]}\n";
+  return "{\"otherData\": " + about.text() + ",\n\"traceEvents\": [\n" + events + "\n]}\n";
 }
 
-void write_timeline(const std::string& path, const Recording& recording, const std::string& what) {
+void write_timeline(const std::string& path, const Recording& recording, const JsonObject& about) {
   std::ofstream file(path);
-  file << timeline_text(recording, what);
+  file << timeline_text(recording, about);
   file.close();
   if (!file) throw Failure(Exit::cannot_run, "cannot write " + path);
 }
 
 std::string summary_of(const Recording& recording) {
   std::uint64_t spans = 0;
-  for (const RecordedWarp& each : recording.warps) spans += each.spans.size();
-  std::string text = std::to_string(spans) + " spans of " + std::to_string(recording.warps.size()) + " warps";
+  std::set<unsigned> ctas;
+  for (const RecordedWarp& each : recording.warps) {
+    spans += each.spans.size();
+    ctas.insert(each.info.cta);
+  }
+  std::string text = std::to_string(spans) + " spans of " + std::to_string(recording.warps.size()) +
+                     " warps of " + std::to_string(ctas.size()) + " CTAs";
   if (recording.lost_warps) text += "; no room for " + std::to_string(recording.lost_warps) + " more warps";
   if (recording.lost_spans) text += "; no room for " + std::to_string(recording.lost_spans) + " more spans";
   return text;

@@ -11,8 +11,10 @@ import matplotlib.pyplot as plt
 
 import picture_banks
 import picture_four_roles
+import picture_fp8
 import picture_fragments
 import picture_gemm
+import picture_inside
 import picture_norm
 import picture_norm_gemm
 import picture_precision
@@ -219,6 +221,7 @@ PICTURES = {  # worked out
     "layout_07": picture_tma.layout_07,
     "multicast_08": picture_roles.multicast_08,
     "split_08": picture_split.split_08,
+    "fp8_sums_08": picture_fp8.fp8_sums,
     "norm_gemm_08": picture_norm_gemm.norm_gemm_08,
     "memory_map_09": picture_tcgen05.memory_map_09,
     "pair_09": picture_tcgen05.pair_09,
@@ -244,4 +247,7 @@ TRACED = {  # of the traces
 def all_pictures(results: Results) -> dict:
     """File name → figure; without traces, only what needs none."""
     traced = {name: lambda draw=draw: draw(results) for name, draw in TRACED.items()} if results.traces else {}
-    return {**PICTURES, **traced}
+    inside = {
+        f"inside_{rung[:2]}": lambda rung=rung: picture_inside.inside(results, rung) for rung in sorted(results.inside)
+    }
+    return {**PICTURES, **traced, **inside}

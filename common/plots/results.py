@@ -8,7 +8,7 @@ from pathlib import Path
 
 import memory
 
-KINDS = ("run", "roof", "profile", "soak", "trace", "timeline", "simulator_speed")
+KINDS = ("run", "roof", "profile", "soak", "trace", "timeline", "inside", "simulator_speed")
 STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "until", "first", "count") for step in ("copy", "load", "store")},
     **{"commit": ("at", "group"), "wait": ("at", "below"), "barrier": ("at",)},
@@ -136,6 +136,10 @@ def check_record(record) -> None:
         return check_trace(record)
     if record["record"] == "timeline":
         return check_timeline(record)
+    if record["record"] == "inside":
+        for name in ("plain_us", "traced_us"):
+            need(name, number)
+        return check_inside(record)
     if record["record"] == "profile" and not isinstance(record.get("counters"), dict):
         raise ResultError('a profile has no "counters"')
     if record.get("median_us") is None:
@@ -187,6 +191,19 @@ def check_timeline(record: dict) -> None:
         if step.get("group", groups) != groups or step.get("below", 0) > groups:
             raise ResultError(f"a timeline's groups of copies do not follow each other: {step}")
         now, groups = step["at"], groups + (step["step"] == "commit")
+
+
+def check_inside(record: dict) -> None:
+    """Of each warp the bars follow each other."""
+    now = {warp["warp"]: float("-inf") for warp in record.get("warps", [])}
+    if not now or not record.get("bars"):
+        raise ResultError("it has no warps or no bars")
+    for bar in record["bars"]:
+        if len(bar) != 6 or bar[0] not in now:
+            raise ResultError(f"a bar is {bar}")
+        if bar[2] < now[bar[0]] - 0.01:
+            raise ResultError(f"a bar goes back in time: {bar}")
+        now[bar[0]] = bar[2] + bar[3]
 
 
 def where(trace: dict) -> str:
@@ -245,6 +262,7 @@ class Results:
         self.profiles = [record for record in here if record["record"] == "profile"]
         self.soaks = [record for record in here if record["record"] == "soak"]
         self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
+        self.inside = {record["rung"]: record for record in here if record["record"] == "inside"}
         self.traces = [record for record in everything if record["record"] == "trace"]
         self.timelines = [record for record in everything if record["record"] == "timeline"]
 
@@ -265,7 +283,7 @@ class Results:
             key = ("speed", *(record.get(name) for name in ("rung", "cpu", "threads", "checked_and_counted")))
         elif record["record"] == "soak":
             key = ("soak", record["rung"], record["problem"], record["variant"], record["device"])
-        elif record["record"] in ("profile", "timeline"):
+        elif record["record"] in ("profile", "timeline", "inside"):
             names = ("record", "rung", "problem", "variant", "device")
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:

@@ -28,7 +28,8 @@ template <class Parameters>
 class Track {
  public:
   __device__ Track(const Parameters&, Role, bool = true) {}
-  __device__ void mark(Doing, int = 0) {}
+  __device__ unsigned long long now() const { return 0; }
+  __device__ void mark(Doing, int = 0, unsigned long long = 0) {}
   __device__ void next_tile() {}
   __device__ void end() {}
 };
@@ -40,7 +41,8 @@ class Track<Traced<Parameters>> {
   __device__ Track(const Traced<Parameters>& p, Role role, bool notes = true) {
     constexpr int warp_size = 32;
     last_ = clock();
-    if (!notes || threadIdx.x % warp_size != 0) return;
+    const unsigned cta = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    if (!notes || cta >= p.timeline.ctas || threadIdx.x % warp_size != 0) return;
     const unsigned slot = atomicAdd(p.timeline.used, 1);
     if (slot >= p.timeline.most_warps) return;
     warp_ = p.timeline.warps + slot;
@@ -48,14 +50,15 @@ class Track<Traced<Parameters>> {
     capacity_ = p.timeline.capacity;
     warp_->clock[0] = last_;
     warp_->ns[0] = nanoseconds();
-    warp_->cta = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+    warp_->cta = cta;
     warp_->sm = multiprocessor();
     warp_->warp = threadIdx.x / warp_size;
     warp_->role = role;
   }
-  // What the warp has done since the last mark was this, of its present tile.
-  __device__ void mark(Doing doing, int k_tile = 0) {
-    const unsigned long long now = clock();
+  __device__ unsigned long long now() const { return clock(); }
+  // What the warp has done since the last mark, until now or that moment, was this, of its present tile.
+  __device__ void mark(Doing doing, int k_tile = 0) { mark(doing, k_tile, clock()); }
+  __device__ void mark(Doing doing, int k_tile, unsigned long long now) {
     if (count_ < capacity_)
       *reinterpret_cast<uint4*>(spans_ + count_) = make_uint4(
           unsigned(now), unsigned(now >> 32), unsigned(now - last_), describe(doing, tile_, k_tile));

@@ -26,9 +26,9 @@ Recording two_sms() {
 }
 
 TEST(Timeline, ClocksOfSmsBecomeOneTime) {
-  const std::string text = timeline_text(two_sms(), "a \"gemm\"");
+  const std::string text = timeline_text(two_sms(), JsonObject().field("rung", "a \"gemm\""));
   for (const char* line :
-       {R"({"otherData": {"what": "a \"gemm\""},)",
+       {R"({"otherData": {"rung": "a \"gemm\""},)",
         R"({"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": "CTA 7 on SM 30"}})",
         R"({"ph": "M", "name": "thread_name", "pid": 8, "tid": 4, "args": {"name": "consumer, warp 4"}})",
         R"({"ph": "X", "name": "wait for a slot", "pid": 7, "tid": 0, "ts": 0.100, "dur": 0.100, )"
@@ -43,22 +43,22 @@ TEST(Timeline, ClocksOfSmsBecomeOneTime) {
 }
 
 TEST(Timeline, WithoutWarpsItIsEmpty) {
-  EXPECT_EQ(timeline_text({}, "nothing"),
-            "{\"otherData\": {\"what\": \"nothing\"},\n\"traceEvents\": [\n\n]}\n");
+  EXPECT_EQ(timeline_text({}, {}), "{\"otherData\": {},\n\"traceEvents\": [\n\n]}\n");
 }
 
 TEST(Timeline, WhatIsLostIsSaid) {
   Recording recording = two_sms();
-  EXPECT_EQ(summary_of(recording), "4 spans of 2 warps");
+  EXPECT_EQ(summary_of(recording), "4 spans of 2 warps of 2 CTAs");
   recording.lost_warps = 5;
   recording.lost_spans = 7;
-  EXPECT_EQ(summary_of(recording), "4 spans of 2 warps; no room for 5 more warps; no room for 7 more spans");
+  EXPECT_EQ(summary_of(recording),
+            "4 spans of 2 warps of 2 CTAs; no room for 5 more warps; no room for 7 more spans");
   EXPECT_EQ(cost_text(200, 203), "; 203.0 us traced, 200.0 us else (+1.5 %)");
 }
 
 TEST(Timeline, AFileThatCannotBeWrittenIsAnError) {
   try {
-    write_timeline(testing::TempDir() + "no/such/folder/t.json", two_sms(), "a gemm");
+    write_timeline(testing::TempDir() + "no/such/folder/t.json", two_sms(), {});
     FAIL();
   } catch (const Failure& failure) {
     EXPECT_EQ(failure.exit, Exit::cannot_run);

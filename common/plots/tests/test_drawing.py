@@ -12,12 +12,14 @@ try:
     import matplotlib
     import picture_banks
     import picture_four_roles
+    import picture_fp8
     import picture_fragments
     import picture_roles
     import picture_split
     import picture_tcgen05
     import picture_timeline
     import picture_tma
+    import pictures
 except ImportError:
     matplotlib = None
 
@@ -66,6 +68,7 @@ class Drawing(InFolder):
                 "pair_09.svg",
                 "scales_09.svg",
                 "split_08.svg",
+                "fp8_sums_08.svg",
                 "timeline_04.svg",
                 "timeline_07.svg",
                 "timeline_08.svg",
@@ -92,6 +95,7 @@ class Drawing(InFolder):
     def test_pictures_need_no_results_but_some_need_traces(self):
         worked_out = {"layout_07", "memory_map_09", "multicast_08", "pair_09", "scales_09", "split_08", "tiling_02"}
         worked_out |= {"vector_03", "warp_reduction", "norm_gemm_08", "precision_formats", "sparse_metadata"}
+        worked_out |= {"fp8_sums_08"}
         self.assertEqual(set(self.drawn("none")), {f"{name}.svg" for name in worked_out})
         self.write(TRACES)
         drawn = self.drawn("traces")
@@ -201,6 +205,22 @@ class Layouts(InFolder):
         for operand in ("A", "B", "D rows"):
             covered = [first + i for first, count in (part[operand] for part in parts) for i in range(count)]
             self.assertEqual(covered, list(range(256)), operand)
+
+
+@needs_matplotlib
+class Inside(InFolder):
+    def test_it_is_drawn_by_rung(self):
+        record = {"record": "inside", "rung": "08_warp_specialized", "problem": "gemm", "variant": "128x256"}
+        record |= {"m": 64, "n": 64, "k": 64, "device": "Test GPU", "plain_us": 100.0, "traced_us": 103.0}
+        record["warps"] = [{"warp": 0, "name": "producer"}, {"warp": 4, "name": "consumer"}]
+        record["bars"] = [[0, "load", -0.5, 1.0, 0, 3], [4, "multiply", 0.0, 6.0, 0, 3], [4, "store", 6.0, 9.0, 0, 0]]
+        drawings = pictures.all_pictures(self.load([record]))
+        self.assertIn("inside_08", drawings)
+        figure = drawings["inside_08"]()
+        texts = [text.get_text() for text in figure.axes[0].texts]
+        self.assertIn("producer", texts)
+        self.assertIn("3", texts)
+        self.assertNotIn("inside_08", pictures.all_pictures(self.load([])))
 
 
 @needs_matplotlib
@@ -335,6 +355,15 @@ class Timelines(InFolder):
                 self.assertEqual(len({part.to for part in mine}), 1)
             tile = 64 * 64 * 4
             self.assertEqual(picture_split.bytes_received(cluster_k, 0), tile - tile // cluster_k)
+
+    def test_a_product_loses_what_is_cut_below_the_sum(self):
+        for sum_exponent in range(-20, 30):
+            kept, lost = picture_fp8.arrives(sum_exponent, 1)
+            self.assertEqual(kept + lost, picture_fp8.PRODUCT)
+            unit = 2.0 ** (max(sum_exponent, 1) - 13)
+            product = sum(2.0 ** (1 - bit) for bit in range(picture_fp8.PRODUCT))  # all bits set
+            arrived = sum(2.0 ** (1 - bit) for bit in range(kept))
+            self.assertEqual(arrived, product // unit * unit)
 
     def test_eight_rows_of_a_box_meet_all_banks(self):
         for width in (16, 32, 64, 128):

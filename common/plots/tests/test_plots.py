@@ -20,9 +20,10 @@ from records import (  # first: it makes the modules below findable
 
 import links  # noqa: E402
 import memory  # noqa: E402
+import picture_inside  # noqa: E402
 import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
-from test_drawing import Drawing, Layouts, Timelines  # noqa: E402, F401 (run with the others)
+from test_drawing import Drawing, Inside, Layouts, Timelines  # noqa: E402, F401 (run with the others)
 from test_recording import Recorded  # noqa: E402, F401
 from test_precisions import Precisions  # noqa: E402, F401
 from values import evaluate, figure, percent  # noqa: E402
@@ -387,6 +388,32 @@ class Traces(InFolder):
                 self.load([{**timeline, "steps": broken}])
         with self.assertRaisesRegex(ResultError, "no timeline of 04_cp_async gemm nothing"):
             self.load([timeline]).timeline("04_cp_async", "gemm", "nothing")
+
+    def test_what_warps_noted_is_cut_to_what_is_drawn(self):
+        def event(warp, what, begin, cta=0):
+            args = {"tile": 0, "k_tile": 3}
+            return {"ph": "X", "name": what, "pid": cta, "tid": warp, "ts": begin, "dur": 1.0, "args": args}
+
+        names = [
+            {"ph": "M", "name": "thread_name", "pid": 0, "tid": warp, "args": {"name": f"warp {warp}"}} for warp in (4, 0)
+        ]
+        about = {"rung": "08_warp_specialized", "problem": "gemm", "variant": "128x256", "device": "GPU", "sm_count": 1}
+        about |= {"m": 64, "n": 64, "k": 64, "plain_us": 100.0, "traced_us": 103.0}
+        bars = [event(0, "load", 1.0), event(0, "load", 18.0), event(4, "store", 20.0), event(4, "store", 40.0)]
+        trace = {"otherData": about, "traceEvents": names + bars + [event(4, "store", 20.0, cta=1)]}
+        record = picture_inside.part_of(trace)
+        self.assertEqual([warp["warp"] for warp in record["warps"]], [0, 4])
+        self.assertEqual(record["bars"], [[0, "load", 4.0, 1.0, 0, 3], [4, "store", 6.0, 1.0, 0, 3]])
+        self.assertNotIn("sm_count", record)
+        self.assertEqual(self.load([record]).inside["08_warp_specialized"]["traced_us"], 103.0)
+        back = [[0, "load", 4.0, 1.0, 0, 3], [0, "load", 3.0, 1.0, 0, 3]]
+        for broken in ({"bars": []}, {"warps": []}, {"bars": [[7, "load", 1.0, 1.0, 0, 3]]}, {"bars": back}):
+            with self.assertRaises(ResultError):
+                self.load([{**record, **broken}])
+        with self.assertRaisesRegex(ResultError, "no timeline of a GPU: it does not say plain_us, traced_us"):
+            picture_inside.part_of({**trace, "otherData": {k: v for k, v in about.items() if not k.endswith("_us")}})
+        with self.assertRaisesRegex(ResultError, "stores nothing"):
+            picture_inside.part_of({**trace, "traceEvents": names + bars[:2]})
 
     def test_an_access_is_found_by_what_it_is(self):
         results = self.load(TRACES)

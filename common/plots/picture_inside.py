@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""What the warps of one CTA do, as they noted it themselves on a GPU: a rung's --trace.
+
+picture_inside.py TRACE >> docs/results/timelines.jsonl    of a file that --trace wrote, the part that is drawn
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from results import DIMENSIONS, ResultError, Results, shape_of
+
+AROUND = 6.0  # microseconds shown before the first store of a tile, and after it
+LOOKS = {  # what a warp does → face, hatch
+    "wait for a slot": ("#F4F4F4", None),
+    "load": ("#0072B2", None),
+    "wait for data": ("#F4F4F4", "////"),
+    "convert": ("#CC79A7", None),
+    "multiply": ("#4DAF8C", None),
+    "store": ("#E69F00", None),
+}
+ABOUT = ("rung", "problem", "variant", "device", "plain_us", "traced_us")
+
+
+def part_of(trace: dict) -> dict:
+    """The record of CTA 0: its bars, (warp, what, begin, duration, tile, k-tile), around its first store."""
+    about = trace.get("otherData", {})
+    missing = [name for name in ABOUT if name not in about]
+    if missing:
+        raise ResultError(f"no timeline of a GPU: it does not say {', '.join(missing)}")
+    events = [event for event in trace["traceEvents"] if event["pid"] == 0]
+    roles = {event["tid"]: event["args"]["name"] for event in events if event["name"] == "thread_name"}
+    bars = [event for event in events if event["ph"] == "X"]
+    stores = [bar["ts"] for bar in bars if bar["name"] == "store"]
+    if not stores:
+        raise ResultError("CTA 0 stores nothing")
+    begin, end = min(stores) - AROUND, min(stores) + AROUND
+    record = {"record": "inside", **{name: about[name] for name in (*ABOUT, *DIMENSIONS[about["problem"]])}}
+    record["warps"] = [{"warp": warp, "name": name} for warp, name in sorted(roles.items())]
+    record["bars"] = [
+        [bar["tid"], bar["name"], round(bar["ts"] - begin, 3), bar["dur"], bar["args"]["tile"], bar["args"]["k_tile"]]
+        for bar in bars
+        if bar["ts"] + bar["dur"] > begin and bar["ts"] < end
+    ]
+    return record
+
+
+def inside(results: Results, rung: str):
+    import matplotlib.pyplot as plt
+    from matplotlib.patches import Patch
+    from style import FAINT, INK, box, titles, write
+
+    record = results.inside[rung]
+    end = 2 * AROUND
+    rows = {warp["warp"]: number for number, warp in enumerate(record["warps"])}
+    figure, axes = plt.subplots(figsize=(13, 1.6 + 0.75 * len(rows)))
+    for warp in record["warps"]:
+        y = rows[warp["warp"]]
+        write(axes, -end * 0.008, y + 0.4, warp["name"], size=9, ha="right")
+        axes.plot([0, end], [y + 0.9, y + 0.9], color=FAINT, linewidth=0.5, zorder=0)
+    for warp, what, begin, duration, _, k_tile in record["bars"]:
+        face, hatch = LOOKS[what]
+        first, last = max(begin, 0), min(begin + duration, end)
+        edge = FAINT if what.startswith("wait") else INK
+        box(axes, first, rows[warp], last - first, 0.8, face, edge, 0.5, hatch=hatch, zorder=2)
+        if what == "multiply" and last - first > end * 0.02:
+            write(axes, (first + last) / 2, rows[warp] + 0.4, k_tile, size=8, ha="center", zorder=3)
+    axes.set_xlim(0, end)
+    axes.set_ylim(len(rows), -0.3)
+    axes.set_yticks([])
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
+    axes.set_xlabel("µs")
+    used = {bar[1] for bar in record["bars"]}
+    looks = [
+        Patch(facecolor=face, edgecolor=INK, hatch=hatch, label=what)
+        for what, (face, hatch) in LOOKS.items()
+        if what in used
+    ]
+    axes.legend(
+        handles=looks, loc="upper center", bbox_to_anchor=(0.5, -0.6 / len(rows)), ncols=6, frameon=False, fontsize=9
+    )
+    shape = shape_of(record).replace("x", "×")
+    cost = (record["traced_us"] / record["plain_us"] - 1) * 100
+    titles(
+        axes,
+        f"{rung}: what the warps of a CTA do, as they note it",
+        f"{record['variant']}, {record['problem']} {shape}, {record['device']}, around the first tile's store. In a bar: "
+        f"the k-tile whose products are asked for, while those before run. Noting it takes {cost:.1f} % of the time.",
+    )
+    return figure
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    try:
+        print(json.dumps(part_of(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")))))
+    except ResultError as error:
+        sys.exit(f"{sys.argv[1]}: {error}")
