@@ -16,7 +16,7 @@
 #include "common/harness/report.h"
 #include "common/harness/rotation.h"
 #include "common/harness/soak.h"
-#include "common/harness/timeline.h"
+#include "common/harness/trace.h"
 #include "common/harness/workload.h"
 
 namespace ladder {
@@ -250,42 +250,16 @@ class Runner {
     }
   }
 
-  // What its warps do, in a launch whose result is checked, and what noting it costs.
+  // What its warps do, and what noting it costs.
   void trace(Candidate& c, const Problem& shape, Workload<Problem>& workload, bool timed) {
     show(shape, std::string("tracing ") + c.variant->name);
-    workload.choose(*c.variant);
-    const Problem problem = workload.problem(0);
-    const TimelineBuffer buffer;
-    const auto traced = [&](int, cudaStream_t stream) {
-      const cudaError_t error = buffer.begin(stream);
-      return error == cudaSuccess ? c.variant->traced(problem, buffer.view(), stream) : error;
-    };
-    const auto plain = [&](int, cudaStream_t stream) {
-      const cudaError_t error = buffer.begin(stream);  // as much work as the other has
-      return error == cudaSuccess ? c.variant->launch(problem, stream) : error;
-    };
     JsonObject about;
     about.field("rung", rung_.name).field("problem", Info::name).field("variant", c.variant->name);
     add_shape(about, shape);
     add_machine(about, machine_);
-    std::string cost;
-    if (timed) {
-      const auto timings =
-          measure({{"plain", plain}, {"traced", traced}}, 1, options_.repeats, options_.launches).timings;
-      const double plain_us = timings[0].median_us, traced_us = timings[1].median_us;
-      about.field("plain_us", plain_us).field("traced_us", traced_us);
-      cost = cost_text(plain_us, traced_us);
-    }
-    workload.poison();
-    const std::string doing = std::string(Info::name) + " " + c.variant->name + ", traced";
-    check(traced(0, nullptr), doing);
-    check(cudaDeviceSynchronize(), doing);
-    std::string outside;
-    if (!workload.verify(outside).passed() || !outside.empty()) c.result.fault = "wrong where it is traced";
-    const Recording recording = buffer.read();
-    write_timeline(options_.trace, recording, about);
+    const Traceable<Problem> traceable{*c.variant, workload, timed, options_.repeats, options_.launches};
+    notes_ += write_trace(traceable, options_.trace, about, c.result.fault) + "\n";
     progress_.clear();
-    notes_ += options_.trace + ": " + summary_of(recording) + cost + "\n";
   }
 
   static void add_shape(JsonObject& o, const Gemm& p) { o.field("m", p.m).field("n", p.n).field("k", p.k); }
