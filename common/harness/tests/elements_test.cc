@@ -74,6 +74,48 @@ TEST(Verifier, ReportsAnyErrorWhereNoneIsAllowed) {
   EXPECT_DOUBLE_EQ(v.bound, 0);
 }
 
+// --- Other types of output -----------------------------------------------------------------------
+
+template <class T>
+Verdict check_as(T got, Expected expected) {
+  return check_elements<T>("out", std::vector<T>{got}, 0, 1, [&](std::uint64_t) { return expected; });
+}
+
+TEST(OtherTypes, F16OverflowsAt65520) {
+  const __half infinite = __float2half_rn(70000.0f), largest = __float2half_rn(65504.0f);
+  EXPECT_TRUE(check_as(infinite, {65520, 0}).passed());
+  EXPECT_FALSE(check_as(infinite, {65519, 0}).passed());
+  EXPECT_TRUE(check_as(largest, {65519, 0}).passed());
+  EXPECT_TRUE(check_as(infinite, {65000, 600}).passed()) << "where the slack reaches that far";
+  EXPECT_FALSE(check_as(__float2half_rn(std::nanf("")), {1, 1}).passed());
+  EXPECT_FALSE(check_as(__float2half_rn(1 + 0x1p-10f), {1, 0}).passed());
+}
+
+TEST(OtherTypes, Fp32HasOneRightAnswerWithoutSlack) {
+  EXPECT_TRUE(check_as(1.0f, {1, 0}).passed());
+  EXPECT_FALSE(check_as(std::nextafter(1.0f, 2.0f), {1, 0}).passed());
+  EXPECT_TRUE(check_as(std::nextafter(1.0f, 2.0f), {1, 0x1p-22}).passed());
+}
+
+TEST(OtherTypes, WholeNumbersAreExact) {
+  EXPECT_TRUE(check_as(std::int32_t(-2147479552), {-2147479552.0, 0}).passed());
+  EXPECT_FALSE(check_as(std::int32_t(-2147479551), {-2147479552.0, 0}).passed());
+  EXPECT_FALSE(check_as(std::int32_t(0x80808080u), {-2139000000.0, 0}).passed()) << "what was never written";
+}
+
+TEST(OtherTypes, TheSlackIsOfWhatSumsAreKeptIn) {
+  EXPECT_EQ(accumulation_slack(Precision::s8, 4096, 64, 64), 0);
+  EXPECT_EQ(accumulation_slack(Precision::tf32, 8, 1, 1), 0x1p-20);
+  EXPECT_EQ(accumulation_slack(Precision::f16, 8, 1, 1), 0x1p-20);
+  EXPECT_EQ(accumulation_slack(Precision::f16_f16, 8, 1, 1), 0x1p-8);
+  EXPECT_GT(accumulation_slack(Precision::fp8, 8, 1, 1), 0x1p-10);
+  EXPECT_EQ(exact_bits(Precision::bf16), 24);
+  EXPECT_EQ(exact_bits(Precision::f16), 24);
+  EXPECT_EQ(exact_bits(Precision::f16_f16), 11);
+  EXPECT_EQ(exact_bits(Precision::fp8), 13);
+  EXPECT_EQ(exact_bits(Precision::s8), 31);
+}
+
 // --- Verdict::add and the slices of a check ------------------------------------------------------
 
 Verdict right_ones() {
