@@ -56,7 +56,7 @@ def fp8_sums():
     titles(
         axes,
         "08_warp_specialized in FP8: what of a product arrives in a sum",
-        "Worked out: all that is added is cut 13 bits below the largest of it (dashed). A product of two e4m3 has 8 bits."
-        " Blue: the sum; green: what arrives; pale: what does not.",
+        "Worked out: all that is added is cut 13 bits below the largest of it (dashed). A product of two e4m3 has 8"
+        " bits. Blue: the sum; green: what arrives; pale: what does not.",
     )
     return figure
