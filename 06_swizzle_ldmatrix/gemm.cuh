@@ -59,12 +59,12 @@ struct Config {
   static constexpr int warps_m = block_m / Type::warp_m, warps_n = block_n / 64,
                        threads = warp_size * warps_m * warps_n;
   static constexpr int warp_m = block_m / warps_m,
-                       warp_n = block_n / warps_n;  // 64 x 64: 128 registers of sums
+                       warp_n = block_n / warps_n;  // 64 x 64 (fp8: 32 x 64): 128 registers of sums
   static constexpr int mmas_m = warp_m / mma_m, mmas_n = warp_n / mma_n, steps = 128 / mma_bytes;
   static constexpr int pad = tricks.rows == Rows::padded ? chunk_bytes : 0;
-  // Bytes of a row in shared memory. B's rows run along n, as in memory, or along k.
   // An mma along k takes one matrix of 16 rows of B, or two.
   static constexpr int k16s = Type::sparse ? 2 : 1;
+  // Bytes of a row in shared memory. B's rows run along n, as in memory, or along k.
   static constexpr int row_a = 128 + pad,
                        row_b = (Type::k_major_b ? 128 : block_n * int(sizeof(Element))) + pad;
   static constexpr int rows_b = Type::k_major_b ? block_n : block_k;
