@@ -48,15 +48,28 @@ def flops(record: dict) -> float:
     return 5.0 * record["rows"] * record["cols"]
 
 
+def quantised_bytes(precision: str, rows: int, cols: int) -> int:
+    """Of a matrix's elements and scales, as QuantisedLayout (common/precision.h) has them."""
+    if precision == "bf16":
+        return 2 * rows * cols
+    if precision == "fp8_block":
+        return rows * -(-cols // 16) * 16 + 4 * -(-cols // 128) * -(-rows // 4) * 4
+    bits, block = {"fp8": (8, 0), "mxfp8": (8, 32), "nvfp4": (4, 16)}[precision]
+    tiles = -(-rows // 128) * -(-(cols // block) // 4) if block else 0
+    return rows * -(-cols * bits // 128) * 16 + 512 * tiles
+
+
 def compulsory_bytes(record: dict) -> float:
-    """bf16 bytes that must cross the memory bus: every input read once, every output written once."""
+    """Bytes that must cross the memory bus: every input read once, every output written once. bf16, but for a
+    norm's y of another precision."""
     if record["problem"] == "gemm":
         m, n, k = record["m"], record["n"], record["k"]
         return 2.0 * (m * k + k * n + m * n)
-    norm = 4 * record["rows"] * record["cols"] + record["cols"]
+    rows, cols = record["rows"], record["cols"]
+    without_y = 2 * (3 * rows * cols + cols)
     if record["problem"] == "fused_norm":
-        return 2.0 * norm
-    return 2.0 * (norm - record["rows"] * record["cols"] + (record["rows"] + record["cols"]) * record["n"])  # no y
+        return float(without_y + quantised_bytes(record.get("precision", "bf16"), rows, cols))
+    return without_y + 2.0 * (rows + cols) * record["n"]
 
 
 def score(record: dict) -> float:
@@ -256,8 +269,9 @@ class Results:
         here = [record for record in measured if record["device"] == self.device]
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
         timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
-        self.runs = [record for record in timed if "launches" not in record and "type" not in record]
         self.typed = [record for record in timed if "type" in record]  # run with --type: the precision ladder
+        # Those in bf16 are there for the ladder, at its own shapes and moment; others are variants like any.
+        self.runs = [record for record in timed if "launches" not in record and record.get("type") != "bf16"]
         self.chains = [record for record in timed if "launches" in record]  # launches in a row, stream or graph
         self.profiles = [record for record in here if record["record"] == "profile"]
         self.soaks = [record for record in here if record["record"] == "soak"]
