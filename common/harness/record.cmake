@@ -4,6 +4,7 @@
 # course's sizes, a sweep over sizes, and the hardware's counters, in build/record/results.jsonl; the simulator's counters
 # in build/record/simulator.jsonl (record_simulator.cmake). The files in docs/results were made by these two and nothing
 # else.
+cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" rungs "${RUNGS}")
 string(REPLACE "," ";" norm_gemm_rungs "${NORM_GEMM}")
 file(REMOVE_RECURSE ${OUT})

@@ -3,6 +3,7 @@
 # The simulator's counters of every variant of every rung, in build/record/simulator.jsonl, at the sizes at which
 # profile.py reads the hardware's; and in build/record/traces.jsonl the memory accesses that the chapters' pictures are
 # drawn from. It needs no GPU.
+cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" rungs "${RUNGS}")
 string(REPLACE "," ";" norm_gemm_rungs "${NORM_GEMM}")
 file(MAKE_DIRECTORY ${OUT})
