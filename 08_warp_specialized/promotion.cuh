@@ -9,7 +9,8 @@ namespace ladder::rung_08 {
 
 // sum += part · the scale of its row, or 1. A thread has two rows, 8 apart.
 template <bool scaled, int columns>
-__device__ __forceinline__ void promote(float (&sum)[columns][4], const float (&part)[columns][4], const float (&scales)[2]) {
+__device__ __forceinline__ void promote(float (&sum)[columns][4], const float (&part)[columns][4],
+                                        const float (&scales)[2]) {
 #pragma unroll
   for (int j = 0; j < columns; ++j)
 #pragma unroll

@@ -164,7 +164,7 @@ def banks_03(results: Results):
     return banks(
         [
             kernel("store to tile_a, 4 bytes: one of 8, transposing", "st.shared", "tile_a"),
-            kernel("store to tile_b, 16 bytes: one of 2", "st.shared.v4", "to[0]"),
+            kernel("store to tile_b, 16 bytes: one of 2", "st.shared.v4", "to[j / 4]"),
             kernel("read of tile_a, 16 bytes", "ld.shared", "tile_a"),
             kernel("read of tile_b, 16 bytes", "ld.shared", "tile_b"),
         ],
