@@ -9,9 +9,15 @@ ROWS, COLUMNS = 1024, 1024  # of C, where k grows
 
 
 def of_shape(results: Results, shape: str) -> list:
-    """From many bits to few; of one type, from the lowest rung up."""
-    runs = [run for run in results.typed if run["problem"] == "gemm" and shape_of(run) == shape]
-    return sorted(runs, key=lambda run: (ORDER.index(run["type"]), run["rung"]))
+    """From many bits to few; of one type, from the lowest rung up. Of a rung's variants in a type the last one, which
+    --type takes; --ablate takes them all."""
+    taken = {}
+    for run in results.typed:
+        if run["problem"] == "gemm" and shape_of(run) == shape:
+            key = (ORDER.index(run["type"]), run["rung"])
+            if key not in taken or run["variant_index"] >= taken[key]["variant_index"]:
+                taken[key] = run
+    return [taken[key] for key in sorted(taken)]
 
 
 def growing(results: Results) -> dict:
