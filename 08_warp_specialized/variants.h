@@ -104,6 +104,7 @@ cudaError_t fused_norm_ring_3_stages(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_persistent(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_interleaved(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_late_start(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_no_clusters(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_fp8_block(const FusedNorm& p, cudaStream_t stream);
