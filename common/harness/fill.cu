@@ -33,7 +33,7 @@ __global__ void fill_kernel(T* out, std::uint64_t count, Distribution d, std::ui
       value = float(int(bits % (2 * d.limit + 1)) - d.limit);
       if (d.kind == Distribution::Kind::blocks) {
         const std::uint64_t row = i / d.cols, col = i % d.cols;
-        if (row % d.block_rows == 0 && col % d.block_cols == 0) value = float(d.first);
+        if (row % d.block_rows == d.row && col % d.block_cols == d.col) value = float(d.largest);
         const std::uint64_t block = (row / d.block_rows << 32) + col / d.block_cols;
         value = ldexpf(value, d.lowest + int(mix(mix(~seed) + block) % (d.spread + 1)));
       }

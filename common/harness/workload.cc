@@ -77,8 +77,8 @@ void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, c
 //
 // And one of fp8_block or fp8_tensor a 448th: of 7 times a power of two it is a power of two. So each block
 // of fp8_block has a 7, and sums of it stay below 128 · 7 · 7 < 2^13; beyond it they are added in fp32, where
-// the powers of two may differ by as much as there are bits left. In fp8_tensor each matrix has one 7.
-// Without its scale all of that A would round to 0, and of B to 448.
+// the powers of two may differ by as much as there are bits left. In fp8_tensor each matrix has one 7, at its
+// end. Without their scales all of that A would be 0, and of that B 0 or ±448.
 std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
   using Kind = Distribution::Kind;
   constexpr int seven = 7;
@@ -90,7 +90,7 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
     if (left < 1) return {a, b};
     a = {.kind = Kind::blocks,
          .limit = seven,
-         .first = seven,
+         .largest = seven,
          .spread = std::min(3, std::ilogb(left) / 2),
          .cols = shape_.k,
          .block_rows = 1,
@@ -106,17 +106,19 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
   if (limit == 0) return {a, b};
   a = b = {.kind = Kind::integer, .limit = limit};
   if (tensor) {
-    auto whole = [&](int rows, int cols, int exponent) {
+    auto whole = [&](int rows, int cols, int content_rows, int content_cols, int exponent) {
       return Distribution{.kind = Kind::blocks,
                           .limit = limit,
-                          .first = seven,
+                          .largest = seven,
                           .lowest = exponent,
                           .cols = cols,
                           .block_rows = rows,
-                          .block_cols = cols};
+                          .block_cols = cols,
+                          .row = content_rows - 1,
+                          .col = content_cols - 1};
     };
-    a = whole(shape_.m, shape_.k, -14);
-    b = whole(shape_.k, shape_.n, 12);
+    a = whole(shape_.m, shape_.k, content_.m, content_.k, -14);
+    b = whole(shape_.k, shape_.n, content_.k, content_.n, 12);
   }
   return {a, b};
 }

@@ -149,6 +149,44 @@ TEST(Types, ScalesOfBlocksAreOfRowsInAAndOfSquaresInB) {
     }
 }
 
+TEST(Types, OfTwoInFp8EachMayBeE5m2) {
+  auto of_b = [](Precision precision, float x) {
+    std::vector<float> matrix{x};
+    round_matrix(precision, Factor::b, matrix, 1, 1);
+    return matrix[0];
+  };
+  constexpr float x = 1.125f;  // a number of e4m3, and in e5m2 in the middle between two
+  EXPECT_EQ(rounded(Precision::fp8_e4m3_e5m2, x), x);
+  EXPECT_EQ(of_b(Precision::fp8_e4m3_e5m2, x), 1);
+  EXPECT_EQ(rounded(Precision::fp8_e5m2_e5m2, x), 1);
+  EXPECT_EQ(of_b(Precision::fp8_e5m2_e5m2, x), 1);
+  EXPECT_EQ(of_b(Precision::fp8_e5m2, x), x);
+}
+
+TEST(Types, OfFp8TensorShareOneScale) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(scale_of(Precision::fp8_tensor, 7), 1.0f / 64);
+  EXPECT_EQ(scale_of(Precision::fp8_tensor, 0), 1);
+  EXPECT_EQ(scale_of(Precision::fp8_tensor, 0x1p-149f), 1);
+  for (const Factor factor : {Factor::a, Factor::b}) {
+    std::vector<float> matrix(200 * 300, 1);
+    matrix[150 * 300 + 7] = -448 * 3;
+    matrix[9] = nan;
+    round_matrix(Precision::fp8_tensor, factor, matrix, 200, 300);
+    EXPECT_EQ(matrix[150 * 300 + 7], -448 * 3);
+    EXPECT_TRUE(std::isnan(matrix[9]));
+    EXPECT_EQ(matrix[0],
+              3 * rounded_element(Precision::fp8, 1.0f / 3, 1));  // not 1: it is far from the largest
+
+    std::vector<float> zeros(6), with_infinity{1, 2, infinity, -4};
+    round_matrix(Precision::fp8_tensor, factor, zeros, 2, 3);
+    EXPECT_EQ(zeros, std::vector<float>(6));
+    round_matrix(Precision::fp8_tensor, factor, with_infinity, 2, 2);
+    for (const float x : with_infinity) EXPECT_TRUE(std::isnan(x));
+  }
+}
+
 TEST(Matrices, BlocksRunAlongRowsOrDownColumns) {
   constexpr int rows = 64, cols = 32;
   std::mt19937 random(3);
