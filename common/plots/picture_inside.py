@@ -62,8 +62,7 @@ def part_of(trace: dict) -> dict:
 
 def inside(results: Results, rung: str):
     import matplotlib.pyplot as plt
-    from matplotlib.patches import Patch
-    from style import FAINT, INK, box, titles, write
+    from style import FAINT, INK, bar_legend, box, time_axis, titles, write
 
     record = results.inside[rung]
     whole = is_whole(record["warps"])
@@ -81,21 +80,9 @@ def inside(results: Results, rung: str):
         box(axes, first, rows[warp], last - first, 0.8, face, edge, 0.5, hatch=hatch, zorder=2)
         if what == "multiply" and last - first > end * 0.02:
             write(axes, (first + last) / 2, rows[warp] + 0.4, k_tile, size=8, ha="center", zorder=3)
-    axes.set_xlim(0, end)
-    axes.set_ylim(len(rows), -0.3)
-    axes.set_yticks([])
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
-    axes.set_xlabel("µs")
+    time_axis(axes, end, (len(rows), -0.3), "µs")
     used = {bar[1] for bar in record["bars"]}
-    looks = [
-        Patch(facecolor=face, edgecolor=INK, hatch=hatch, label=what)
-        for what, (face, hatch) in LOOKS.items()
-        if what in used
-    ]
-    axes.legend(
-        handles=looks, loc="upper center", bbox_to_anchor=(0.5, -0.6 / len(rows)), ncols=6, frameon=False, fontsize=9
-    )
+    bar_legend(axes, {what: look for what, look in LOOKS.items() if what in used}, 0.6 / len(rows), columns=6)
     shape = shape_of(record).replace("x", "×")
     part = "around the first tile's store. In a bar: the k-tile whose products are asked for, while those before run"
     if whole:
