@@ -1,5 +1,5 @@
 // FP8 where the harness does not look: the norm and the gemm as a chain of layers, sums that are too long,
-// and what scales are for, on the simulator.
+// and what scales are for.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -13,7 +13,6 @@
 #include "08_warp_specialized/variants.h"
 #include "common/harness/precision.h"
 #include "common/harness/reference.h"
-#include "common/simulator/settings.h"
 
 namespace ladder {
 namespace {
@@ -55,8 +54,6 @@ HostMatrix numbers(int rows, int cols, int seed) {
 // The norm and the gemm as a chain of layers has them: y in e4m3 with its scales, stored by one kernel, is
 // the A of the next, and nobody repacks it.
 TEST(Fp8, NormThenGemm) {
-  simulator::settings().device = "h200";
-  simulator::settings().checks = simulator::Checks::fail;
   constexpr Precision precision = Precision::fp8_block;
   constexpr int m = 150, n = 136, k = 424;  // ragged in every way; the last block of a row is shorter
 
@@ -127,8 +124,6 @@ using Launch = cudaError_t (*)(const Gemm&, cudaStream_t);
 template <Precision precision>
 std::vector<float> product(Launch launch, int m, int n, int k, const std::vector<float>& a,
                            const std::vector<float>& b) {
-  simulator::settings().device = "h200";
-  simulator::settings().checks = simulator::Checks::fail;
   const OnDevice<float> a_on_device(a), b_on_device(b);
   const OnDevice<__nv_bfloat16> c(HostMatrix(m * n));
   Gemm gemm{.m = m, .n = n, .k = k, .a = nullptr, .b = nullptr, .c = c.data};
