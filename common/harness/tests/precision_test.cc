@@ -187,6 +187,34 @@ TEST(Types, OfFp8TensorShareOneScale) {
   }
 }
 
+// Of a matrix of N(0, 1) that ends with `last`: the error of the others, as a root mean square.
+float error_beside(float last, Precision precision, Factor factor) {
+  constexpr int lines = 256;
+  std::mt19937 random(6);
+  std::normal_distribution<float> normal;
+  std::vector<float> matrix(lines * lines);
+  for (float& x : matrix) x = normal(random);
+  matrix.back() = last;
+  std::vector<float> rounded_matrix = matrix;
+  round_matrix(precision, factor, rounded_matrix, lines, lines);
+  double squares = 0;
+  for (std::size_t i = 0; i + 1 < matrix.size(); ++i) squares += std::pow(rounded_matrix[i] - matrix[i], 2);
+  return float(std::sqrt(squares / double(matrix.size())));
+}
+
+// 448 · 512 makes a scale of 512, and e4m3's smallest number a one: the others become whole numbers. In
+// blocks that is what becomes of its own block alone: 127 elements of A, a quarter of this B.
+TEST(Types, AnOutlierCostsOthersWhatShareItsScale) {
+  constexpr float outlier = 448 * 512, whole = 0.289f, e4m3 = 0.0265f;  // 1/sqrt(12); e4m3's own
+  for (const Factor factor : {Factor::a, Factor::b}) {
+    for (const Precision precision : {Precision::fp8, Precision::fp8_tensor, Precision::fp8_block})
+      EXPECT_NEAR(error_beside(1, precision, factor), e4m3, 0.001f);
+    EXPECT_NEAR(error_beside(outlier, Precision::fp8_tensor, factor), whole, 0.003f);
+  }
+  EXPECT_NEAR(error_beside(outlier, Precision::fp8_block, Factor::a), e4m3, 0.003f);
+  EXPECT_NEAR(error_beside(outlier, Precision::fp8_block, Factor::b), whole / 2, 0.005f);
+}
+
 TEST(Matrices, BlocksRunAlongRowsOrDownColumns) {
   constexpr int rows = 64, cols = 32;
   std::mt19937 random(3);
