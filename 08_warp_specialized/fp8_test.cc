@@ -204,16 +204,19 @@ TEST_P(Fp8Tensor, ZerosHaveAScale) {
   EXPECT_EQ(of_tensors(a, std::vector<float>(k * n, 0x1p-149f)), zeros);  // no 448th in fp32
 }
 
+// Among numbers, and among zeros, which alone would have no scale.
 TEST_P(Fp8Tensor, NanStaysWhereItIs) {
-  std::vector<float> with = a, without = a;
-  with[7 * k + 200] = std::numeric_limits<float>::quiet_NaN();
-  without[7 * k + 200] = 0;
-  const std::vector<float> c = of_tensors(with, b), right = of_tensors(without, b);
-  for (int i = 0; i < m * n; ++i) {
-    if (i / n == 7) {
-      EXPECT_TRUE(std::isnan(c[i])) << i;
-    } else {
-      EXPECT_EQ(c[i], right[i]) << i;
+  for (const std::vector<float>& numbers_of_a : {a, std::vector<float>(m * k)}) {
+    std::vector<float> with = numbers_of_a, without = numbers_of_a;
+    with[7 * k + 200] = std::numeric_limits<float>::quiet_NaN();
+    without[7 * k + 200] = 0;
+    const std::vector<float> c = of_tensors(with, b), right = of_tensors(without, b);
+    for (int i = 0; i < m * n; ++i) {
+      if (i / n == 7) {
+        EXPECT_TRUE(std::isnan(c[i])) << i;
+      } else {
+        EXPECT_EQ(c[i], right[i]) << i;
+      }
     }
   }
 }
