@@ -43,6 +43,10 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
   extern __shared__ __align__(128) unsigned char shared[];
   const SharedAddress ring_a = ptx::shared_address(shared), ring_b = ring_a + C::tile_a;
   const int tiles = tiles_m * tiles_n;
+  // A stage is told by where in the ring it begins, in bytes.
+  auto after = [](SharedAddress stage) {
+    return stage + C::stage_bytes == C::shared_bytes ? 0 : stage + C::stage_bytes;
+  };
 
   // Global -> shared. A thread's copies go to the same chunk of every row of its, and from a pointer that
   // moves on by a k-tile at a time. Past the edges of A and B they are zeros, also past the end of k and when
@@ -56,7 +60,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
   const std::size_t pass_a = std::size_t(C::pass_rows) * stored_k;  // from a pass to the next
   const std::size_t pass_b = std::size_t(C::pass_rows) * (Type::k_major_b ? p.k : p.n);
   int rows_left, cols_left, k_left;  // of A, of B, and of k, from where the next copies are from
-  int fill = 0;                      // the stage they fill
+  SharedAddress fill = 0;            // the stage they fill
   auto copy_for = [&](int index) {   // this tile of C
     k_left = 0;
     if (index >= tiles) return;
@@ -78,24 +82,23 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
       if (c < C::passes_a) {
         const bool inside =
             c * C::pass_rows < rows_left && copy_chunk * C::vector * (Type::sparse ? 2 : 1) < k_left;
-        ptx::cp_async_16(to_a + fill * C::stage_bytes + c * C::pass_rows * C::row_a, from_a + c * pass_a,
-                         inside ? 16 : 0);
+        ptx::cp_async_16(to_a + fill + c * C::pass_rows * C::row_a, from_a + c * pass_a, inside ? 16 : 0);
       } else {
         const int v = (c - C::passes_a) / C::across_b, x = (c - C::passes_a) % C::across_b;
         const bool inside = Type::k_major_b ? v * C::pass_rows < cols_left && copy_chunk * C::vector < k_left
                                             : copy_row + v * C::pass_rows < k_left && x * 64 < cols_left;
-        ptx::cp_async_16(to_b + fill * C::stage_bytes + v * C::pass_rows * C::row_b + x * 128,
-                         from_b + v * pass_b + x * 64, inside ? 16 : 0);
+        ptx::cp_async_16(to_b + fill + v * C::pass_rows * C::row_b + x * 128, from_b + v * pass_b + x * 64,
+                         inside ? 16 : 0);
       }
     }
     if constexpr (Type::sparse) {  // a chunk a thread: of 16 rows there are 16 for the k-tile
       if (last == C::copies)
-        ptx::cp_async_16(ring_a + fill * C::stage_bytes + C::tile_a + C::tile_b + threadIdx.x * chunk_bytes,
-                         from_metadata, k_left > 0 ? 16 : 0);
+        ptx::cp_async_16(ring_a + fill + C::tile_a + C::tile_b + threadIdx.x * chunk_bytes, from_metadata,
+                         k_left > 0 ? 16 : 0);
     }
   };
   auto next_copy = [&] {
-    fill = fill + 1 == C::stages ? 0 : fill + 1;
+    fill = after(fill);
     k_left -= C::block_k;
     if constexpr (Type::sparse) from_metadata += C::block_k / 64 * warp_size;
     from_a += C::stored_k;
@@ -135,25 +138,23 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
   }
   constexpr int buffers = C::tricks.fragments == Fragments::two_sets ? 2 : 1;
   unsigned a[buffers][C::mmas_m][4], b[buffers][C::loads_b][4], metadata[2][C::mmas_m];
-  auto load_a = [&](int buffer, int stage, int step, int i) {
-    const SharedAddress offset = stage * C::stage_bytes;
+  auto load_a = [&](int buffer, SharedAddress stage, int step, int i) {
     if constexpr (Type::sparse) {  // a word a lane is for two steps
       if (step % 2 == 0)
         metadata[step / 2][i] = *reinterpret_cast<const unsigned*>(
-            shared + offset + C::tile_a + C::tile_b + ((warp_row / 16 + i) * 2 + step / 2) * 128 + lane * 4);
+            shared + stage + C::tile_a + C::tile_b + ((warp_row / 16 + i) * 2 + step / 2) * 128 + lane * 4);
     }
-    ptx::ldmatrix_x4(a[buffer][i], lane_a[step] + offset + i * mma_m * C::row_a);
+    ptx::ldmatrix_x4(a[buffer][i], lane_a[step] + stage + i * mma_m * C::row_a);
   };
-  auto load_b = [&](int buffer, int stage, int step, int i) {
-    const SharedAddress offset = stage * C::stage_bytes;
+  auto load_b = [&](int buffer, SharedAddress stage, int step, int i) {
     if constexpr (Type::k_major_b) {
-      ptx::ldmatrix_x4(b[buffer][i], lane_b[step] + offset + i * 2 * mma_n * C::row_b);
+      ptx::ldmatrix_x4(b[buffer][i], lane_b[step] + stage + i * 2 * mma_n * C::row_b);
     } else {
-      ptx::ldmatrix_x4_trans(b[buffer][i], lane_b[i] + offset + step * C::step_k * C::row_b);
+      ptx::ldmatrix_x4_trans(b[buffer][i], lane_b[i] + stage + step * C::step_k * C::row_b);
     }
   };
 
-  auto load = [&](int buffer, int stage, int step, int i) {
+  auto load = [&](int buffer, SharedAddress stage, int step, int i) {
     load_a(buffer, stage, step, i);
 #pragma unroll
     for (int of_b = i * C::loads_each; of_b < (i + 1) * C::loads_each; ++of_b)
@@ -170,7 +171,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
   track.mark(Doing::load);
   wait_for_tile();
   track.mark(Doing::wait_for_data);
-  int stage = 0;
+  SharedAddress stage = 0;
   if constexpr (C::tricks.fragments != Fragments::one_set) {
 #pragma unroll
     for (int i = 0; i < C::mmas_m; ++i) load(0, stage, 0, i);
@@ -211,7 +212,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
           track.mark(Doing::multiply, k);
           wait_for_tile();
           track.mark(Doing::wait_for_data, k + 1);
-          stage = stage + 1 == C::stages ? 0 : stage + 1;
+          stage = after(stage);
           next_copy();
         };
         const int next = (step + 1) % C::steps;
@@ -260,8 +261,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
     if constexpr (C::tricks.scale_rows) scale_rows(sum, p.squares, row + lane / 4, p.m, p.k);
     // Everyone left the stage that is filled next at the last barrier, and nobody fills it before the one
     // below: C passes through it, a warp's rows through the warp's own part.
-    store_tile<Type>(sum, shared + fill * C::stage_bytes + warp * C::warp_m * 64, lane, p.c, row, col, p.m,
-                     p.n);
+    store_tile<Type>(sum, shared + fill + warp * C::warp_m * 64, lane, p.c, row, col, p.m, p.n);
     __syncthreads();
     track.mark(Doing::store);
     track.next_tile();
