@@ -43,6 +43,10 @@ struct Design {
   bool traced = false;          // what warps do is noted on a timeline
 };
 
+constexpr ptx::Fp8 fp8_of(Number number) {
+  return number == Number::e5m2 ? ptx::Fp8::e5m2 : ptx::Fp8::e4m3;
+}
+
 template <Design d>
 struct Config {
   static constexpr Design design = d;
@@ -51,11 +55,12 @@ struct Config {
   // 8-bit operands are k-major, both: wgmma transposes none but those of 16 bits. B lies as [n, k] then.
   static constexpr bool eight_bits = d.precision != Precision::bf16;
   static constexpr int operand = eight_bits ? 1 : 2;  // bytes of an element
-  static constexpr ptx::Fp8 type_a = d.precision == Precision::fp8_e5m2 ? ptx::Fp8::e5m2 : ptx::Fp8::e4m3;
-  static constexpr ptx::Fp8 type_b = ptx::Fp8::e4m3;
+  static constexpr ptx::Fp8 type_a = fp8_of(format_of(d.precision).a);
+  static constexpr ptx::Fp8 type_b = fp8_of(format_of(d.precision).b);
   // A scale for each row of A and each k-tile, which come with the k-tile, and for each k-tile of 128 columns
   // of B.
   static constexpr bool scaled = d.precision == Precision::fp8_block;
+  static constexpr bool tensor_scaled = d.precision == Precision::fp8_tensor;  // one for A and one for B
   static constexpr int block_k = row / operand;
   static constexpr int cluster_m = d.cluster_m, cluster_n = d.cluster_n, cluster_k = d.cluster_k;
   static constexpr int sharers = cluster_m * cluster_n, cluster = sharers * cluster_k;

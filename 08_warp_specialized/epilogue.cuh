@@ -6,21 +6,38 @@
 
 namespace ladder::rung_08 {
 
-// What a thread's rows are multiplied by: of each 64 rows a warp has 16, and a thread two, 8 apart.
+// What a thread's sums are multiplied by, if anything: a row's by the norm's scale, or all by those of A and
+// B.
 template <class C>
-using Scales = float[C::rows_each][2];
-
-template <class C>
-__device__ void load_scales(Scales<C>& scales, const Operands& p, int first_row) {
+class Scales {
+ public:
+  // The smaller one first: a sum times both leaves fp32's range on the way only if it does in the end. Their
+  // product might be infinite, and 0 times that is no number.
+  __device__ void load_of_tensors(const Operands& p) {
+    smaller_ = fminf(*p.scale_a, *p.scales_b);
+    larger_ = fmaxf(*p.scale_a, *p.scales_b);
+  }
+  // Of each 64 rows a warp has 16, and a thread two, 8 apart.
+  __device__ void load_of_rows(const Operands& p, int first_row) {
 #pragma unroll
-  for (int i = 0; i < C::rows_each; ++i) {
+    for (int i = 0; i < C::rows_each; ++i) {
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int row = first_row + i * mma_m + half * 8 + threadIdx.x % warp_size / 4;
-      scales[i][half] = row < p.m ? row_scale(p.norm, row, p.m, p.k) : 0;
+      for (int half = 0; half < 2; ++half) {
+        const int row = first_row + i * mma_m + half * 8 + threadIdx.x % warp_size / 4;
+        of_rows_[i][half] = row < p.m ? row_scale(p.norm, row, p.m, p.k) : 0;
+      }
     }
   }
-}
+  // A sum of the i-th of a thread's pairs of rows.
+  __device__ float scaled(float sum, int i, int half) const {
+    if constexpr (C::design.scale_rows) sum *= of_rows_[i][half];
+    if constexpr (C::tensor_scaled) sum = sum * smaller_ * larger_;
+    return sum;
+  }
+
+ private:
+  float of_rows_[C::rows_each][2], smaller_, larger_;
+};
 
 // Sums -> shared -> C. Each warp stores its own 16 rows, 64 columns at a time, through two buffers in turn:
 // while TMA reads one, the other is filled. Nobody waits for the last ones before the next tile.
@@ -44,9 +61,8 @@ __device__ void store(const float (&sum)[C::rows_each][C::block_n / 8][4], const
 #pragma unroll
         for (int q = 0; q < 4; ++q) {
           const float(&from)[4] = sum[i][box * 8 + j + q / 2];
-          const float scale = C::design.scale_rows ? scales[i][q % 2] : 1;
-          const __nv_bfloat162 pair =
-              __floats2bfloat162_rn(from[q % 2 * 2] * scale, from[q % 2 * 2 + 1] * scale);
+          const __nv_bfloat162 pair = __floats2bfloat162_rn(scales.scaled(from[q % 2 * 2], i, q % 2),
+                                                            scales.scaled(from[q % 2 * 2 + 1], i, q % 2));
           both[q] = reinterpret_cast<const unsigned&>(pair);
         }
         ptx::stmatrix_x4(buffer + to * row + (j + lane / 16 ^ to % 8) * 16, both);
@@ -107,8 +123,8 @@ __device__ void combine(const float (&sum)[1][C::block_n / 8][4], const Scales<C
       const float4 one = shared.out.of_part[from][j][thread];
       all = {all.x + one.x, all.y + one.y, all.z + one.z, all.w + one.w};
     }
-    if constexpr (C::design.scale_rows)
-      all = {all.x * scales[0][0], all.y * scales[0][0], all.z * scales[0][1], all.w * scales[0][1]};
+    all = {scales.scaled(all.x, 0, 0), scales.scaled(all.y, 0, 0), scales.scaled(all.z, 0, 1),
+           scales.scaled(all.w, 0, 1)};
     const int at_col = first_col + (part * C::own + j) * 8 + thread % 4 * 2;
     auto* const to = reinterpret_cast<__nv_bfloat162*>(p.c + std::size_t(at_row) * p.n + at_col);
     if (at_row < p.m && at_col < p.n) to[0] = __floats2bfloat162_rn(all.x, all.y);

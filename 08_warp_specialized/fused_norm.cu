@@ -2,8 +2,8 @@
 // loads; the CTAs tell each other their sums through shared memory. So a CTA stays small however wide the row
 // is, several share an SM, and while one waits for its sum the others read.
 //
-// h is stored as soon as it is known, y when the sum is: stores begin while other loads of the SM are still
-// on their way.
+// A thread stores h as soon as all that it reads of the row is there, y when the sum is: stores begin while
+// loads of the SM's other warps are still on their way.
 #include <algorithm>
 
 #include "08_warp_specialized/norm_fp8.cuh"
@@ -17,11 +17,18 @@ namespace {
 
 using ptx::SharedAddress;
 
+// When a thread stores its part of h.
+enum class HStored {
+  with_y,         // when all of the row has been read, by all its threads: reads before writes
+  after_loads,    // when all that the thread reads has come, while others still wait for theirs
+  between_loads,  // vector by vector, before the next one is read: interleaved
+};
+
 // What there is to choose. As it stands it is the rung; every ablation changes one line.
 struct NormDesign {
   Precision precision = Precision::bf16;  // of y
-  bool clusters = true;     // for rows of more than 2048 columns, instead of one CTA for every row
-  bool early_h = true;      // stored before the sum is known, instead of with y
+  bool clusters = true;  // for rows of more than 2048 columns, instead of one CTA for every row
+  HStored h_stored = HStored::after_loads;
   bool streaming = false;   // loads that bypass L1, stores that L2 shall evict first
   bool persistent = false;  // as many CTAs as run at once, instead of one for each row; without clusters
   bool early_start = true;  // while the grid before still runs
@@ -103,9 +110,10 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
     if (!there && row - int(threadIdx.y) >= p.rows) break;  // none of the CTA's rows is
     const std::size_t start = std::size_t(row) * p.cols;
     // All loads of a row are on their way before the first is used. Of 16 vectors that would be too many
-    // registers: four at a time, and gamma when it is needed.
+    // registers: four at a time, and gamma when it is needed. No load passes the stores of the batch before:
+    // for all the compiler knows, they write x.
     constexpr bool fits = vectors <= 4;
-    constexpr int batch = fits ? vectors : 4;
+    constexpr int batch = d.h_stored == HStored::between_loads ? 1 : fits ? vectors : 4;
     uint4 h[vectors], gamma[vectors];
     float squares = 0;
 #pragma unroll
@@ -121,12 +129,12 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
       if constexpr (fits) {
 #pragma unroll
         for (int v = 0; v < vectors; ++v)
-          if (column(v) < end) gamma[v] = load(p.gamma + column(v) * vector);
+          if (first == 0 && column(v) < end) gamma[v] = load(p.gamma + column(v) * vector);
       }
 #pragma unroll
       for (int i = 0; i < batch; ++i) {
         h[first + i] = add_vector(x[i], residual[i], squares);
-        if (d.early_h && there && column(first + i) < end)
+        if (d.h_stored != HStored::with_y && there && column(first + i) < end)
           store_once<d.streaming>(p.h + start + column(first + i) * vector, h[first + i]);
       }
     }
@@ -152,7 +160,8 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
         store_rounded(p, row, column(v), stored, h[v], gamma[v], scale);  // by all lanes
         continue;
       }
-      if constexpr (!d.early_h) store_once<d.streaming>(p.h + start + column(v) * vector, h[v]);
+      if constexpr (d.h_stored == HStored::with_y)
+        store_once<d.streaming>(p.h + start + column(v) * vector, h[v]);
       store_once<d.streaming>(p.y + start + column(v) * vector, scale_vector(h[v], gamma[v], scale));
     }
     if constexpr (!d.persistent) break;
@@ -287,7 +296,10 @@ cudaError_t fused_norm_fp8_block(const FusedNorm& p, cudaStream_t stream) {
   return launch_by_width<NormDesign{.precision = Precision::fp8_block}>(p, stream);
 }
 cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.early_h = false}>(p, stream);
+  return launch_by_width<NormDesign{.h_stored = HStored::with_y}>(p, stream);
+}
+cudaError_t fused_norm_interleaved(const FusedNorm& p, cudaStream_t stream) {
+  return launch_by_width<NormDesign{.h_stored = HStored::between_loads}>(p, stream);
 }
 cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream) {
   return launch_by_width<NormDesign{.streaming = true}>(p, stream);

@@ -36,6 +36,15 @@ cudaError_t gemm_fp8_ping_pong(const Gemm& p, cudaStream_t stream) {
 cudaError_t gemm_fp8_e5m2(const Gemm& p, cudaStream_t stream) {
   return launch_fastest_of<Precision::fp8_e5m2>(p, stream);
 }
+cudaError_t gemm_fp8_e4m3_e5m2(const Gemm& p, cudaStream_t stream) {
+  return launch_fastest_of<Precision::fp8_e4m3_e5m2>(p, stream);
+}
+cudaError_t gemm_fp8_e5m2_e5m2(const Gemm& p, cudaStream_t stream) {
+  return launch_fastest_of<Precision::fp8_e5m2_e5m2>(p, stream);
+}
+cudaError_t gemm_fp8_tensor(const Gemm& p, cudaStream_t stream) {
+  return launch_fastest_of<Precision::fp8_tensor>(p, stream);
+}
 cudaError_t gemm_fp8(const Gemm& p, cudaStream_t stream) {
   return launch_fastest_of<Precision::fp8>(p, stream);
 }

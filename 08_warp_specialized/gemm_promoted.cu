@@ -33,6 +33,9 @@ cudaError_t gemm_fp8_every_512(const Gemm& p, cudaStream_t stream) {
 cudaError_t gemm_fp8_promoted(const Gemm& p, cudaStream_t stream) {
   return launch<in_turn(tile)>(p, stream);
 }
+cudaError_t gemm_fp8_tensor_promoted(const Gemm& p, cudaStream_t stream) {
+  return launch<in_turn(of(Precision::fp8_tensor, tile))>(p, stream);
+}
 cudaError_t gemm_fp8_block(const Gemm& p, cudaStream_t stream) {
   return launch_fastest<scaled(tile_64x128_share_b), scaled(tile)>(p, stream);
 }

@@ -18,6 +18,8 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> 
   const int self = warp / warps_per_group;
   const int first = ping_pong ? 0 : self * C::rows_each * mma_m;
   const Releases<C> slots(shared, peers);
+  Scales<C> scales;
+  if constexpr (C::tensor_scaled) scales.load_of_tensors(p);
   Slot<C> slot;
   if (ping_pong && self == 1) {
     tiles.advance();
@@ -34,12 +36,11 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Peers<C> 
       parity ^= 1;
     }
     const int warp_row = tile_row + first + warp % warps_per_group * 16;
-    Scales<C> scales;
     if constexpr (C::promote == 0) {
       multiply<C>(sum, shared, slots, track, part.tiles, first, slot, [&] {
         // Where the squares are this grid's: whoever waited for A's last columns has seen them all, and so
         // has this thread, which waited for what that one then loaded.
-        if constexpr (C::design.scale_rows) load_scales<C>(scales, p, warp_row);
+        if constexpr (C::design.scale_rows) scales.load_of_rows(p, warp_row);
       });
     } else if constexpr (C::design.two_parts) {
       multiply_in_turn<C>(sum, shared, p, slots, part.tiles, first, tile_col, slot);
@@ -147,6 +148,10 @@ cudaError_t map_operands(Operands* p, const Gemm& gemm) {
           ptx::make_tensor_map(&p->map_scales_a, w.a_scales, w.scales_a.blocks, p->m, 1, C::block_m,
                                Swizzle::none, w.scales_a.pitch());
       if (scales_error != cudaSuccess) return scales_error;
+    }
+    if constexpr (C::tensor_scaled) {
+      p->scale_a = w.a_scales;
+      p->scales_b = w.b_scales;
     }
     return ptx::make_tensor_map(&p->map_b, w.b_elements, p->n, p->k, C::box_n, C::block_k, swizzle,
                                 w.b.pitch());

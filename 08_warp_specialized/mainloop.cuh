@@ -15,14 +15,15 @@ using ptx::MatrixDescriptor;
 using ptx::SharedAddress;
 using ptx::Swizzle;
 
-// Where everything is. c, m and n are for the stores without TMA; scales are in fp8_block alone: a row of
-// map_scales_a is a k-tile's for all rows of A.
+// Where everything is. c, m and n are for the stores without TMA. Scales of fp8_block: a row of map_scales_a
+// is a k-tile's for all rows of A, and scales_b are B's. Of fp8_tensor: *scale_a, and *scales_b.
 struct Operands {
   CUtensorMap map_a, map_b, map_c, map_scales_a;
   const float* scales_b;
   __nv_bfloat16* c;
   int m, n, k;
   NormOperands norm;  // of a design that scales rows
+  const float* scale_a;
 };
 
 template <class C>

@@ -1,5 +1,7 @@
 // Rounds A and B to 8 bits, into the workspace, both with k along the rows: of 8-bit operands wgmma
 // transposes none. B is turned in shared memory, since it is read along n and written along k.
+#include <algorithm>
+
 #include "08_warp_specialized/variants.h"
 #include "common/ptx/narrow.cuh"
 
@@ -9,10 +11,13 @@ namespace {
 constexpr int threads = 256, block = BlockScales::block;
 constexpr int each = block / warp_size;  // elements of a block that a lane has: 16 bytes of fp32, 4 of 8 bits
 
-// fp8_block's scale of elements of which this is the largest; else there is none.
+// The scale of elements of which this is the largest, where the precision has scales.
 template <Precision precision>
 __device__ float scale_of(float largest) {
-  return precision == Precision::fp8_block ? largest / 448 : 1;
+  constexpr bool tensor = precision == Precision::fp8_tensor;
+  if (precision != Precision::fp8_block && !tensor) return 1;
+  const float scale = largest / 448;
+  return tensor && scale == 0 ? 1 : scale;
 }
 
 // Four elements with this scale, the first in the lowest byte.
@@ -36,6 +41,19 @@ __device__ float warp_max(float value) {
   return value;
 }
 
+// The largest |x| of a whole matrix: *largest is 0 before. Its count of elements is a multiple of four.
+__global__ void __launch_bounds__(threads)
+    find_largest(const float* matrix, std::size_t count, unsigned* largest) {
+  float mine = 0;  // a NaN is never the larger one to fmaxf
+  for (std::size_t i = (std::size_t(blockIdx.x) * threads + threadIdx.x) * each; i < count;
+       i += std::size_t(gridDim.x) * threads * each) {
+    const float4 x = *reinterpret_cast<const float4*>(matrix + i);
+    mine = fmaxf(fmaxf(mine, fmaxf(fabsf(x.x), fabsf(x.y))), fmaxf(fabsf(x.z), fabsf(x.w)));
+  }
+  mine = warp_max(mine);
+  if (threadIdx.x % warp_size == 0) atomicMax(largest, __float_as_uint(mine));
+}
+
 // A: a warp for each 128 elements of a row. k is a multiple of four.
 template <Precision precision>
 __global__ void __launch_bounds__(threads) quantise_rows(const float* from, const Workspace to) {
@@ -50,12 +68,19 @@ __global__ void __launch_bounds__(threads) quantise_rows(const float* from, cons
   float largest = 0;
 #pragma unroll
   for (float value : x) largest = fmaxf(largest, fabsf(value));
-  const float scale = scale_of<precision>(warp_max(largest));
+  if constexpr (precision == Precision::fp8_tensor) {
+    largest = __uint_as_float(to.largest[0]);
+  } else {
+    largest = warp_max(largest);
+  }
+  const float scale = scale_of<precision>(largest);
   if (col < k)
     *reinterpret_cast<unsigned*>(to.a_elements + row * to.a.pitch() + col) =
         rounded<format_of(precision).a>(x, scale);
   if constexpr (precision == Precision::fp8_block) {
     if (threadIdx.x % warp_size == 0) to.a_scales[to.scales_a.at(row, of_block)] = scale;
+  } else if constexpr (precision == Precision::fp8_tensor) {
+    if (blockIdx.x == 0 && threadIdx.x == 0) *to.a_scales = scale;
   }
 }
 
@@ -84,6 +109,9 @@ __global__ void __launch_bounds__(threads) quantise_columns(const float* from, c
     for (float one : of_warp) largest = fmaxf(largest, one);
     scale = scale_of<precision>(largest);
     if (threadIdx.x == 0) to.b_scales[to.scales_b.at(of_n, of_k)] = scale;
+  } else if constexpr (precision == Precision::fp8_tensor) {
+    scale = scale_of<precision>(__uint_as_float(to.largest[1]));
+    if (blockIdx.x == 0 && threadIdx.x == 0) *to.b_scales = scale;
   }
   for (int from_k = 0; from_k < block; from_k += slab) {
     for (int i = threadIdx.x; i < slab * block; i += threads)
@@ -112,6 +140,16 @@ std::string rows_of_words(const Gemm& p) {
 template <Precision precision>
 cudaError_t quantise(const Gemm& p, cudaStream_t stream) {
   const Workspace w(precision, p);
+  if constexpr (precision == Precision::fp8_tensor) {
+    const cudaError_t error = cudaMemsetAsync(w.largest, 0, 2 * sizeof *w.largest, stream);
+    if (error != cudaSuccess) return error;
+    auto find = [&](const float* matrix, std::size_t count, unsigned* largest) {
+      const std::size_t ctas = std::min<std::size_t>((count - 1) / (threads * each) + 1, 1024);
+      find_largest<<<unsigned(ctas), threads, 0, stream>>>(matrix, count, largest);
+    };
+    find(p.a_fp32, std::size_t(p.m) * p.k, &w.largest[0]);
+    find(p.b_fp32, std::size_t(p.k) * p.n, &w.largest[1]);
+  }
   const std::size_t blocks = ceil_div(p.k, block);
   constexpr int warps = threads / warp_size;
   quantise_rows<precision><<<unsigned((p.m * blocks + warps - 1) / warps), threads, 0, stream>>>(p.a_fp32, w);
@@ -120,6 +158,9 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream) {
 }
 template cudaError_t quantise<Precision::fp8>(const Gemm&, cudaStream_t);
 template cudaError_t quantise<Precision::fp8_e5m2>(const Gemm&, cudaStream_t);
+template cudaError_t quantise<Precision::fp8_e4m3_e5m2>(const Gemm&, cudaStream_t);
+template cudaError_t quantise<Precision::fp8_e5m2_e5m2>(const Gemm&, cudaStream_t);
+template cudaError_t quantise<Precision::fp8_tensor>(const Gemm&, cudaStream_t);
 template cudaError_t quantise<Precision::fp8_block>(const Gemm&, cudaStream_t);
 
 }  // namespace ladder::rung_08

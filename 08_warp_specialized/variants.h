@@ -12,13 +12,14 @@ __host__ __device__ constexpr int ceil_div(int x, int y) {
   return x / y + (x % y != 0);
 }
 
-// What a gemm with operands of 8 bits multiplies: A [m, k] and B transposed [n, k], rounded, and of fp8_block
-// their scales, in the workspace.
+// What a gemm with operands of 8 bits multiplies, in the workspace: A [m, k] and B transposed [n, k],
+// rounded; of fp8_block their scales; of fp8_tensor one for each, and what they are made of.
 struct Workspace {
   QuantisedLayout a, b;
   BlockScales scales_a, scales_b;
   unsigned char *a_elements, *b_elements;
   float *a_scales = nullptr, *b_scales = nullptr;
+  unsigned* largest = nullptr;  // |a| and |b|, of 0 and up: as bits they have the same order
   std::size_t bytes = 0;
 
   Workspace(Precision precision, const Gemm& p)
@@ -33,9 +34,14 @@ struct Workspace {
     };
     a_elements = take(a.element_bytes());
     b_elements = take(b.element_bytes());
-    if (precision != Precision::fp8_block) return;
-    a_scales = reinterpret_cast<float*>(take(scales_a.count() * sizeof(float)));
-    b_scales = reinterpret_cast<float*>(take(scales_b.count() * sizeof(float)));
+    if (precision == Precision::fp8_block) {
+      a_scales = reinterpret_cast<float*>(take(scales_a.count() * sizeof(float)));
+      b_scales = reinterpret_cast<float*>(take(scales_b.count() * sizeof(float)));
+    } else if (precision == Precision::fp8_tensor) {
+      a_scales = reinterpret_cast<float*>(take(sizeof(float)));
+      b_scales = reinterpret_cast<float*>(take(sizeof(float)));
+      largest = reinterpret_cast<unsigned*>(take(2 * sizeof(unsigned)));
+    }
   }
 };
 template <Precision precision>
@@ -91,6 +97,10 @@ cudaError_t gemm_fp8_one_part(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_every_512(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_promoted(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_e5m2(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_e4m3_e5m2(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_e5m2_e5m2(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_tensor_promoted(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_fp8_tensor(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8_block(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_fp8(const Gemm& p, cudaStream_t stream);
 cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream);
@@ -104,6 +114,7 @@ cudaError_t fused_norm_ring_3_stages(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_persistent(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_interleaved(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_late_start(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_no_clusters(const FusedNorm& p, cudaStream_t stream);
 cudaError_t fused_norm_fp8_block(const FusedNorm& p, cudaStream_t stream);

@@ -1,5 +1,5 @@
 // The norm and the gemm as a chain of layers has them: y, stored in a precision by one kernel, is the A of
-// the next, and nobody repacks it. On the simulator; what the two compute alone, the harness verifies.
+// the next, and nobody repacks it. What the two compute alone, the harness verifies.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,6 @@
 #include "09_tcgen05/variants.h"
 #include "common/harness/precision.h"
 #include "common/harness/reference.h"
-#include "common/simulator/settings.h"
 
 namespace ladder {
 namespace {
@@ -46,8 +45,6 @@ std::vector<float> wide(const HostMatrix& matrix) {
 class Chain : public testing::TestWithParam<Precision> {};
 
 TEST_P(Chain, NormThenGemm) {
-  simulator::settings().device = "b200";
-  simulator::settings().checks = simulator::Checks::fail;
   const Precision precision = GetParam();
   const bool nvfp4 = precision == Precision::nvfp4;
   constexpr int m = 150, n = 136, k = 416;  // ragged in every way but whole blocks

@@ -52,7 +52,12 @@ function(ladder_architecture target arch)
     "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
 endfunction()
 
-# ladder_simulated(PROGRAM): the rung's objects run on the simulator, which is linked in place of CUDA's runtime.
+# ladder_on_gpu(PROGRAM), ladder_simulated(PROGRAM): the rung's objects run on a GPU, or on the simulator, which is linked
+# in place of CUDA's runtime.
+function(ladder_on_gpu program)
+  set_target_properties(${program} PROPERTIES LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF)
+  target_link_libraries(${program} PRIVATE ladder_harness)
+endfunction()
 function(ladder_simulated program)
   set_target_properties(${program} PROPERTIES
     LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF CUDA_RUNTIME_LIBRARY None)
@@ -94,9 +99,7 @@ function(ladder_rung name)
   endif()
 
   add_executable(${name} ${objects})
-  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CUDA CUDA_ARCHITECTURES OFF)
-  target_link_libraries(${name} PRIVATE ladder_harness)
-
+  ladder_on_gpu(${name})
   add_executable(${name}_sim ${objects})
   ladder_simulated(${name}_sim)
   set(problems gemm fused_norm)

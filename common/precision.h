@@ -22,6 +22,11 @@ enum class Number { bf16, f16, tf32, fp32, s8, s32, e4m3, e5m2, e2m1 };
 //                is the sum of whole numbers, without the scales
 //   fp8          q is e4m3, at most ±448; there are no scales
 //   fp8_e5m2     A is e5m2, at most ±57344, and B e4m3: the wider range where gradients are
+//   fp8_e4m3_e5m2, fp8_e5m2_e5m2
+//                the same the other way round; and both e5m2
+//   fp8_tensor   q is e4m3, and all of A share a scale, and all of B: s is fp32, the largest |x| / 448 or,
+//                where that is 0, 1. What is NaN is not the largest, and stays NaN; an infinity makes s
+//                infinite and everything NaN
 //   fp8_block    q is e4m3, s is fp32, the largest |x| / 448: of 128 elements along k in a row of A, of 128
 //                by 128 in B. The last blocks are smaller where k or n is no multiple. Where s is 0, so are
 //                they
@@ -40,6 +45,9 @@ enum class Precision {
   s8,
   fp8,
   fp8_e5m2,
+  fp8_e4m3_e5m2,
+  fp8_e5m2_e5m2,
+  fp8_tensor,
   fp8_block,
   mxfp8,
   nvfp4,
@@ -49,7 +57,7 @@ enum class Precision {
 // What a precision makes of a product.
 struct Format {
   Number a, b;  // the elements of the factors
-  int block;    // elements along k that share a scale, 0: none do
+  int block;    // elements along k that share a scale, 0: none do, or in fp8_tensor the whole matrix
   Number sum;   // what products are added up in
   Number c;     // what the sums are stored as
 };
@@ -67,9 +75,14 @@ __host__ __device__ constexpr Format format_of(Precision precision) {
     case Precision::s8:
       return {Number::s8, Number::s8, 0, Number::s32, Number::s32};
     case Precision::fp8:
+    case Precision::fp8_tensor:
       return {Number::e4m3, Number::e4m3, 0, Number::fp32, Number::bf16};
     case Precision::fp8_e5m2:
       return {Number::e5m2, Number::e4m3, 0, Number::fp32, Number::bf16};
+    case Precision::fp8_e4m3_e5m2:
+      return {Number::e4m3, Number::e5m2, 0, Number::fp32, Number::bf16};
+    case Precision::fp8_e5m2_e5m2:
+      return {Number::e5m2, Number::e5m2, 0, Number::fp32, Number::bf16};
     case Precision::fp8_block:
       return {Number::e4m3, Number::e4m3, 128, Number::fp32, Number::bf16};
     case Precision::mxfp8:

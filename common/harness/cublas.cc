@@ -132,8 +132,8 @@ struct LtProblem {
     if (precision == Precision::fp8_block) {
       set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_BLK128x128_32F);
       set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F);
-      set_scales(first);
     }
+    if (first.a_scales) set_scales(first);
     cublasLtMatmulPreference_t preference = nullptr;
     check(cublasLtMatmulPreferenceCreate(&preference), "asking for algorithms");
     cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
@@ -241,8 +241,9 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
       return bf16_baselines(sets);
     case Precision::mxfp8:
     case Precision::nvfp4:
+    case Precision::fp8_e5m2_e5m2:
     case Precision::bf16_sparse:
-      return {};  // cublasLt has the first two on Blackwell alone, and no sparse matrices
+      return {};  // cublasLt has the first two on Blackwell alone, and no two e5m2 nor sparse matrices
     default:
       break;
   }
@@ -264,7 +265,9 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
                    all);
   };
   add("cublasLt_best16", false);
-  if (precision == Precision::fp8 || precision == Precision::fp8_e5m2) add("cublasLt_fast_best16", true);
+  const Number type = format_of(precision).a;
+  if ((type == Number::e4m3 || type == Number::e5m2) && precision != Precision::fp8_block)
+    add("cublasLt_fast_best16", true);
   return baselines;
 }
 

@@ -62,13 +62,14 @@ struct Distribution {
     normal,   // mean + deviation · N(0,1)
     integer,  // uniform over the whole numbers -limit … limit: sums of products are exact in fp32 while they
               // fit 24 bits
-    blocks,  // the same, times a power of two, 1 … 2^spread, that a block shares; its first is the limit, so
-             // that a scale, the largest over some number, says which block it is of
+    blocks,  // the same, times a power of two, 2^lowest … 2^(lowest + spread), that a block shares; its first
+             // is `first`, so that a scale, the largest over some number, says which block it is of
   };
   Kind kind = Kind::normal;
   float mean = 0, deviation = 1;
   int limit = 0;
-  int spread = 0, cols = 0, block_rows = 0, block_cols = 0;  // cols: of the row-major matrix
+  int first = 0, lowest = 0, spread = 0;
+  int cols = 0, block_rows = 0, block_cols = 0;  // cols: of the row-major matrix
   bool operator==(const Distribution&) const = default;
 };
 

@@ -33,9 +33,9 @@ __global__ void fill_kernel(T* out, std::uint64_t count, Distribution d, std::ui
       value = float(int(bits % (2 * d.limit + 1)) - d.limit);
       if (d.kind == Distribution::Kind::blocks) {
         const std::uint64_t row = i / d.cols, col = i % d.cols;
-        if (row % d.block_rows == 0 && col % d.block_cols == 0) value = float(d.limit);
+        if (row % d.block_rows == 0 && col % d.block_cols == 0) value = float(d.first);
         const std::uint64_t block = (row / d.block_rows << 32) + col / d.block_cols;
-        value *= float(1 << mix(mix(~seed) + block) % (d.spread + 1));
+        value = ldexpf(value, d.lowest + int(mix(mix(~seed) + block) % (d.spread + 1)));
       }
     } else {  // Box-Muller: u in (0, 1], v in [0, 1)
       const float u = (float(bits >> 40) + 1.0f) * 0x1p-24f;

@@ -12,11 +12,11 @@ namespace {
 constexpr int threads = 256;
 
 // A matrix [rows, k] that is read from one in fp32, transposed or not. Elements that share a scale are
-// `abreast` rows by the block's of k.
+// `abreast` rows by `along` of k.
 struct Source {
   const float* from;
   bool transposed;
-  int rows, k, abreast;
+  int rows, k, abreast, along;
   __device__ float at(int row, int col) const {
     return transposed ? from[std::size_t(col) * rows + row] : from[std::size_t(row) * k + col];
   }
@@ -31,18 +31,22 @@ __device__ signed char round_to(float x) {
   return static_cast<signed char>(fminf(fmaxf(rintf(32 * x), -127), 127));
 }
 
-// A CTA for each scale.
+// A CTA for each scale; one that would be 0 is 1.
 __global__ void __launch_bounds__(threads) find_scales(Source source, BlockScales layout, float* scales) {
-  const int first_row = blockIdx.x * source.abreast, first = blockIdx.y * BlockScales::block;
+  const int first_row = blockIdx.x * source.abreast, first = blockIdx.y * source.along;
   const int rows = min(source.abreast, source.rows - first_row);
-  const int length = min(BlockScales::block, source.k - first);
+  const int length = min(source.along, source.k - first);
   __shared__ unsigned largest;  // a float that is not negative, and so as ordered as its bits
   if (threadIdx.x == 0) largest = 0;
   __syncthreads();
-  for (int i = threadIdx.x; i < rows * length; i += threads)
-    atomicMax(&largest, __float_as_uint(fabsf(source.at(first_row + i / length, first + i % length))));
+  float mine = 0;
+  for (std::size_t i = threadIdx.x; i < std::size_t(rows) * length; i += threads)
+    mine = fmaxf(mine, fabsf(source.at(first_row + int(i / length), first + int(i % length))));
+  atomicMax(&largest, __float_as_uint(mine));
   __syncthreads();
-  if (threadIdx.x == 0) scales[layout.at(blockIdx.x, blockIdx.y)] = __uint_as_float(largest) / 448;
+  if (threadIdx.x > 0) return;
+  const float scale = __uint_as_float(largest) / 448;
+  scales[layout.at(blockIdx.x, blockIdx.y)] = scale == 0 ? 1 : scale;
 }
 
 template <class T>
@@ -52,8 +56,8 @@ __global__ void __launch_bounds__(threads)
   for (std::size_t i = std::size_t(blockIdx.x) * threads + threadIdx.x; i < count;
        i += std::size_t(gridDim.x) * threads) {
     const int row = int(i / source.k), col = int(i % source.k);
-    const float scale = scales ? scales[layout.at(row / source.abreast, col / BlockScales::block)] : 1;
-    to[std::size_t(row) * pitch + col] = round_to<T>(scale == 0 ? 0 : source.at(row, col) / scale);
+    const float scale = scales ? scales[layout.at(row / source.abreast, col / source.along)] : 1;
+    to[std::size_t(row) * pitch + col] = round_to<T>(source.at(row, col) / scale);
   }
 }
 
@@ -93,10 +97,14 @@ LibraryOperands::LibraryOperands(const Gemm& p, Precision precision)
     : pitch((p.k + 15) / 16 * 16),
       a(elements("the library's A", p.m, pitch, format_of(precision).a)),
       b(elements("the library's B", p.n, pitch, format_of(precision).b)) {
-  Source of_a{p.a_fp32, false, p.m, p.k, 1}, of_b{p.b_fp32, true, p.n, p.k, 1};
+  constexpr int block = BlockScales::block;
+  Source of_a{p.a_fp32, false, p.m, p.k, 1, block}, of_b{p.b_fp32, true, p.n, p.k, block, block};
   BlockScales layout_a = BlockScales::of_a(p.m, p.k), layout_b = BlockScales::of_b(p.n, p.k);
-  if (precision == Precision::fp8_block) {
-    of_b.abreast = BlockScales::block;
+  if (precision == Precision::fp8_tensor) {
+    for (Source* const source : {&of_a, &of_b}) source->abreast = source->rows, source->along = source->k;
+    layout_a = layout_b = {.lines = 1, .blocks = 1, .k_contiguous = true};
+  }
+  if (precision == Precision::fp8_block || precision == Precision::fp8_tensor) {
     auto scales = [](std::optional<GuardedBuffer>& to, const Source& source, const BlockScales& layout) {
       to.emplace("the library's scales", GuardedBuffer::Kind::output, layout.count(), sizeof(float));
       find_scales<<<dim3(layout.lines, layout.blocks), threads>>>(source, layout, to->as<float>());

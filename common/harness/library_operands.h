@@ -10,14 +10,14 @@
 namespace ladder {
 
 // A [m, k] and B transposed [n, k], row-major, from row to row `pitch` elements, rounded as the precision
-// says; of fp8_block the scales, too, as BlockScales lays them out.
+// says; of fp8_block the scales, too, as BlockScales lays them out, and of fp8_tensor one for each.
 struct LibraryOperands {
   int pitch;
   GuardedBuffer a, b;
   std::optional<GuardedBuffer> a_scales, b_scales;
 
   // From p.a_fp32 and p.b_fp32. The precision is one of f16, f16_f16, tf32, fp32, s8, fp8, fp8_e5m2,
-  // fp8_block.
+  // fp8_e4m3_e5m2, fp8_tensor, fp8_block.
   LibraryOperands(const Gemm& p, Precision precision);
 };
 

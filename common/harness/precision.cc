@@ -87,6 +87,12 @@ const char* precision_name(Precision precision) {
       return "fp8";
     case Precision::fp8_e5m2:
       return "fp8_e5m2";
+    case Precision::fp8_e4m3_e5m2:
+      return "fp8_e4m3_e5m2";
+    case Precision::fp8_e5m2_e5m2:
+      return "fp8_e5m2_e5m2";
+    case Precision::fp8_tensor:
+      return "fp8_tensor";
     case Precision::fp8_block:
       return "fp8_block";
     case Precision::mxfp8:
@@ -107,6 +113,7 @@ std::optional<Precision> precision_of(const std::string& name) {
 
 float scale_of(Precision precision, float largest) {
   if (precision == Precision::fp8_block) return largest / 448;
+  if (precision == Precision::fp8_tensor) return largest / 448 == 0 ? 1 : largest / 448;
   if (precision == Precision::nvfp4) return round_to(Number::e4m3, largest / 6);
   if (precision != Precision::mxfp8) return 1;
   int exponent;
@@ -154,6 +161,9 @@ void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix
   }
   const std::uint64_t block = format.block ? format.block : 1;
   const std::uint64_t abreast = of_b && precision == Precision::fp8_block ? block : 1;
+  float largest_of_all = 0;
+  if (precision == Precision::fp8_tensor)
+    for (const float x : matrix) largest_of_all = std::max(largest_of_all, std::abs(x));
   parallel_slices(
       (lines + abreast - 1) / abreast, 16, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t line = begin * abreast; line < std::min(end * abreast, lines); line += abreast) {
@@ -164,7 +174,7 @@ void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix
               for (std::uint64_t l = line; l < last_line; ++l)
                 for (std::uint64_t i = first; i < last; ++i) act(matrix[l * line_step + i * step]);
             };
-            float largest = 0;
+            float largest = largest_of_all;
             if (format.block) for_each([&](float x) { largest = std::max(largest, std::abs(x)); });
             const float scale = scale_of(precision, largest);
             for_each([&](float& x) {

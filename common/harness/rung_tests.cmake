@@ -60,6 +60,28 @@ function(ladder_simulation name test arguments)
   set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600)
 endfunction()
 
+# ladder_rung_test(NAME TEST): the rung's TEST.cc, a GoogleTest that launches its kernels: on the simulator every TEST in
+# it is a test of ctest's; on a GPU the whole program, NAME_TEST, is one.
+function(ladder_rung_test name test)
+  set(objects $<TARGET_OBJECTS:${name}_objects>)
+  if(TARGET ${name}_newer)
+    list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
+  endif()
+  foreach(program ${name}_${test} ${name}_${test}_sim)
+    # rung_main.cc stands first: it, not the harness's main.cc, is the program.
+    add_executable(${program} ${ladder_harness_tests}/rung_main.cc ${test}.cc ${objects})
+    target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(${program} PRIVATE GTest::gtest ladder_warnings)
+  endforeach()
+  ladder_on_gpu(${name}_${test})
+  ladder_simulated(${name}_${test}_sim)
+  gtest_discover_tests(${name}_${test}_sim
+    TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST PROPERTIES LABELS simulator TIMEOUT 120)
+  add_test(NAME ${name}.${test}.needs_gpu COMMAND ${name}_${test})
+  set_tests_properties(${name}.${test}.needs_gpu PROPERTIES
+    SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 120)
+endfunction()
+
 # ladder_timeline(NAME K_TILES WARPS arguments): what --trace writes on the simulator, of tiles with so many k-tiles by
 # CTAs with these warps, "1 producer, 2 consumer", that note what they do.
 function(ladder_timeline name k_tiles warps arguments)

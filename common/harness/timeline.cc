@@ -7,8 +7,8 @@
 namespace ladder {
 namespace {
 
-// As many CTAs and spans as a file of a few MB has room for.
-constexpr unsigned most_ctas = 16, most_warps = most_ctas * 8, capacity = 1024;
+// As many CTAs and spans as a file of a few MB has room for; of a warp, all that rung 04 notes at 4096^3.
+constexpr unsigned most_ctas = 16, most_warps = most_ctas * 8, capacity = 1280;
 
 template <class T>
 void allocate(T*& array, std::size_t count) {

@@ -13,7 +13,7 @@ namespace ladder {
 namespace {
 
 constexpr const char* doings[] = {"wait for a slot", "load", "wait for data", "convert", "multiply", "store"};
-constexpr const char* roles[] = {"warp", "producer", "consumer"};
+constexpr const char* roles[] = {"", "producer, ", "consumer, "};
 
 // From the clocks of SMs, which begin at different moments, to one time. All run at one rate; the clock that
 // they share is coarse, so the rate is that of all warps together, and an SM's moment a mean over its warps.
@@ -83,9 +83,8 @@ std::string timeline_text(const Recording& recording, const JsonObject& about) {
     const TimelineWarp& warp = each.info;
     add(metadata("process_name", warp,
                  "CTA " + std::to_string(warp.cta) + " on SM " + std::to_string(warp.sm)));
-    add(metadata(
-        "thread_name", warp,
-        std::string(roles[static_cast<unsigned>(warp.role)]) + ", warp " + std::to_string(warp.warp)));
+    add(metadata("thread_name", warp,
+                 std::string(roles[static_cast<unsigned>(warp.role)]) + "warp " + std::to_string(warp.warp)));
     for (const TimelineSpan& span : each.spans) {
       const double us = (clocks.ns(warp.sm, span.end) - first) / 1000,
                    took = clocks.ns_of(span.cycles) / 1000;

@@ -75,24 +75,49 @@ void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, c
 // normal where k is too long for any. They are numbers of every type and, times a power of two, of e4m3; but
 // a scale of nvfp4 is a third of something.
 //
-// And one of fp8_block a 448th: of 7 times a power of two it is a power of two. Sums of a block then stay
-// below 128 · 7 · 7 < 2^13; beyond it they are added in fp32, where the powers of two may differ by as much
-// as there are bits left.
+// And one of fp8_block or fp8_tensor a 448th: of 7 times a power of two it is a power of two. So each block
+// of fp8_block has a 7, and sums of it stay below 128 · 7 · 7 < 2^13; beyond it they are added in fp32, where
+// the powers of two may differ by as much as there are bits left. In fp8_tensor each matrix has one 7.
+// Without its scale all of that A would round to 0, and of B to 448.
 std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
+  using Kind = Distribution::Kind;
+  constexpr int seven = 7;
   Distribution a, b;
   if (pass_ > 0 || precision_ == Precision::nvfp4) return {a, b};
   if (precision_ == Precision::fp8_block) {
-    constexpr int block = BlockScales::block, limit = 7;
-    const double left = 0x1p24 / (limit * limit * double(area(block, (shape_.k - 1) / block + 1)));
+    constexpr int block = BlockScales::block;
+    const double left = 0x1p24 / (seven * seven * double(area(block, (shape_.k - 1) / block + 1)));
     if (left < 1) return {a, b};
-    a = b = {Distribution::Kind::blocks, 0, 0, limit, std::min(3, std::ilogb(left) / 2), shape_.k, 1, block};
+    a = {.kind = Kind::blocks,
+         .limit = seven,
+         .first = seven,
+         .spread = std::min(3, std::ilogb(left) / 2),
+         .cols = shape_.k,
+         .block_rows = 1,
+         .block_cols = block};
+    b = a;
     b.cols = shape_.n;
     b.block_rows = block;
     return {a, b};
   }
-  const double largest_sum = std::ldexp(1.0, exact_bits(precision_));
+  const bool tensor = precision_ == Precision::fp8_tensor;
+  const double largest_sum = std::ldexp(1.0, exact_bits(precision_)) - (tensor ? seven * seven : 0);
   const int limit = int(std::min(3.0, std::sqrt(largest_sum / shape_.k)));
-  if (limit > 0) a = b = {Distribution::Kind::integer, 0, 0, limit};
+  if (limit == 0) return {a, b};
+  a = b = {.kind = Kind::integer, .limit = limit};
+  if (tensor) {
+    auto whole = [&](int rows, int cols, int exponent) {
+      return Distribution{.kind = Kind::blocks,
+                          .limit = limit,
+                          .first = seven,
+                          .lowest = exponent,
+                          .cols = cols,
+                          .block_rows = rows,
+                          .block_cols = cols};
+    };
+    a = whole(shape_.m, shape_.k, -14);
+    b = whole(shape_.k, shape_.n, 12);
+  }
   return {a, b};
 }
 

@@ -7,12 +7,14 @@ picture_inside.py TRACE >> docs/results/timelines.jsonl    of a file that --trac
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 
 from results import DIMENSIONS, ResultError, Results, shape_of
 
 AROUND = 6.0  # microseconds shown before the first store of a tile, and after it
+MOST_K_TILES = 24  # of a tile that is shown from its beginning to its end
 LOOKS = {  # what a warp does → face, hatch
     "wait for a slot": ("#F4F4F4", None),
     "load": ("#0072B2", None),
@@ -24,8 +26,14 @@ LOOKS = {  # what a warp does → face, hatch
 ABOUT = ("rung", "problem", "variant", "device", "plain_us", "traced_us")
 
 
+def is_whole(warps: list) -> bool:
+    """Whether CTA 0 is shown from its beginning to its end: where no warp has a role of its own, it has one tile, and what
+    overlaps is to be seen from the first k-tiles on. Elsewhere it is what happens between two tiles."""
+    return all(warp["name"].startswith("warp") for warp in warps)
+
+
 def part_of(trace: dict) -> dict:
-    """The record of CTA 0: its bars, (warp, what, begin, duration, tile, k-tile), around its first store."""
+    """The record of CTA 0: its bars, (warp, what, begin, duration, tile, k-tile), all of them or around its first store."""
     about = trace.get("otherData", {})
     missing = [name for name in ABOUT if name not in about]
     if missing:
@@ -35,10 +43,15 @@ def part_of(trace: dict) -> dict:
     bars = [event for event in events if event["ph"] == "X"]
     stores = [bar["ts"] for bar in bars if bar["name"] == "store"]
     if not stores:
-        raise ResultError("CTA 0 stores nothing")
-    begin, end = min(stores) - AROUND, min(stores) + AROUND
+        raise ResultError("CTA 0 stores nothing, or there was no room for it: trace a smaller --k")
     record = {"record": "inside", **{name: about[name] for name in (*ABOUT, *DIMENSIONS[about["problem"]])}}
     record["warps"] = [{"warp": warp, "name": name} for warp, name in sorted(roles.items())]
+    begin, end = min(stores) - AROUND, min(stores) + AROUND
+    if is_whole(record["warps"]):
+        k_tiles = len({bar["args"]["k_tile"] for bar in bars if bar["name"] == "multiply"})
+        if k_tiles > MOST_K_TILES:
+            raise ResultError(f"its {k_tiles} k-tiles are too many for a picture, {MOST_K_TILES} at most: trace a smaller --k")
+        begin, end = min(bar["ts"] for bar in bars), math.inf
     record["bars"] = [
         [bar["tid"], bar["name"], round(bar["ts"] - begin, 3), bar["dur"], bar["args"]["tile"], bar["args"]["k_tile"]]
         for bar in bars
@@ -53,7 +66,8 @@ def inside(results: Results, rung: str):
     from style import FAINT, INK, box, titles, write
 
     record = results.inside[rung]
-    end = 2 * AROUND
+    whole = is_whole(record["warps"])
+    end = max(begin + duration for _, _, begin, duration, _, _ in record["bars"]) if whole else 2 * AROUND
     rows = {warp["warp"]: number for number, warp in enumerate(record["warps"])}
     figure, axes = plt.subplots(figsize=(13, 1.6 + 0.75 * len(rows)))
     for warp in record["warps"]:
@@ -83,12 +97,15 @@ def inside(results: Results, rung: str):
         handles=looks, loc="upper center", bbox_to_anchor=(0.5, -0.6 / len(rows)), ncols=6, frameon=False, fontsize=9
     )
     shape = shape_of(record).replace("x", "×")
+    part = "around the first tile's store. In a bar: the k-tile whose products are asked for, while those before run"
+    if whole:
+        part = "from the first k-tile to the store. In a bar: its k-tile"
     cost = (record["traced_us"] / record["plain_us"] - 1) * 100
     titles(
         axes,
         f"{rung}: what the warps of a CTA do, as they note it",
-        f"{record['variant']}, {record['problem']} {shape}, {record['device']}, around the first tile's store. In a bar: "
-        f"the k-tile whose products are asked for, while those before run. Noting it takes {cost:.1f} % of the time.",
+        f"{record['variant']}, {record['problem']} {shape}, {record['device']}, {part}. Noting it takes {cost:.1f} % of the "
+        "time.",
     )
     return figure
 

@@ -90,102 +90,64 @@ __device__ __forceinline__ void keep_sums(float (&d)[n][4]) {
     for (int i = 0; i < 4; ++i) asm volatile("" : "+f"(d[j][i])::"memory");
 }
 
+// What asm is told of the sums, in the order of d: their numbers among its operands, and the operands. By the
+// length of d.
+#define LADDER_WGMMA_NUMBERS_8                                             \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
+  "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define LADDER_WGMMA_NUMBERS_16                                                        \
+  LADDER_WGMMA_NUMBERS_8                                                               \
+  ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, " \
+  "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+#define LADDER_WGMMA_NUMBERS_24                                                        \
+  LADDER_WGMMA_NUMBERS_16                                                              \
+  ", %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, " \
+  "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
+#define LADDER_WGMMA_NUMBERS_32                                                                    \
+  LADDER_WGMMA_NUMBERS_24                                                                          \
+  ", %96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, " \
+  "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
 #define LADDER_WGMMA_D(j) "+f"(d[j][0]), "+f"(d[j][1]), "+f"(d[j][2]), "+f"(d[j][3])
+#define LADDER_WGMMA_D8(j)                                                                \
+  LADDER_WGMMA_D(j), LADDER_WGMMA_D(j + 1), LADDER_WGMMA_D(j + 2), LADDER_WGMMA_D(j + 3), \
+      LADDER_WGMMA_D(j + 4), LADDER_WGMMA_D(j + 5), LADDER_WGMMA_D(j + 6), LADDER_WGMMA_D(j + 7)
+#define LADDER_WGMMA_SUMS_8 LADDER_WGMMA_D8(0)
+#define LADDER_WGMMA_SUMS_16 LADDER_WGMMA_SUMS_8, LADDER_WGMMA_D8(8)
+#define LADDER_WGMMA_SUMS_24 LADDER_WGMMA_SUMS_16, LADDER_WGMMA_D8(16)
+#define LADDER_WGMMA_SUMS_32 LADDER_WGMMA_SUMS_24, LADDER_WGMMA_D8(24)
+
+// One instruction in all its widths: define(n, the length of d, the numbers of five operands after the sums).
+// Not a template to which the types are operands of asm ("C"): nvcc makes other code of the loops around it.
+// clang-format off
+#define LADDER_WGMMA_OF_EVERY_N(define)                   \
+  define(64, 8, "%32", "%33", "%34", "%35", "%36")        \
+  define(128, 16, "%64", "%65", "%66", "%67", "%68")      \
+  define(192, 24, "%96", "%97", "%98", "%99", "%100")     \
+  define(256, 32, "%128", "%129", "%130", "%131", "%132")
+// clang-format on
 
 // d[64, n] = a[64, 16] * b[16, n] (+ d where `add`): bf16 in, fp32 out, a k-major. By a whole warpgroup, all
 // with the same arguments. n is 8 times the length of d:
 //   d[j][0], d[j][1]: row 16w + l/4,     columns 8j + 2*(l%4) and the next, in lane l of warp w of the
 //   warpgroup d[j][2], d[j][3]: row 16w + l/4 + 8, the same columns
 // (wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16)
-template <Major major_b>
-__device__ __forceinline__ void wgmma_m64k16(float (&d)[8][4], MatrixDescriptor a, MatrixDescriptor b,
-                                             bool add) {
-  asm volatile(
-      "{\n"
-      ".reg .pred add;\n"
-      "setp.ne.b32 add, %34, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
-      "}, %32, %33, add, 1, 1, 0, %35;\n"
-      "}\n"
-      : LADDER_WGMMA_D(0), LADDER_WGMMA_D(1), LADDER_WGMMA_D(2), LADDER_WGMMA_D(3), LADDER_WGMMA_D(4),
-        LADDER_WGMMA_D(5), LADDER_WGMMA_D(6), LADDER_WGMMA_D(7)
-      : "l"(a.bits()), "l"(b.bits()), "r"(int(add)), "n"(int(major_b)));
-}
-
-template <Major major_b>
-__device__ __forceinline__ void wgmma_m64k16(float (&d)[16][4], MatrixDescriptor a, MatrixDescriptor b,
-                                             bool add) {
-  asm volatile(
-      "{\n"
-      ".reg .pred add;\n"
-      "setp.ne.b32 add, %66, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n128k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
-      "}, %64, %65, add, 1, 1, 0, %67;\n"
-      "}\n"
-      : LADDER_WGMMA_D(0), LADDER_WGMMA_D(1), LADDER_WGMMA_D(2), LADDER_WGMMA_D(3), LADDER_WGMMA_D(4),
-        LADDER_WGMMA_D(5), LADDER_WGMMA_D(6), LADDER_WGMMA_D(7), LADDER_WGMMA_D(8), LADDER_WGMMA_D(9),
-        LADDER_WGMMA_D(10), LADDER_WGMMA_D(11), LADDER_WGMMA_D(12), LADDER_WGMMA_D(13), LADDER_WGMMA_D(14),
-        LADDER_WGMMA_D(15)
-      : "l"(a.bits()), "l"(b.bits()), "r"(int(add)), "n"(int(major_b)));
-}
-
-template <Major major_b>
-__device__ __forceinline__ void wgmma_m64k16(float (&d)[24][4], MatrixDescriptor a, MatrixDescriptor b,
-                                             bool add) {
-  asm volatile(
-      "{\n"
-      ".reg .pred add;\n"
-      "setp.ne.b32 add, %98, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n192k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, "
-      "%21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, "
-      "%40, %41, %42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, "
-      "%59, %60, %61, %62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, "
-      "%78, %79, %80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95"
-      "}, %96, %97, add, 1, 1, 0, %99;\n"
-      "}\n"
-      : LADDER_WGMMA_D(0), LADDER_WGMMA_D(1), LADDER_WGMMA_D(2), LADDER_WGMMA_D(3), LADDER_WGMMA_D(4),
-        LADDER_WGMMA_D(5), LADDER_WGMMA_D(6), LADDER_WGMMA_D(7), LADDER_WGMMA_D(8), LADDER_WGMMA_D(9),
-        LADDER_WGMMA_D(10), LADDER_WGMMA_D(11), LADDER_WGMMA_D(12), LADDER_WGMMA_D(13), LADDER_WGMMA_D(14),
-        LADDER_WGMMA_D(15), LADDER_WGMMA_D(16), LADDER_WGMMA_D(17), LADDER_WGMMA_D(18), LADDER_WGMMA_D(19),
-        LADDER_WGMMA_D(20), LADDER_WGMMA_D(21), LADDER_WGMMA_D(22), LADDER_WGMMA_D(23)
-      : "l"(a.bits()), "l"(b.bits()), "r"(int(add)), "n"(int(major_b)));
-}
-
-template <Major major_b>
-__device__ __forceinline__ void wgmma_m64k16(float (&d)[32][4], MatrixDescriptor a, MatrixDescriptor b,
-                                             bool add) {
-  asm volatile(
-      "{\n"
-      ".reg .pred add;\n"
-      "setp.ne.b32 add, %130, 0;\n"
-      "wgmma.mma_async.sync.aligned.m64n256k16.f32.bf16.bf16 {"
-      "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, "
-      "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31, "
-      "%32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43, %44, %45, %46, %47, "
-      "%48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63, "
-      "%64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, "
-      "%80, %81, %82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95, "
-      "%96, %97, %98, %99, %100, %101, %102, %103, %104, %105, %106, %107, %108, %109, %110, %111, "
-      "%112, %113, %114, %115, %116, %117, %118, %119, %120, %121, %122, %123, %124, %125, %126, %127"
-      "}, %128, %129, add, 1, 1, 0, %131;\n"
-      "}\n"
-      : LADDER_WGMMA_D(0), LADDER_WGMMA_D(1), LADDER_WGMMA_D(2), LADDER_WGMMA_D(3), LADDER_WGMMA_D(4),
-        LADDER_WGMMA_D(5), LADDER_WGMMA_D(6), LADDER_WGMMA_D(7), LADDER_WGMMA_D(8), LADDER_WGMMA_D(9),
-        LADDER_WGMMA_D(10), LADDER_WGMMA_D(11), LADDER_WGMMA_D(12), LADDER_WGMMA_D(13), LADDER_WGMMA_D(14),
-        LADDER_WGMMA_D(15), LADDER_WGMMA_D(16), LADDER_WGMMA_D(17), LADDER_WGMMA_D(18), LADDER_WGMMA_D(19),
-        LADDER_WGMMA_D(20), LADDER_WGMMA_D(21), LADDER_WGMMA_D(22), LADDER_WGMMA_D(23), LADDER_WGMMA_D(24),
-        LADDER_WGMMA_D(25), LADDER_WGMMA_D(26), LADDER_WGMMA_D(27), LADDER_WGMMA_D(28), LADDER_WGMMA_D(29),
-        LADDER_WGMMA_D(30), LADDER_WGMMA_D(31)
-      : "l"(a.bits()), "l"(b.bits()), "r"(int(add)), "n"(int(major_b)));
-}
-
-#undef LADDER_WGMMA_D
+// clang-format off
+#define LADDER_WGMMA_M64K16(n, columns, at_a, at_b, at_add, at_major, unused)                             \
+  template <Major major_b>                                                                                \
+  __device__ __forceinline__ void wgmma_m64k16(float (&d)[columns][4], MatrixDescriptor a,                \
+                                               MatrixDescriptor b, bool add) {                            \
+    asm volatile(                                                                                         \
+        "{\n"                                                                                             \
+        ".reg .pred add;\n"                                                                               \
+        "setp.ne.b32 add, " at_add ", 0;\n"                                                               \
+        "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 {" LADDER_WGMMA_NUMBERS_##columns "}, " \
+        at_a ", " at_b ", add, 1, 1, 0, " at_major ";\n"                                                  \
+        "}\n"                                                                                             \
+        : LADDER_WGMMA_SUMS_##columns                                                                     \
+        : "l"(a.bits()), "l"(b.bits()), "r"(int(add)), "n"(int(major_b)));                                \
+  }
+// clang-format on
+LADDER_WGMMA_OF_EVERY_N(LADDER_WGMMA_M64K16)
+#undef LADDER_WGMMA_M64K16
 
 }  // namespace ladder::ptx

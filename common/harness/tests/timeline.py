@@ -21,7 +21,7 @@ roles, bars = {}, defaultdict(list)
 for event in events:
     warp = event["pid"], event["tid"]
     if event["name"] == "thread_name":
-        roles[warp] = event["args"]["name"].split(",")[0]
+        roles[warp] = event["args"]["name"].replace(",", "").split()[0]
     elif event["ph"] == "X":
         bars[warp].append(event)
 if not roles or set(roles) != set(bars):

@@ -264,6 +264,7 @@ class Links(InFolder):
         (self.root / "docs").mkdir(exist_ok=True)
         (self.root / "code.cu").write_text("one\ntwo\n\nfour\n", encoding="utf-8")
         good = "[a](../code.cu) [b](../code.cu#L1-L2) [c](#two-words) [d](https://nowhere/x) [e](02.md#6-what-it-buys)"
+        good += "\n<!-- pending picture: ![f](plots/not_yet.svg)\n-->"
         (self.root / "docs" / "01.md").write_text(f"# 01\n\n## Two `words`!\n\n{good}\n", encoding="utf-8")
         (self.root / "docs" / "02.md").write_text("## 6. What it buys\n", encoding="utf-8")
         self.assertEqual(links.broken(self.root), [])
@@ -394,9 +395,13 @@ class Traces(InFolder):
             args = {"tile": 0, "k_tile": 3}
             return {"ph": "X", "name": what, "pid": cta, "tid": warp, "ts": begin, "dur": 1.0, "args": args}
 
-        names = [
-            {"ph": "M", "name": "thread_name", "pid": 0, "tid": warp, "args": {"name": f"warp {warp}"}} for warp in (4, 0)
-        ]
+        def names_of(role):
+            return [
+                {"ph": "M", "name": "thread_name", "pid": 0, "tid": warp, "args": {"name": f"{role}warp {warp}"}}
+                for warp in (4, 0)
+            ]
+
+        names = names_of("consumer, ")
         about = {"rung": "08_warp_specialized", "problem": "gemm", "variant": "128x256", "device": "GPU", "sm_count": 1}
         about |= {"m": 64, "n": 64, "k": 64, "plain_us": 100.0, "traced_us": 103.0}
         bars = [event(0, "load", 1.0), event(0, "load", 18.0), event(4, "store", 20.0), event(4, "store", 40.0)]
@@ -414,6 +419,17 @@ class Traces(InFolder):
             picture_inside.part_of({**trace, "otherData": {k: v for k, v in about.items() if not k.endswith("_us")}})
         with self.assertRaisesRegex(ResultError, "stores nothing"):
             picture_inside.part_of({**trace, "traceEvents": names + bars[:2]})
+
+        # All of a CTA whose warps all do everything, from its first bar on; as long as that can be drawn.
+        whole = {**trace, "traceEvents": names_of("") + bars}
+        begins = [bar[2] for bar in picture_inside.part_of(whole)["bars"]]
+        self.assertEqual(begins, [0.0, 17.0, 19.0, 39.0])
+        many = [event(0, "multiply", 2.0) for _ in range(25)]
+        for k_tile, bar in enumerate(many):
+            bar["args"]["k_tile"] = k_tile
+        picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + many[:24]})
+        with self.assertRaisesRegex(ResultError, "its 25 k-tiles are too many for a picture, 24 at most: trace a smaller --k"):
+            picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + many})
 
     def test_an_access_is_found_by_what_it_is(self):
         results = self.load(TRACES)
