@@ -211,7 +211,11 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
         auto turn = [&] {
           track.mark(Doing::multiply, k);
           wait_for_tile();
-          track.mark(Doing::wait_for_data, k + 1);
+          if (k + 1 < tiles_k) {
+            track.mark(Doing::wait_for_data, k + 1);
+          } else if (index + int(gridDim.x) < tiles) {
+            track.mark_of_next_tile(Doing::wait_for_data);
+          }
           stage = after(stage);
           next_copy();
         };
