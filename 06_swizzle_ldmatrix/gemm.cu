@@ -38,8 +38,15 @@ cudaError_t gemm_compiler_offsets(const Gemm& p, cudaStream_t stream) {
 cudaError_t gemm_row_by_row(const Gemm& p, cudaStream_t stream) {
   return launch_bf16<Tricks{.group = 1}>(p, stream);
 }
+cudaError_t gemm_tile_per_cta(const Gemm& p, cudaStream_t stream) {
+  return launch_bf16<Tricks{.persistent = false}>(p, stream);
+}
 cudaError_t gemm_swizzle_ldmatrix(const Gemm& p, cudaStream_t stream) {
   return launch_bf16<Tricks{}>(p, stream);
+}
+cudaError_t gemm_swizzle_ldmatrix_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream) {
+  return launch<OfBf16, Tricks{}>(Traced<Product<OfBf16>>{{p.m, p.n, p.k, p.a, p.b, p.c, nullptr}, timeline},
+                                  stream);
 }
 
 }  // namespace ladder::rung_06

@@ -52,11 +52,15 @@ function(ladder_rung_tests name arch)
   endforeach()
 endfunction()
 
-# ladder_simulation(NAME TEST arguments): every variant on the simulator at one more shape, "gemm --m 1 --n 8 --k 8", in
-# six orders of execution: large ones.
+# ladder_simulation(NAME TEST arguments [seeds]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
+# --k 8", in six orders of execution or those of the seeds "0,1": large ones.
 function(ladder_simulation name test arguments)
+  set(seeds 0,1,2,3,4,5)
+  if(ARGC GREATER 3)
+    set(seeds ${ARGV3})
+  endif()
   add_test(NAME ${name}.sim.${test} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim> -D RUN=${arguments}
-           -D SEEDS=0,1,2,3,4,5 -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
+           -D SEEDS=${seeds} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
   set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600)
 endfunction()
 

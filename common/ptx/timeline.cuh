@@ -30,6 +30,7 @@ class Track {
   __device__ Track(const Parameters&, Role, bool = true) {}
   __device__ unsigned long long now() const { return 0; }
   __device__ void mark(Doing, int = 0, unsigned long long = 0) {}
+  __device__ void mark_of_next_tile(Doing) {}
   __device__ void next_tile() {}
   __device__ void end() {}
 };
@@ -64,6 +65,12 @@ class Track<Traced<Parameters>> {
           unsigned(now), unsigned(now >> 32), unsigned(now - last_), describe(doing, tile_, k_tile));
     ++count_;
     last_ = now;
+  }
+  // This was of the next tile, and its first k-tile.
+  __device__ void mark_of_next_tile(Doing doing) {
+    ++tile_;
+    mark(doing);
+    --tile_;
   }
   __device__ void next_tile() { ++tile_; }
   __device__ void end() {

@@ -1,0 +1,93 @@
+// The kernel's tiles, by the type of its factors, and which of its tricks it uses: what is decided before it
+// runs.
+#pragma once
+
+#include "06_swizzle_ldmatrix/types.cuh"
+#include "06_swizzle_ldmatrix/variants.h"
+
+namespace ladder::rung_06 {
+namespace {
+
+constexpr int chunk_bytes = 16;                       // what a lane copies, and a row of an 8x8 matrix
+constexpr int span = 8;                               // chunks in 128 bytes: as many as meet all 32 banks
+constexpr int mma_m = 16, mma_n = 8, mma_bytes = 32;  // of a row of A, along k
+
+enum class Rows {
+  plain,     // one after the other: the same chunk of 8 rows lies in the same banks
+  padded,    // 16 bytes apart, so that it does not
+  swizzled,  // chunk c of row r lies where chunk c ^ r % 8 would
+};
+
+// A warp's fragments for a step along k.
+enum class Fragments {
+  one_set,   // are loaded, then multiplied
+  two_sets,  // the next are loaded while these are multiplied
+  in_place,  // the next take the registers of each as soon as it has been multiplied for the last time: less
+             // time to arrive in, for half the registers
+};
+
+// What an ablation leaves out.
+struct Tricks {
+  Rows rows = Rows::swizzled;
+  Fragments fragments = Fragments::two_sets;
+  bool serpentine = true;       // every other row of mmas runs backwards: its first B is the one just used
+  bool hoisted_offsets = true;  // a lane's offsets are worked out once, before the loop
+  int group = 8;                // rows of CTA tiles that neighbouring CTAs share; 1: row by row
+  bool persistent = true;       // a CTA per SM, for tile after tile
+  bool scale_rows = false;      // of C, by the norm's scales
+};
+
+template <class Type_, Tricks tricks_, int stages_>
+struct Config {
+  using Type = Type_;
+  using Element = typename Type::A::Element;  // B's are as long
+  static constexpr Tricks tricks = tricks_;
+  static constexpr int stages = stages_;
+  static constexpr int vector = chunk_bytes / sizeof(Element);  // elements of a chunk
+  // The CTA's tile of C, and its step along k: 128 bytes of a row of A. Where half of A's elements are not
+  // stored, that is twice as far.
+  static constexpr int stored_k = 128 / sizeof(Element), block_k = Type::sparse ? 2 * stored_k : stored_k;
+  static constexpr int block_m = Type::block_m, block_n = Type::block_n;
+  static constexpr int warps_m = block_m / Type::warp_m, warps_n = block_n / 64,
+                       threads = warp_size * warps_m * warps_n;
+  static constexpr int warp_m = block_m / warps_m,
+                       warp_n = block_n / warps_n;  // 64 x 64 (fp8: 32 x 64): 128 registers of sums
+  static constexpr int mmas_m = warp_m / mma_m, mmas_n = warp_n / mma_n, steps = 128 / mma_bytes;
+  static constexpr int pad = tricks.rows == Rows::padded ? chunk_bytes : 0;
+  static constexpr int step_k = block_k / steps;  // of k: an mma's
+  // Bytes of a row in shared memory. B's rows run along n, as in memory, or along k.
+  static constexpr int row_a = 128 + pad,
+                       row_b = (Type::k_major_b ? 128 : block_n * int(sizeof(Element))) + pad;
+  static constexpr int rows_b = Type::k_major_b ? block_n : block_k;
+  static constexpr int tile_a = block_m * row_a, tile_b = rows_b * row_b;
+  static constexpr int tile_metadata = Type::sparse ? block_m * block_k / 8 : 0;
+  static constexpr int stage_bytes = tile_a + tile_b + tile_metadata, shared_bytes = stages * stage_bytes;
+  // Eight threads copy 128 bytes of a row; a pass is what all threads copy with one instruction.
+  static constexpr int pass_rows = threads / span, passes_a = block_m / pass_rows,
+                       passes_b = rows_b / pass_rows;
+  static constexpr int across_b = row_b / 128, copies = passes_a + passes_b * across_b;
+  static_assert(pass_rows % 8 == 0, "a thread's chunk and its row's swizzle are the same in every pass");
+  static constexpr int mmas_of_b = Type::sparse ? 1 : 2;  // an ldmatrix.x4 has B for so many
+  static constexpr int loads_b = mmas_n / mmas_of_b, loads_each = loads_b / mmas_m;
+  static_assert(loads_b % mmas_m == 0, "with every row of mmas as many fragments of B");
+  static_assert(stage_bytes >= threads * 128, "C's tile passes through a stage");
+  static_assert(tile_metadata == 0 || tile_metadata == threads * chunk_bytes, "a chunk of metadata a thread");
+};
+
+// Bytes from the start of a tile to a chunk of one of its rows.
+template <class C>
+__device__ int chunk_offset(int row_bytes, int row, int chunk) {
+  if constexpr (C::tricks.rows == Rows::swizzled) chunk ^= row % span;
+  return row * row_bytes + chunk * chunk_bytes;
+}
+
+// The order of CTA tiles: down `group` rows of them, then on to the next column. CTAs that run at the same
+// time so share both rows of A and columns of B in L2.
+__device__ int2 tile_of_cta(int index, int tiles_m, int tiles_n, int group) {
+  const int per_group = group * tiles_n, first = index / per_group * group;
+  const int rows = min(tiles_m - first, group), i = index % per_group;
+  return make_int2(first + i % rows, i / rows);
+}
+
+}  // namespace
+}  // namespace ladder::rung_06
