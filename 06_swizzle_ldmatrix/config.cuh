@@ -70,7 +70,6 @@ struct Config {
   static constexpr int mmas_of_b = Type::sparse ? 1 : 2;  // an ldmatrix.x4 has B for so many
   static constexpr int loads_b = mmas_n / mmas_of_b, loads_each = loads_b / mmas_m;
   static_assert(loads_b % mmas_m == 0, "with every row of mmas as many fragments of B");
-  static_assert(stage_bytes >= threads * 128, "C's tile passes through a stage");
   static_assert(tile_metadata == 0 || tile_metadata == threads * chunk_bytes, "a chunk of metadata a thread");
 };
 

@@ -30,43 +30,58 @@ __device__ void scale_rows(float (&sum)[mmas_m][mmas_n][4], const RowSquares& sq
     }
 }
 
-// Stores a warp's sums, 64 columns of fragments of 16 rows, to C from `row` and `col` on. A fragment's row
-// has 16 or 32 bytes, the warp's has 128 or 256: stored whole, after a passage through shared memory.
-// `scratch` is the warp's own, with 64 bytes for each of its rows; so it goes by parts. C is m x n.
-template <class Type, int mmas_m, int mmas_n>
-__device__ void store_tile(const typename Type::Sum (&sum)[mmas_m][mmas_n][Type::sums],
-                           unsigned char* scratch, int lane, typename Type::C* c, int row, int col, int m,
-                           int n) {
-  using Pair = typename Type::Pair;
-  constexpr int chunk_bytes = 16, size = sizeof(typename Type::C), row_bytes = mmas_n * 8 * size,
-                chunks = row_bytes / chunk_bytes, rows = mmas_m * 16 * 64 / row_bytes;
-  static_assert(mmas_n == 8 && rows % 16 == 0, "a row meets all 32 banks, once or twice");
-  // Swizzled: a quarter-warp's 16 bytes, and a half-warp's 8, meet all banks once.
-  auto place = [&](int r, int chunk) {
-    return scratch + r * row_bytes + (chunk ^ r % (16 / size) * (size / 2)) * chunk_bytes;
+// Four lanes 4g + t hold a fragment's row of C between them, a pair of neighbours each: 8 or 16 bytes of a
+// row at a time would be stored. So they exchange, until each has 16 bytes in a row. Pairs of 4 bytes: of
+// four fragments a lane ends with the whole row of one, fragment t; the others give theirs of it, and get the
+// rest.
+__device__ inline uint4 gather(const unsigned (&of)[4], int t) {
+  unsigned r[4] = {of[0], of[1], of[2], of[3]};
+  auto swap = [&](int distance, unsigned& low, unsigned& high) {
+    const bool upper = t & distance;
+    const unsigned got = __shfl_xor_sync(0xffffffff, upper ? low : high, distance);
+    (upper ? low : high) = got;
   };
+  swap(1, r[0], r[1]);
+  swap(1, r[2], r[3]);
+  swap(2, r[0], r[2]);
+  swap(2, r[1], r[3]);
+  return make_uint4(r[0], r[1], r[2], r[3]);
+}
+// Pairs of 8 bytes: of two fragments a lane ends with half a row of one, fragment t % 2.
+template <class Pair>
+__device__ uint4 gather(const Pair (&of)[2], int t) {
+  const bool odd = t & 1;
+  const Pair mine = odd ? of[1] : of[0], theirs = odd ? of[0] : of[1];
+  const Pair got = {__shfl_xor_sync(0xffffffff, theirs.x, 1), __shfl_xor_sync(0xffffffff, theirs.y, 1)};
+  const uint2 low = odd ? reinterpret_cast<const uint2&>(got) : reinterpret_cast<const uint2&>(mine);
+  const uint2 high = odd ? reinterpret_cast<const uint2&>(mine) : reinterpret_cast<const uint2&>(got);
+  return make_uint4(low.x, low.y, high.x, high.y);
+}
+
+// Stores a warp's sums, fragments of 16 x 8, to C from `row` and `col` on: with an instruction 64 bytes of
+// each of 8 rows. C is m x n.
+template <class Type, int mmas_m, int mmas_n>
+__device__ void store_tile(const typename Type::Sum (&sum)[mmas_m][mmas_n][Type::sums], int lane,
+                           typename Type::C* c, int row, int col, int m, int n) {
+  using Pair = typename Type::Pair;
+  constexpr int together = 16 / sizeof(Pair);  // fragments
+  const int t = lane % 4;
+  const int at_col = col + (together == 4 ? t * 8 : t % 2 * 8 + t / 2 * 4);
 #pragma unroll
-  for (int first = 0; first < mmas_m * 16; first += rows) {
-    if (first > 0) __syncwarp();  // the rows before have been read
+  for (int i = 0; i < mmas_m; ++i)
 #pragma unroll
-    for (int i = 0; i < rows / 16; ++i)
+    for (int half = 0; half < 2; ++half) {
+      const int at_row = row + i * 16 + half * 8 + lane / 4;
+      typename Type::C* const to = c + std::size_t(at_row) * n + at_col;
 #pragma unroll
-      for (int j = 0; j < mmas_n; ++j)
+      for (int j = 0; j < mmas_n; j += together) {
+        Pair of[together];
 #pragma unroll
-        for (int half = 0; half < 2; ++half) {
-          const int byte = (j * 8 + lane % 4 * 2) * size;
-          *reinterpret_cast<Pair*>(place(i * 16 + half * 8 + lane / 4, byte / chunk_bytes) +
-                                   byte % chunk_bytes) = Type::pair(sum[first / 16 + i][j], half);
-        }
-    __syncwarp();
-    const int chunk = lane % chunks, at_col = col + chunk * (chunk_bytes / size);
-#pragma unroll
-    for (int r = 0; r < rows; r += warp_size / chunks) {
-      const int in_part = r + lane / chunks, at_row = row + first + in_part;
-      const uint4 bits = *reinterpret_cast<const uint4*>(place(in_part, chunk));
-      if (at_row < m && at_col < n) *reinterpret_cast<uint4*>(c + std::size_t(at_row) * n + at_col) = bits;
+        for (int f = 0; f < together; ++f) of[f] = Type::pair(sum[i][j + f], half);
+        const uint4 bits = gather(of, t);
+        if (at_row < m && at_col + j * 8 < n) *reinterpret_cast<uint4*>(to + j * 8) = bits;
+      }
     }
-  }
 }
 
 }  // namespace ladder::rung_06

@@ -263,10 +263,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
     const int2 tile = tile_of_cta(index, tiles_m, tiles_n, C::tricks.group);
     const int row = tile.x * C::block_m + warp_row, col = tile.y * C::block_n + warp_col;
     if constexpr (C::tricks.scale_rows) scale_rows(sum, p.squares, row + lane / 4, p.m, p.k);
-    // Everyone left the stage that is filled next at the last barrier, and nobody fills it before the one
-    // below: C passes through it, a warp's rows through the warp's own part.
-    store_tile<Type>(sum, shared + fill + warp * C::warp_m * 64, lane, p.c, row, col, p.m, p.n);
-    __syncthreads();
+    store_tile<Type>(sum, lane, p.c, row, col, p.m, p.n);
     track.mark(Doing::store);
     track.next_tile();
   }
