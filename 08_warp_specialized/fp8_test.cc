@@ -1,10 +1,11 @@
-// The norm and the gemm as a chain of layers has them: y in e4m3 with its scales, stored by one kernel, is
-// the A of the next, and nobody repacks it. On the simulator; what the two compute alone, the harness
-// verifies.
+// FP8 where the harness does not look: the norm and the gemm as a chain of layers, sums that are too long,
+// and what scales are for.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -12,7 +13,6 @@
 #include "08_warp_specialized/variants.h"
 #include "common/harness/precision.h"
 #include "common/harness/reference.h"
-#include "common/simulator/settings.h"
 
 namespace ladder {
 namespace {
@@ -54,8 +54,6 @@ HostMatrix numbers(int rows, int cols, int seed) {
 // The norm and the gemm as a chain of layers has them: y in e4m3 with its scales, stored by one kernel, is
 // the A of the next, and nobody repacks it.
 TEST(Fp8, NormThenGemm) {
-  simulator::settings().device = "h200";
-  simulator::settings().checks = simulator::Checks::fail;
   constexpr Precision precision = Precision::fp8_block;
   constexpr int m = 150, n = 136, k = 424;  // ragged in every way; the last block of a row is shorter
 
@@ -120,25 +118,113 @@ TEST(Fp8, NormThenGemm) {
   EXPECT_LT(errors, 0.003 * 0.003 * squares);  // a bf16 has 8 bits: 0.0016, and what 13 bits of sums add
 }
 
-// The tensor core's sums have 14 bits: a one that is added to 2^14 is lost. Promoted, they are fp32's.
-TEST(Fp8, OnesAddUpToSixteenThousandUnlessPromoted) {
-  simulator::settings().device = "h200";
-  constexpr int m = 8, n = 8, k = 32768;
-  const OnDevice<float> a(std::vector<float>(m * k, 1)), b(std::vector<float>(k * n, 1));
+using Launch = cudaError_t (*)(const Gemm&, cudaStream_t);
+
+// C[m,n] of A[m,k] and B[k,n], rounded and multiplied by kernels of the rung.
+template <Precision precision>
+std::vector<float> product(Launch launch, int m, int n, int k, const std::vector<float>& a,
+                           const std::vector<float>& b) {
+  const OnDevice<float> a_on_device(a), b_on_device(b);
   const OnDevice<__nv_bfloat16> c(HostMatrix(m * n));
   Gemm gemm{.m = m, .n = n, .k = k, .a = nullptr, .b = nullptr, .c = c.data};
-  gemm.a_fp32 = a.data;
-  gemm.b_fp32 = b.data;
+  gemm.a_fp32 = a_on_device.data;
+  gemm.b_fp32 = b_on_device.data;
   const OnDevice<unsigned char> workspace(
-      std::vector<unsigned char>(rung_08::workspace_bytes<Precision::fp8>(gemm)));
+      std::vector<unsigned char>(rung_08::workspace_bytes<precision>(gemm)));
   gemm.workspace = workspace.data;
-  succeed(rung_08::quantise<Precision::fp8>(gemm, nullptr));
+  succeed(rung_08::quantise<precision>(gemm, nullptr));
+  succeed(launch(gemm, nullptr));
+  succeed(cudaDeviceSynchronize());
+  std::vector<float> wide;
+  for (const __nv_bfloat16 element : on_host(c.data, m * n)) wide.push_back(__bfloat162float(element));
+  return wide;
+}
+
+// The tensor core's sums have 14 bits: a one that is added to 2^14 is lost. Promoted, they are fp32's.
+TEST(Fp8, OnesAddUpToSixteenThousandUnlessPromoted) {
+  constexpr int m = 8, n = 8, k = 32768;
+  const std::vector<float> a(m * k, 1), b(k * n, 1);
   for (const auto& [launch, sum] :
-       {std::pair(&rung_08::gemm_fp8_128x256, 16384.0f), std::pair(&rung_08::gemm_fp8_promoted, 32768.0f)}) {
-    succeed(launch(gemm, nullptr));
-    succeed(cudaDeviceSynchronize());
-    for (const __nv_bfloat16 element : on_host(c.data, m * n)) EXPECT_EQ(__bfloat162float(element), sum);
+       {std::pair(&rung_08::gemm_fp8_128x256, 16384.0f), std::pair(&rung_08::gemm_fp8_promoted, 32768.0f)})
+    EXPECT_EQ(product<Precision::fp8>(launch, m, n, k, a, b), std::vector<float>(m * n, sum));
+}
+
+// A scale for each matrix, by both kernels that know it.
+class Fp8Tensor : public testing::TestWithParam<Launch> {
+ protected:
+  static constexpr int m = 72, n = 136, k = 260;
+  static std::vector<float> scaled_numbers(std::size_t count, int seed, float by) {
+    std::vector<float> x(count);
+    for (std::size_t i = 0; i < count; ++i) x[i] = by * number(i, seed);
+    return x;
   }
+  const std::vector<float> a = scaled_numbers(m * k, 1, 1), b = scaled_numbers(k * n, 2, 1);
+
+  static std::vector<float> of_tensors(const std::vector<float>& of_a, const std::vector<float>& of_b) {
+    return product<Precision::fp8_tensor>(GetParam(), m, n, k, of_a, of_b);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(By, Fp8Tensor,
+                         testing::Values(&rung_08::gemm_fp8_tensor, &rung_08::gemm_fp8_tensor_promoted));
+
+// What e4m3 cannot hold, and what a scale makes of it.
+TEST_P(Fp8Tensor, HoldsWhatE4m3Cannot) {
+  const std::vector<float> tiny(m * k, 0x1p-12f), huge(m * k, 1000), ones(k * n, 1);
+  auto bare = [&](const std::vector<float>& of_a) {
+    return product<Precision::fp8>(rung_08::gemm_fp8, m, n, k, of_a, ones);
+  };
+  auto everywhere = [](float x) {
+    return std::vector<float>(m * n, __bfloat162float(__float2bfloat16_rn(x)));
+  };
+  EXPECT_EQ(bare(tiny), everywhere(0));
+  EXPECT_EQ(of_tensors(tiny, ones), everywhere(k * 0x1p-12f));
+  EXPECT_EQ(bare(huge), everywhere(k * 448));
+  EXPECT_EQ(of_tensors(huge, ones), everywhere(k * 1000));
+}
+
+// A power of two in a matrix is one in its scale and nowhere else. Even where the product of both scales is
+// more than fp32 holds: 0 stays 0.
+TEST_P(Fp8Tensor, PowersOfTwoChangeNothingElse) {
+  const std::vector<float> right = of_tensors(a, b);
+  for (const int power : {-100, -14, 12, 100})
+    EXPECT_EQ(of_tensors(scaled_numbers(m * k, 1, std::ldexp(1.0f, power)),
+                         scaled_numbers(k * n, 2, std::ldexp(1.0f, -power))),
+              right)
+        << power;
+
+  std::vector<float> vast = scaled_numbers(m * k, 1, 0x1p100f);
+  std::fill_n(vast.begin() + 5 * k, k, 0.0f);
+  const std::vector<float> c = of_tensors(vast, scaled_numbers(k * n, 2, 0x1p100f));
+  for (int i = 0; i < m * n; ++i) EXPECT_EQ(c[i], i / n == 5 || right[i] == 0 ? 0 : right[i] * INFINITY) << i;
+}
+
+TEST_P(Fp8Tensor, ZerosHaveAScale) {
+  const std::vector<float> zeros(m * n);
+  EXPECT_EQ(of_tensors(std::vector<float>(m * k), b), zeros);
+  EXPECT_EQ(of_tensors(a, std::vector<float>(k * n, 0x1p-149f)), zeros);  // no 448th in fp32
+}
+
+// Among numbers, and among zeros, which alone would have no scale.
+TEST_P(Fp8Tensor, NanStaysWhereItIs) {
+  for (const std::vector<float>& numbers_of_a : {a, std::vector<float>(m * k)}) {
+    std::vector<float> with = numbers_of_a, without = numbers_of_a;
+    with[7 * k + 200] = std::numeric_limits<float>::quiet_NaN();
+    without[7 * k + 200] = 0;
+    const std::vector<float> c = of_tensors(with, b), right = of_tensors(without, b);
+    for (int i = 0; i < m * n; ++i) {
+      if (i / n == 7) {
+        EXPECT_TRUE(std::isnan(c[i])) << i;
+      } else {
+        EXPECT_EQ(c[i], right[i]) << i;
+      }
+    }
+  }
+}
+
+TEST_P(Fp8Tensor, InfinityMakesEverythingNan) {
+  std::vector<float> with = b;
+  with[200 * n + 100] = -std::numeric_limits<float>::infinity();
+  for (const float element : of_tensors(a, with)) EXPECT_TRUE(std::isnan(element));
 }
 
 }  // namespace

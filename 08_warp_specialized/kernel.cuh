@@ -101,7 +101,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
   }
   if constexpr (C::design.early_start) {
     ptx::let_next_grid_start();
-    ptx::wait_for_previous_grid();  // it may have written A and B, and read C
+    ptx::wait_for_previous_grid();  // it may have written A, B and their scales, and read C
   }
 
   if (warp < warps_per_group) {

@@ -19,7 +19,7 @@ struct Workspace {
   BlockScales scales_a, scales_b;
   unsigned char *a_elements, *b_elements;
   float *a_scales = nullptr, *b_scales = nullptr;
-  unsigned* largest = nullptr;  // |a| and |b|, of 0 and up: as bits they have the same order
+  unsigned* largest = nullptr;  // |a|, then |b|: floats from 0 on, which are ordered as their bits are
   std::size_t bytes = 0;
 
   Workspace(Precision precision, const Gemm& p)

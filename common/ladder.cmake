@@ -128,6 +128,15 @@ function(ladder_course)
               -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
       DEPENDS ${rungs} ${simulated} roofs USES_TERMINAL VERBATIM)
   endforeach()
+  # Of two rungs, where there is no GPU: one table for each problem, and it is the ladder's.
+  add_test(NAME harness.course
+    COMMAND ${CMAKE_COMMAND} -D RUNGS=00_naive,01_coalesced -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
+            -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/course-test
+            -P ${PROJECT_SOURCE_DIR}/common/harness/course.cmake)
+  set(rows ".*\n00_naive .*\n01_coalesced ")
+  set_tests_properties(harness.course PROPERTIES ENVIRONMENT CUDA_VISIBLE_DEVICES= TIMEOUT 120
+    PASS_REGULAR_EXPRESSION "Kernel Ladder, gemm${rows}.*Kernel Ladder, fused_norm${rows}"
+    FAIL_REGULAR_EXPRESSION "wrong way round;not verified")
   foreach(target record_simulator record_traces simulator_speed)
     add_custom_target(${target}
       COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D NORM_GEMM=${norm_gemm_argument}

@@ -62,14 +62,17 @@ struct Distribution {
     normal,   // mean + deviation · N(0,1)
     integer,  // uniform over the whole numbers -limit … limit: sums of products are exact in fp32 while they
               // fit 24 bits
-    blocks,  // the same, times a power of two, 2^lowest … 2^(lowest + spread), that a block shares; its first
-             // is `first`, so that a scale, the largest over some number, says which block it is of
+    blocks,  // the same, times a power of two, 2^lowest … 2^(lowest + spread), that a block shares; with a
+             // `largest` in each a scale, the largest over some number, says which block it is of
   };
   Kind kind = Kind::normal;
   float mean = 0, deviation = 1;
   int limit = 0;
-  int first = 0, lowest = 0, spread = 0;
-  int cols = 0, block_rows = 0, block_cols = 0;  // cols: of the row-major matrix
+  int lowest = 0, spread = 0;
+  // Blocks of a row-major matrix with `cols` columns; in each the element at row, col is `largest`, but for
+  // its power of two. None where block_rows is 0.
+  int cols = 0, block_rows = 0, block_cols = 0;
+  int row = 0, col = 0, largest = 0;
   bool operator==(const Distribution&) const = default;
 };
 

@@ -31,16 +31,17 @@ __global__ void fill_kernel(T* out, std::uint64_t count, Distribution d, std::ui
     float value;
     if (d.kind != Distribution::Kind::normal) {
       value = float(int(bits % (2 * d.limit + 1)) - d.limit);
-      if (d.kind == Distribution::Kind::blocks) {
-        const std::uint64_t row = i / d.cols, col = i % d.cols;
-        if (row % d.block_rows == 0 && col % d.block_cols == 0) value = float(d.first);
-        const std::uint64_t block = (row / d.block_rows << 32) + col / d.block_cols;
-        value = ldexpf(value, d.lowest + int(mix(mix(~seed) + block) % (d.spread + 1)));
-      }
     } else {  // Box-Muller: u in (0, 1], v in [0, 1)
       const float u = (float(bits >> 40) + 1.0f) * 0x1p-24f;
       const float v = float((bits >> 16) & 0xFFFFFF) * 0x1p-24f;
       value = d.mean + d.deviation * sqrtf(-2.0f * logf(u)) * cospif(2.0f * v);
+    }
+    if (d.block_rows > 0) {
+      const std::uint64_t row = i / d.cols, col = i % d.cols;
+      if (row % d.block_rows == d.row && col % d.block_cols == d.col) value = float(d.largest);
+      const std::uint64_t block = (row / d.block_rows << 32) + col / d.block_cols;
+      if (d.kind == Distribution::Kind::blocks)
+        value = ldexpf(value, d.lowest + int(mix(mix(~seed) + block) % (d.spread + 1)));
     }
     store(out + i, value);
   }

@@ -135,6 +135,8 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
 
   if (o.pad && (!o.gemm || o.soak))
     bad_usage("--pad fills up the gemm's matrices: beside gemm, and not --soak");
+  if (o.outlier && (!o.gemm || o.soak))
+    bad_usage("--outlier is in the gemm's matrices: beside gemm, and not --soak");
   if (o.type) {
     if (!o.variant.empty()) bad_usage("--type chooses variants: not beside --variant");
     auto has_type = [&](const auto& variants) {
@@ -270,6 +272,8 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       o.repeats = parse_number(option, value(), 1, 1000000);
     } else if (option == "--seed") {
       o.seed = parse_number<std::uint64_t>(option, value(), 0, std::numeric_limits<std::uint64_t>::max());
+    } else if (option == "--outlier") {
+      o.outlier = parse_number(option, value(), 1, 1 << 30);
     } else if (option == "--json") {
       o.json = value();
       if (o.json.empty()) bad_usage("--json needs a file name");
@@ -310,6 +314,7 @@ how
                        short ones as a graph, long ones singly
   --repeats N          timed samples per kernel (default: as many as fit 1.5 seconds, at least 3)
   --seed N             seed of the random inputs (default 1)
+  --outlier N          the last element of a gemm's A and of its B is N: what that costs the others
   --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes
 )";
 
@@ -324,6 +329,7 @@ what to show
 
 how
   --seed N             seed of the random inputs (default 1)
+  --outlier N          the last element of a gemm's A and of its B is N: what that costs the others
 )";
 
 static const char how_to_write[] = R"(  --json FILE          append one JSON object per result to FILE

@@ -46,6 +46,7 @@ struct Options {
   int repeats = 0;  // 0: as many as fit a fixed time
   Launches launches = Launches::automatic;
   std::uint64_t seed = 1;
+  int outlier = 0;    // what the last element of a gemm's normal A and of its B is; 0: like the others
   std::string json;   // empty: no file
   bool rows = false;  // table rows without the header, for the course's ladder
 };

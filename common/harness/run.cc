@@ -111,7 +111,8 @@ class Runner {
     for (Candidate& c : candidates)
       if (c.result.refused.empty()) c.result.refused = no_memory;
     if (std::any_of(candidates.begin(), candidates.end(), runs)) {
-      Workload<Problem> workload = make_workload(shape, content, sets, options_.seed, options_.reference);
+      Workload<Problem> workload =
+          make_workload(shape, content, sets, options_.seed, options_.reference, options_.outlier);
       for (int pass = 0; pass < workload.passes; ++pass) {
         show(shape, "computing the reference");
         workload.prepare(pass);
@@ -311,6 +312,7 @@ class Runner {
           .field("instruction_mix", instruction_mix_json(*r.counters));
     if (r.measurement) add_card_state(o, r.measurement->card);
     o.field("input", input);
+    if (options_.outlier && std::is_same_v<Problem, Gemm>) o.field("outlier", options_.outlier);
     if (r.measurement) o.field("l2", l2_text(footprint_bytes(shape, precision), sets, machine_.l2_bytes));
     o.field("seed", options_.seed);
     json_.write(o);

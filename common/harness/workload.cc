@@ -13,13 +13,14 @@
 
 namespace ladder {
 GemmWorkload::GemmWorkload(const Gemm& shape, const Gemm& content, int sets, std::uint64_t seed,
-                           Reference reference)
+                           Reference reference, int outlier)
     : shape_(shape),
       content_(content),
       sets_count_(sets),
       seed_(seed),
+      outlier_(outlier),
       reference_kind_(reference),
-      input_("normal(0,1)") {}
+      input_(outlier ? "normal(0,1), the last " + std::to_string(outlier) : "normal(0,1)") {}
 
 Gemm GemmWorkload::problem(int set) const {
   const Set& s = sets_[set];
@@ -77,12 +78,26 @@ void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, c
 //
 // And one of fp8_block or fp8_tensor a 448th: of 7 times a power of two it is a power of two. So each block
 // of fp8_block has a 7, and sums of it stay below 128 · 7 · 7 < 2^13; beyond it they are added in fp32, where
-// the powers of two may differ by as much as there are bits left. In fp8_tensor each matrix has one 7.
-// Without its scale all of that A would round to 0, and of B to 448.
+// the powers of two may differ by as much as there are bits left. In fp8_tensor each matrix has one 7, at its
+// end. Without their scales all of that A would be 0, and of that B 0 or ±448.
+//
+// Of the normal ones the last may be an outlier: what it does to the others.
 std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
   using Kind = Distribution::Kind;
   constexpr int seven = 7;
   Distribution a, b;
+  auto end_with = [&](int largest) {
+    auto end = [&](Distribution& d, int rows, int cols, int content_rows, int content_cols) {
+      d.cols = d.block_cols = cols;
+      d.block_rows = rows;
+      d.row = content_rows - 1;
+      d.col = content_cols - 1;
+      d.largest = largest;
+    };
+    end(a, shape_.m, shape_.k, content_.m, content_.k);
+    end(b, shape_.k, shape_.n, content_.k, content_.n);
+  };
+  if (pass_ > 0 && outlier_) end_with(outlier_);
   if (pass_ > 0 || precision_ == Precision::nvfp4) return {a, b};
   if (precision_ == Precision::fp8_block) {
     constexpr int block = BlockScales::block;
@@ -90,11 +105,11 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
     if (left < 1) return {a, b};
     a = {.kind = Kind::blocks,
          .limit = seven,
-         .first = seven,
          .spread = std::min(3, std::ilogb(left) / 2),
          .cols = shape_.k,
          .block_rows = 1,
-         .block_cols = block};
+         .block_cols = block,
+         .largest = seven};
     b = a;
     b.cols = shape_.n;
     b.block_rows = block;
@@ -104,19 +119,11 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
   const double largest_sum = std::ldexp(1.0, exact_bits(precision_)) - (tensor ? seven * seven : 0);
   const int limit = int(std::min(3.0, std::sqrt(largest_sum / shape_.k)));
   if (limit == 0) return {a, b};
-  a = b = {.kind = Kind::integer, .limit = limit};
+  a = b = {.kind = tensor ? Kind::blocks : Kind::integer, .limit = limit};
   if (tensor) {
-    auto whole = [&](int rows, int cols, int exponent) {
-      return Distribution{.kind = Kind::blocks,
-                          .limit = limit,
-                          .first = seven,
-                          .lowest = exponent,
-                          .cols = cols,
-                          .block_rows = rows,
-                          .block_cols = cols};
-    };
-    a = whole(shape_.m, shape_.k, -14);
-    b = whole(shape_.k, shape_.n, 12);
+    a.lowest = -14;
+    b.lowest = 12;
+    end_with(seven);
   }
   return {a, b};
 }

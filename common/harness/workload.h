@@ -19,8 +19,10 @@ namespace ladder {
 // problem that would fit into the L2 cache is not timed out of it. The order: prepare(), choose(), launches.
 class GemmWorkload {
  public:
-  // `content`: the part of the shape that is drawn; past its n and k there are zeros.
-  GemmWorkload(const Gemm& shape, const Gemm& content, int sets, std::uint64_t seed, Reference reference);
+  // `content`: the part of the shape that is drawn; past its n and k there are zeros. `outlier`: what the
+  // last element of the timed A and of B is; 0: like the others.
+  GemmWorkload(const Gemm& shape, const Gemm& content, int sets, std::uint64_t seed, Reference reference,
+               int outlier);
 
   Gemm problem(int set) const;                         // as the chosen variant is launched
   const std::string& input() const { return input_; }  // how the timed inputs are drawn
@@ -72,6 +74,7 @@ class GemmWorkload {
   Gemm shape_, content_;
   int sets_count_;
   std::uint64_t seed_;
+  int outlier_;
   Reference reference_kind_;
   std::string input_;
   std::vector<Set> sets_;
@@ -162,12 +165,12 @@ struct WorkloadFor<NormGemm> {
 template <class Problem>
 using Workload = typename WorkloadFor<Problem>::type;
 
-// A gemm's shape may be larger than its content, see GemmWorkload.
+// A gemm's shape may be larger than its content, and have an outlier, see GemmWorkload.
 template <class Problem>
 Workload<Problem> make_workload(const Problem& shape, const Problem& content, int sets, std::uint64_t seed,
-                                Reference reference) {
+                                Reference reference, int outlier = 0) {
   if constexpr (std::is_same_v<Problem, Gemm>) {
-    return Workload<Problem>(shape, content, sets, seed, reference);
+    return Workload<Problem>(shape, content, sets, seed, reference, outlier);
   } else {
     return Workload<Problem>(shape, sets, seed, reference);
   }

@@ -6,11 +6,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
-from matplotlib.patches import Patch
 
 from picture_roles import BOX_CYCLES, INSTRUCTION_CYCLES
 from results import ResultError, Results, shape_of
-from style import BLUE, FAINT, INK, box, titles, write
+from style import BLUE, FAINT, INK, bar_legend, box, time_axis, titles, write
 
 RUNG, VARIANT = "09_tcgen05", "launch_control"
 ROLES = {0: "load", 1: "multiply", 2: "schedule", 4: "drain"}  # by warp
@@ -186,17 +185,14 @@ def timeline_09(results: Results):
                 elif width < end * 0.04 and bar.what != MULTIPLY:
                     name = "C" if bar.what == STORE else bar.number
                 write(axes, bar.begin + width / 2, y + 0.42, name, size=8, ha="center", zorder=3, bbox=pad)
-    axes.set_xlim(0, end)
-    axes.set_ylim(len(rows) + 0.7, -0.8)
-    axes.set_yticks([])
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
-    axes.set_xlabel(
+    time_axis(
+        axes,
+        end,
+        (len(rows) + 0.7, -0.8),
         f"cycles, reckoned: an MMA of 256×256×16 takes {MMA_CYCLES} (nominal), a box or a response {BOX_CYCLES} (a "
-        f"guess), any other instruction {INSTRUCTION_CYCLES}"
+        f"guess), any other instruction {INSTRUCTION_CYCLES}",
     )
-    looks = [Patch(facecolor=face, edgecolor=INK, hatch=hatch, label=name) for name, (face, hatch) in LOOKS.items()]
-    axes.legend(handles=looks, loc="upper center", bbox_to_anchor=(0.5, -0.1), ncols=4, frameon=False, fontsize=9)
+    bar_legend(axes, LOOKS, 0.1)
     shape = shape_of(results.timeline(RUNG, "gemm", VARIANT, 0)).replace("x", "×")
     titles(
         axes,

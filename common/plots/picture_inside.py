@@ -7,7 +7,6 @@ picture_inside.py TRACE >> docs/results/timelines.jsonl    of a file that --trac
 from __future__ import annotations
 
 import json
-import math
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from results import DIMENSIONS, ResultError, Results, shape_of
 
 AROUND = 6.0  # microseconds shown before the first store of a tile, and after it
 MOST_K_TILES = 24  # of a tile that is shown from its beginning to its end
+AFTER = 3.0  # microseconds shown behind such a tile, where the CTA has another one
 LOOKS = {  # what a warp does → face, hatch
     "wait for a slot": ("#F4F4F4", None),
     "load": ("#0072B2", None),
@@ -27,13 +27,14 @@ ABOUT = ("rung", "problem", "variant", "device", "plain_us", "traced_us")
 
 
 def is_whole(warps: list) -> bool:
-    """Whether CTA 0 is shown from its beginning to its end: where no warp has a role of its own, it has one tile, and what
-    overlaps is to be seen from the first k-tiles on. Elsewhere it is what happens between two tiles."""
+    """Whether CTA 0's first tile is shown from its beginning to its end: where no warp has a role of its own, what
+    overlaps is to be seen from the first k-tile on. Elsewhere it is what happens between two tiles."""
     return all(warp["name"].startswith("warp") for warp in warps)
 
 
 def part_of(trace: dict) -> dict:
-    """The record of CTA 0: its bars, (warp, what, begin, duration, tile, k-tile), all of them or around its first store."""
+    """The record of CTA 0: bars of its first tile, or around its first store: (warp, what, begin, duration, tile,
+    k-tile)."""
     about = trace.get("otherData", {})
     missing = [name for name in ABOUT if name not in about]
     if missing:
@@ -46,24 +47,26 @@ def part_of(trace: dict) -> dict:
         raise ResultError("CTA 0 stores nothing, or there was no room for it: trace a smaller --k")
     record = {"record": "inside", **{name: about[name] for name in (*ABOUT, *DIMENSIONS[about["problem"]])}}
     record["warps"] = [{"warp": warp, "name": name} for warp, name in sorted(roles.items())]
-    begin, end = min(stores) - AROUND, min(stores) + AROUND
     if is_whole(record["warps"]):
-        k_tiles = len({bar["args"]["k_tile"] for bar in bars if bar["name"] == "multiply"})
+        tile = [bar for bar in bars if bar["args"]["tile"] == 0]
+        k_tiles = len({bar["args"]["k_tile"] for bar in tile if bar["name"] == "multiply"})
         if k_tiles > MOST_K_TILES:
-            raise ResultError(f"its {k_tiles} k-tiles are too many for a picture, {MOST_K_TILES} at most: trace a smaller --k")
-        begin, end = min(bar["ts"] for bar in bars), math.inf
+            raise ResultError(f"its {k_tiles} k-tiles are too many for a picture, {MOST_K_TILES} at most: a smaller --k")
+        begin, end = min(bar["ts"] for bar in tile), max(bar["ts"] + bar["dur"] for bar in tile) + AFTER
+        shown = [bar for bar in bars if bar["ts"] + bar["dur"] <= end]
+    else:
+        begin, end = min(stores) - AROUND, min(stores) + AROUND
+        shown = [bar for bar in bars if bar["ts"] + bar["dur"] > begin and bar["ts"] < end]
     record["bars"] = [
         [bar["tid"], bar["name"], round(bar["ts"] - begin, 3), bar["dur"], bar["args"]["tile"], bar["args"]["k_tile"]]
-        for bar in bars
-        if bar["ts"] + bar["dur"] > begin and bar["ts"] < end
+        for bar in shown
     ]
     return record
 
 
 def inside(results: Results, rung: str):
     import matplotlib.pyplot as plt
-    from matplotlib.patches import Patch
-    from style import FAINT, INK, box, titles, write
+    from style import FAINT, INK, bar_legend, box, time_axis, titles, write
 
     record = results.inside[rung]
     whole = is_whole(record["warps"])
@@ -81,31 +84,19 @@ def inside(results: Results, rung: str):
         box(axes, first, rows[warp], last - first, 0.8, face, edge, 0.5, hatch=hatch, zorder=2)
         if what == "multiply" and last - first > end * 0.02:
             write(axes, (first + last) / 2, rows[warp] + 0.4, k_tile, size=8, ha="center", zorder=3)
-    axes.set_xlim(0, end)
-    axes.set_ylim(len(rows), -0.3)
-    axes.set_yticks([])
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
-    axes.set_xlabel("µs")
+    time_axis(axes, end, (len(rows), -0.3), "µs")
     used = {bar[1] for bar in record["bars"]}
-    looks = [
-        Patch(facecolor=face, edgecolor=INK, hatch=hatch, label=what)
-        for what, (face, hatch) in LOOKS.items()
-        if what in used
-    ]
-    axes.legend(
-        handles=looks, loc="upper center", bbox_to_anchor=(0.5, -0.6 / len(rows)), ncols=6, frameon=False, fontsize=9
-    )
+    bar_legend(axes, {what: look for what, look in LOOKS.items() if what in used}, 0.6 / len(rows), columns=6)
     shape = shape_of(record).replace("x", "×")
     part = "around the first tile's store. In a bar: the k-tile whose products are asked for, while those before run"
     if whole:
         part = "from the first k-tile to the store. In a bar: its k-tile"
     cost = (record["traced_us"] / record["plain_us"] - 1) * 100
+    noting = f"takes {cost:.1f} % of the time" if cost > 0 else "takes no time that can be told from chance"
     titles(
         axes,
         f"{rung}: what the warps of a CTA do, as they note it",
-        f"{record['variant']}, {record['problem']} {shape}, {record['device']}, {part}. Noting it takes {cost:.1f} % of the "
-        "time.",
+        f"{record['variant']}, {record['problem']} {shape}, {record['device']}, {part}. Noting it {noting}.",
     )
     return figure
 

@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
-from matplotlib.patches import Patch
 
 from results import ResultError, Results, shape_of
-from style import BLUE, FAINT, GREEN, INK, PALE, SOFT, VERMILLION, box, titles, write
+from style import BLUE, FAINT, GREEN, INK, PALE, SOFT, VERMILLION, bar_legend, box, time_axis, titles, write
 
 BLOCK_K = 64
 STAGE_ROWS = 128  # of A in a stage
@@ -193,17 +192,14 @@ def timeline_08(results: Results):
     y = 0.0
     for each, heading in played:
         y = draw(axes, y, each, end, heading) + 0.6
-    axes.set_xlim(0, end)
-    axes.set_ylim(y - 0.5, -0.5)
-    axes.set_yticks([])
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
-    axes.set_xlabel(
+    time_axis(
+        axes,
+        end,
+        (y - 0.5, -0.5),
         f"cycles, reckoned: a wgmma of 64×n×16 takes n/2, a box {BOX_CYCLES}, any other instruction of a warp "
-        f"{INSTRUCTION_CYCLES}"
+        f"{INSTRUCTION_CYCLES}",
     )
-    looks = [Patch(facecolor=face, edgecolor=INK, hatch=hatch, label=name) for name, (face, hatch) in LOOKS.items()]
-    axes.legend(handles=looks, loc="upper center", bbox_to_anchor=(0.5, -0.08), ncols=4, frameon=False, fontsize=9)
+    bar_legend(axes, LOOKS, 0.08)
     shapes = " and ".join(
         shape_of(results.timeline("08_warp_specialized", "gemm", variant)).replace("x", "×")
         for variant in ("128x256", "ping_pong")

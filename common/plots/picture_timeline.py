@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import matplotlib.pyplot as plt
-from matplotlib.patches import Patch
 
 from results import ResultError, Results, shape_of
-from style import FAINT, INK, box, titles, write
+from style import FAINT, INK, bar_legend, box, time_axis, titles, write
 
 LOOKS = {  # what happens in a bar → face, hatch
     "copies on their way": ("#D5E8F6", "////"),
@@ -128,15 +127,10 @@ def timeline_04(results: Results):
     y = 0.0
     for timeline, what in timelines:
         y = draw(axes, y, timeline, end, what) + 0.75
-    axes.set_xlim(0, end)
-    axes.set_ylim(y - 0.6, -0.5)
-    axes.set_yticks([])
-    for side in ("left", "right", "top"):
-        axes.spines[side].set_visible(False)
-    axes.set_xlabel("PTX instructions that the warp has executed (not a clock: how long memory takes is not drawn)")
-    looks = [Patch(facecolor=face, edgecolor=INK, hatch=hatch, label=name) for name, (face, hatch) in LOOKS.items()]
-    looks.append(plt.Line2D([], [], color=INK, linewidth=0.8, linestyle=(0, (4, 2)), label="__syncthreads()"))
-    axes.legend(handles=looks, loc="upper center", bbox_to_anchor=(0.5, -0.075), ncols=4, frameon=False, fontsize=9)
+    label = "PTX instructions that the warp has executed (not a clock: how long memory takes is not drawn)"
+    time_axis(axes, end, (y - 0.6, -0.5), label)
+    barrier = plt.Line2D([], [], color=INK, linewidth=0.8, linestyle=(0, (4, 2)), label="__syncthreads()")
+    bar_legend(axes, LOOKS, 0.075, more=(barrier,))
     shape = shape_of(timelines[0][0]).replace("x", "×")
     titles(
         axes,

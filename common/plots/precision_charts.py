@@ -11,7 +11,8 @@ from style import axes_fraction, end_labels, text_column, titles
 from values import figure as digits
 from values import percent
 
-COLOURS = dict(zip(ORDER, (GREY, SKY, BLUE, GREEN, YELLOW, ORANGE, VERMILLION, PURPLE, PURPLE, PURPLE, VERMILLION, INK, INK, INK, BROWN)))
+OF_FP8 = (VERMILLION, PURPLE, PURPLE, PURPLE, VERMILLION, INK, INK)
+COLOURS = dict(zip(ORDER, (GREY, SKY, BLUE, GREEN, YELLOW, ORANGE, *OF_FP8, INK, BROWN)))
 MARKERS = dict(zip(ORDER, "os^Dv<PX><*phdH"))
 
 

@@ -269,6 +269,8 @@ class Results:
         here = [record for record in measured if record["device"] == self.device]
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
         timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
+        self.outlying = [record for record in timed if "outlier" in record]  # with --outlier
+        timed = [record for record in timed if "outlier" not in record]
         self.typed = [record for record in timed if "type" in record]  # run with --type: the precision ladder
         # Those in bf16 are there for the ladder, at its own shapes and moment; others are variants like any.
         self.runs = [record for record in timed if "launches" not in record and record.get("type") != "bf16"]
@@ -302,7 +304,7 @@ class Results:
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            how = (record["device"], timed, record.get("launches"), record.get("type"))
+            how = (record["device"], timed, record.get("launches"), record.get("type"), record.get("outlier"))
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
         records[key] = (where, record)
 
@@ -337,6 +339,12 @@ class Results:
                 if record["launches"] == launches and (record["variant"] == variant or (not variant and record.get("is_rung"))):
                     return record
         return None
+
+    def beside_outlier(self, rung: str, shape: str, variant: str, outlier: int) -> dict | None:
+        """A gemm whose A and B end with this number."""
+        wanted = (rung, shape, variant, outlier)
+        runs = (run for run in self.outlying if (run["rung"], shape_of(run), run["variant"], run["outlier"]) == wanted)
+        return next(runs, None)
 
     def ladder(self, problem: str, shape: str) -> list:
         """The rungs themselves at one shape, in the order of the ladder."""

@@ -8,7 +8,7 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 from matplotlib import font_manager  # noqa: E402
-from matplotlib.patches import Rectangle  # noqa: E402
+from matplotlib.patches import Patch, Rectangle  # noqa: E402
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: E402
 
 # Okabe and Ito's colours, which stay apart for colour-blind readers; their yellow is darkened to show on white.
@@ -186,3 +186,26 @@ def box(axes, x, y, width, height, face="white", edge=INK, line=0.8, **more) -> 
 
 def write(axes, x, y, text, size=9, **more) -> None:
     axes.text(x, y, text, **{"fontsize": size, "va": "center", **more})
+
+
+def time_axis(axes, end: float, rows: tuple, label: str) -> None:
+    """For rows of bars: time from 0 to end below them, and nothing else around them. rows: their limits, lower first."""
+    axes.set_xlim(0, end)
+    axes.set_ylim(*rows)
+    axes.set_yticks([])
+    for side in ("left", "right", "top"):
+        axes.spines[side].set_visible(False)
+    axes.set_xlabel(label)
+
+
+def bar_legend(axes, looks: dict, below: float, columns: int = 4, more: tuple = ()) -> None:
+    """What a bar's look, face and hatch, says; so far below the axes, as a fraction of their height."""
+    handles = [Patch(facecolor=face, edgecolor=INK, hatch=hatch, label=name) for name, (face, hatch) in looks.items()]
+    axes.legend(
+        handles=[*handles, *more],
+        loc="upper center",
+        bbox_to_anchor=(0.5, -below),
+        ncols=columns,
+        frameon=False,
+        fontsize=9,
+    )

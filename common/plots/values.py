@@ -16,8 +16,8 @@
     device                                                    what the figures were measured on
 
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT. With `launches=stream` or
-`launches=graph` what is meant is one of many launches in a row. The unit is not part of
-the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
+`launches=graph` what is meant is one of many launches in a row, with `outlier=N` a variant's gemm whose A and B end with
+N. The unit is not part of the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
 """
 
 from __future__ import annotations
@@ -111,7 +111,10 @@ class Expression:
         rung, _, own_variant = name.partition(":")
         variant = own_variant or variant
         launches = self.options.pop("launches", None)
-        if launches:
+        outlier = self.options.pop("outlier", None)
+        if outlier:
+            found = self.results.beside_outlier(rung, shape, variant, int(outlier))
+        elif launches:
             found = self.results.chain(rung, problem, shape, variant, launches)
         elif not simulated:
             found = self.results.run(rung, problem, shape, variant)

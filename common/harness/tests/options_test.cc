@@ -293,6 +293,13 @@ TEST(BadUsage, TypesThatAreNone) {
   expect_refused({"--type"}, {"--type needs a value"});
 }
 
+TEST(BadUsage, OutliersThatAreNone) {
+  EXPECT_EQ(parse({"gemm", "--outlier", "9"}).outlier, 9);
+  expect_refused({"fused_norm", "--outlier", "9"}, {"--outlier", "gemm"});
+  expect_refused({"--outlier", "9", "--soak", "5"}, {"--outlier", "--soak"});
+  expect_refused({"--outlier", "0"}, {"--outlier", "between 1 and"});
+}
+
 TEST(BadUsage, PadWithoutAGemm) {
   expect_refused({"fused_norm", "--pad"}, {"--pad", "gemm"});
   expect_refused({"--pad", "--soak", "5"}, {"--pad", "--soak"});

@@ -149,6 +149,72 @@ TEST(Types, ScalesOfBlocksAreOfRowsInAAndOfSquaresInB) {
     }
 }
 
+TEST(Types, OfTwoInFp8EachMayBeE5m2) {
+  auto of_b = [](Precision precision, float x) {
+    std::vector<float> matrix{x};
+    round_matrix(precision, Factor::b, matrix, 1, 1);
+    return matrix[0];
+  };
+  constexpr float x = 1.125f;  // a number of e4m3, and in e5m2 in the middle between two
+  EXPECT_EQ(rounded(Precision::fp8_e4m3_e5m2, x), x);
+  EXPECT_EQ(of_b(Precision::fp8_e4m3_e5m2, x), 1);
+  EXPECT_EQ(rounded(Precision::fp8_e5m2_e5m2, x), 1);
+  EXPECT_EQ(of_b(Precision::fp8_e5m2_e5m2, x), 1);
+  EXPECT_EQ(of_b(Precision::fp8_e5m2, x), x);
+}
+
+TEST(Types, OfFp8TensorShareOneScale) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN();
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(scale_of(Precision::fp8_tensor, 7), 1.0f / 64);
+  EXPECT_EQ(scale_of(Precision::fp8_tensor, 0), 1);
+  EXPECT_EQ(scale_of(Precision::fp8_tensor, 0x1p-149f), 1);
+  for (const Factor factor : {Factor::a, Factor::b}) {
+    std::vector<float> matrix(200 * 300, 1);
+    matrix[150 * 300 + 7] = -448 * 3;
+    matrix[9] = nan;
+    round_matrix(Precision::fp8_tensor, factor, matrix, 200, 300);
+    EXPECT_EQ(matrix[150 * 300 + 7], -448 * 3);
+    EXPECT_TRUE(std::isnan(matrix[9]));
+    EXPECT_EQ(matrix[0],
+              3 * rounded_element(Precision::fp8, 1.0f / 3, 1));  // not 1: it is far from the largest
+
+    std::vector<float> zeros(6), with_infinity{1, 2, infinity, -4};
+    round_matrix(Precision::fp8_tensor, factor, zeros, 2, 3);
+    EXPECT_EQ(zeros, std::vector<float>(6));
+    round_matrix(Precision::fp8_tensor, factor, with_infinity, 2, 2);
+    for (const float x : with_infinity) EXPECT_TRUE(std::isnan(x));
+  }
+}
+
+// Of a matrix of N(0, 1) that ends with `last`: the error of the others, as a root mean square.
+float error_beside(float last, Precision precision, Factor factor) {
+  constexpr int lines = 256;
+  std::mt19937 random(6);
+  std::normal_distribution<float> normal;
+  std::vector<float> matrix(lines * lines);
+  for (float& x : matrix) x = normal(random);
+  matrix.back() = last;
+  std::vector<float> rounded_matrix = matrix;
+  round_matrix(precision, factor, rounded_matrix, lines, lines);
+  double squares = 0;
+  for (std::size_t i = 0; i + 1 < matrix.size(); ++i) squares += std::pow(rounded_matrix[i] - matrix[i], 2);
+  return float(std::sqrt(squares / double(matrix.size())));
+}
+
+// 448 · 512 makes a scale of 512, and e4m3's smallest number a one: the others become whole numbers. In
+// blocks that is what becomes of its own block alone: 127 elements of A, a quarter of this B.
+TEST(Types, AnOutlierCostsOthersWhatShareItsScale) {
+  constexpr float outlier = 448 * 512, whole = 0.289f, e4m3 = 0.0265f;  // 1/sqrt(12); e4m3's own
+  for (const Factor factor : {Factor::a, Factor::b}) {
+    for (const Precision precision : {Precision::fp8, Precision::fp8_tensor, Precision::fp8_block})
+      EXPECT_NEAR(error_beside(1, precision, factor), e4m3, 0.001f);
+    EXPECT_NEAR(error_beside(outlier, Precision::fp8_tensor, factor), whole, 0.003f);
+  }
+  EXPECT_NEAR(error_beside(outlier, Precision::fp8_block, Factor::a), e4m3, 0.003f);
+  EXPECT_NEAR(error_beside(outlier, Precision::fp8_block, Factor::b), whole / 2, 0.005f);
+}
+
 TEST(Matrices, BlocksRunAlongRowsOrDownColumns) {
   constexpr int rows = 64, cols = 32;
   std::mt19937 random(3);

@@ -224,12 +224,15 @@ class Inside(InFolder):
         self.assertNotIn("inside_08", pictures.all_pictures(self.load([])))
 
     def test_of_a_cta_without_roles_all_is_shown(self):
-        record = {"record": "inside", "rung": "04_cp_async", "problem": "gemm", "variant": "cp_async", "device": "Test GPU"}
-        record |= {"m": 64, "n": 64, "k": 64, "plain_us": 100.0, "traced_us": 103.0, "warps": [{"warp": 0, "name": "warp 0"}]}
+        record = {"record": "inside", "rung": "04_cp_async", "problem": "gemm", "variant": "cp_async"}
+        record |= {"m": 64, "n": 64, "k": 64, "device": "Test GPU", "plain_us": 100.0, "traced_us": 99.0}
+        record["warps"] = [{"warp": 0, "name": "warp 0"}]
         record["bars"] = [[0, "load", 0.0, 1.0, 0, 0], [0, "multiply", 1.0, 20.0, 0, 3], [0, "store", 21.0, 9.0, 0, 0]]
         axes = pictures.all_pictures(self.load([record]))["inside_04"]().axes[0]
         self.assertEqual(axes.get_xlim(), (0.0, 30.0))
-        self.assertIn("from the first k-tile to the store", " ".join(text.get_text() for text in axes.texts))
+        texts = " ".join(text.get_text() for text in axes.texts)
+        self.assertIn("from the first k-tile to the store", texts)
+        self.assertIn("takes no time that can be told from chance", texts)
 
 
 @needs_matplotlib

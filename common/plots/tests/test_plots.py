@@ -135,6 +135,7 @@ class Values(InFolder):
             ("ratio 08_warp_specialized norm_gemm 8192x4096x4096", "1.25"),
             ("us 08_warp_specialized norm_gemm 128x4096x4096 launches=graph", "28.0"),
             ("us 08_warp_specialized:one_kernel norm_gemm 128x4096x4096 launches=stream", "30.0"),
+            (f"field 01_coalesced:coalesced gemm {cube} relative_error outlier=28672", "0.0600"),
             ("roof copy", "4000"),
             (f"of_roof 01_coalesced gemm {cube} fp32_fma", "0.115"),
             (f"field 00_naive gemm {cube} sm_clock_mhz", "1500"),
@@ -156,6 +157,7 @@ class Values(InFolder):
             "gbps 08_warp_specialized norm_gemm 8192x4096x4096",
             "us 08_warp_specialized norm_gemm 128x4096x4096",
             "us 08_warp_specialized norm_gemm 8192x4096x4096 launches=graph",
+            f"us 01_coalesced:coalesced gemm {cube} outlier=1000",
             f"tflops 00_naive gem {cube}",
             "tflops 00_naive gemm 1x2x3",
             f"ratio 00_naive gemm {cube} baseline=mkl",
@@ -420,15 +422,18 @@ class Traces(InFolder):
         with self.assertRaisesRegex(ResultError, "stores nothing"):
             picture_inside.part_of({**trace, "traceEvents": names + bars[:2]})
 
-        # All of a CTA whose warps all do everything, from its first bar on; as long as that can be drawn.
+        # The first tile of a CTA whose warps all do everything, from its first bar on, and a little more.
         whole = {**trace, "traceEvents": names_of("") + bars}
-        begins = [bar[2] for bar in picture_inside.part_of(whole)["bars"]]
-        self.assertEqual(begins, [0.0, 17.0, 19.0, 39.0])
+        next_tile = [event(0, "multiply", begin) for begin in (41.0, 43.0, 43.5)]
+        for bar in next_tile:
+            bar["args"]["tile"] = 1
+        record = picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + next_tile})
+        self.assertEqual([bar[2] for bar in record["bars"]], [0.0, 17.0, 19.0, 39.0, 40.0, 42.0])
         many = [event(0, "multiply", 2.0) for _ in range(25)]
         for k_tile, bar in enumerate(many):
             bar["args"]["k_tile"] = k_tile
-        picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + many[:24]})
-        with self.assertRaisesRegex(ResultError, "its 25 k-tiles are too many for a picture, 24 at most: trace a smaller --k"):
+        picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + many[:24] + next_tile})
+        with self.assertRaisesRegex(ResultError, "its 25 k-tiles are too many for a picture, 24 at most"):
             picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + many})
 
     def test_an_access_is_found_by_what_it_is(self):

@@ -181,7 +181,7 @@ void decode_call(Decoder& d) {
     d.inst().a = d.src(callee, Type::u64);
     d.inst().inner = run_indirect_call;
   } else if (callee.kind != Operand::Kind::function) {
-    d.unsupported("this call is not implemented");
+    d.unsupported("this simulator has no such call");
   } else if (!callee.function->defined) {
     if (!decode_builtin(d, callee.function->name)) {
       d.unsupported(

@@ -151,19 +151,19 @@ class FrameDecoder final : public Decoder {
     early_clobber_ = own_guard_ = false;
     try {
       const auto found = opcodes().find(instruction.opcode);
-      if (found == opcodes().end()) unsupported("this instruction is not implemented");
+      if (found == opcodes().end()) unsupported("this simulator has no such instruction");
       found->second(*this);
       for (size_t i = 0; i < instruction.modifiers.size(); ++i) {
         if (!(understood_ >> i & 1))
-          unsupported("'." + std::string(instruction.modifiers[i]) + "' is not implemented");
+          unsupported("this simulator has no '." + std::string(instruction.modifiers[i]) + "' here");
       }
-      if (!inst_.inner) unsupported("this form is not implemented");
+      if (!inst_.inner) unsupported("this simulator has no such form");
     } catch (const std::exception& problem) {  // Unsupported, or an operand that is not what it should be
       if (offsets_) {
         refuse(problem.what());
         inst_ = {};
         inst_.inner = [](Warp& warp, const Inst&) {
-          fault(warp, FindingKind::not_supported, "this instruction is not implemented");
+          fault(warp, FindingKind::not_supported, "this simulator has no such instruction");
         };
       }
     }
@@ -263,7 +263,7 @@ class FrameDecoder final : public Decoder {
       default:
         break;
     }
-    unsupported("operand '" + std::string(operand.text) + "' is not implemented here");
+    unsupported("this simulator has no operand '" + std::string(operand.text) + "' here");
   }
 
   uint32_t integer_constant(uint64_t value, int bits) {
@@ -283,7 +283,7 @@ class FrameDecoder final : public Decoder {
       default:
         break;
     }
-    unsupported("a floating-point immediate is not implemented here");
+    unsupported("this simulator has no floating-point immediate here");
   }
   static uint16_t to_half(double value) {
     if (value != value) return 0x7fff;
@@ -339,7 +339,7 @@ uint64_t Loader::address_of(const ptx::Variable& variable) {
     shared_end_ += static_cast<uint32_t>(variable.size);
     return variable_address_[&variable] = address;
   }
-  throw Unsupported("the address of '" + std::string(variable.name) + "' is not implemented here");
+  throw Unsupported("this simulator has no address of '" + std::string(variable.name) + "' here");
 }
 
 const Program* Loader::program_of(const ptx::Function& function) {
@@ -522,7 +522,7 @@ void Loader::decode(Program& program) {
     for (const ptx::Variable* formal : *formals) {
       if (formal->space == ptx::Space::reg)
         program.unsupported.push_back(std::string(function.name) + " passes '" + std::string(formal->name) +
-                                      "' in a register, which is not implemented");
+                                      "' in a register: this simulator has no such parameters");
     }
   }
   program.local_bytes = (program.local_bytes + 15) / 16 * 16;

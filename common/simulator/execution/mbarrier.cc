@@ -246,7 +246,7 @@ void decode(Decoder& d) {
   enum Operation { arrives, drops, initialises, invalidates, expects, completes, tests, tries };
   const int op = d.one_of(
       {"arrive", "arrive_drop", "init", "inval", "expect_tx", "complete_tx", "test_wait", "try_wait"});
-  if (op < 0) d.unsupported("this mbarrier instruction is not implemented");
+  if (op < 0) d.unsupported("this simulator has no such mbarrier instruction");
   const bool arrive = op == arrives || op == drops, wait = op == tests || op == tries;
   if (arrive) {
     use.drop = op == drops;

@@ -257,14 +257,14 @@ void decode_product(Decoder& d, Use use, const std::vector<std::string_view>& ty
   }
   const Kind kind = use.a->kind;
   if (!exists(*use.a, use.shape->m, use.shape->k)) {
-    d.unsupported("this shape is not implemented for this type");
+    d.unsupported("this simulator has no such shape for this type");
   }
   const std::string_view result = kind == Kind::f64                                                ? "f64"
                                   : kind == Kind::integer || kind == Kind::bit                     ? "s32"
                                   : (kind == Kind::half || kind == Kind::fp8) && types[0] == "f16" ? "f16"
                                                                                                    : "f32";
   if (types[0] != result || types[3] != result) {
-    d.unsupported("accumulators of this type are not implemented");
+    d.unsupported("this simulator has no accumulators of this type");
   }
   use.half = result == "f16";
   use.registers_a = std::max(1, use.shape->m * use.shape->k * use.a->bits / (32 * std::max(32, use.a->bits)));
@@ -313,7 +313,8 @@ void decode(Decoder& d) {
   const auto& modifiers = d.ptx().modifiers;
   for (size_t i = 0; i < modifiers.size(); ++i) {
     if (modifiers[i].starts_with("sp")) return decode_sparse_product(d);
-    if (modifiers[i].starts_with("kind::")) d.unsupported("this kind of multiplication is not implemented");
+    if (modifiers[i].starts_with("kind::"))
+      d.unsupported("this simulator has no such kind of multiplication");
     if (shape_of(modifiers[i])) use.shape = shape_of(d.modifier(i));
   }
   if (!d.has("row") || !d.has("col")) d.unsupported("A is by rows and B by columns");
@@ -339,7 +340,7 @@ void decode_wmma_product(Decoder& d) {
   Use use = {};
   const int shape = d.one_of({"m16n16k16", "m32n8k16", "m8n32k16", "m16n16k8", "m8n8k4"});
   static constexpr std::string_view of_piece[] = {"m16n8k16", "m16n8k16", "m16n8k16", "m16n8k8", "m8n8k4"};
-  if (shape < 0) d.unsupported("this shape is not implemented");
+  if (shape < 0) d.unsupported("this simulator has no such shape");
   use.shape = shape_of(of_piece[shape]);
   use.pieces = shape == 4 ? 1 : 2;
   use.step_a = shape == 1 || shape == 2;

@@ -200,7 +200,7 @@ void decode_sparse_product(Decoder& d) {
   const bool half = (kind == Kind::half || kind == Kind::fp8) && types[0] == "f16";
   const std::string_view result = integers ? "s32" : half ? "f16" : "f32";
   if (types[0] != result || types[3] != result)
-    d.unsupported("accumulators of this type are not implemented");
+    d.unsupported("this simulator has no accumulators of this type");
   const Form* form = nullptr;
   for (const Form& each : forms)
     if (each.kind == kind && d.has(each.shape)) form = &each;

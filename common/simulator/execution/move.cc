@@ -222,7 +222,7 @@ void decode_special(Decoder& d, const Operand& source, int width) {
                                    : run_special<uint16_t>;
     return;
   }
-  d.unsupported("special register " + std::string(source.text) + " is not implemented");
+  d.unsupported("this simulator has no special register " + std::string(source.text));
 }
 
 Type of_width(int width) {

@@ -349,7 +349,7 @@ void decode_proxy_fence(Decoder& d) {
   } else if (d.has("tensormap::generic")) {
     decode_tensor_map_fence(d);
   } else if (!d.has("alias")) {
-    d.unsupported("this proxy is not implemented");
+    d.unsupported("this simulator has no such proxy");
   }
 }
 

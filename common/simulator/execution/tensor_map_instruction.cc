@@ -170,7 +170,7 @@ void decode_replace(Decoder& d, MapUse& use) {
   d.has("b1024");
   int field = -1;
   for (int i = 0; i < 10; ++i) field = d.has(field_names[i]) ? i : field;
-  if (field < 0) d.unsupported("this field is not implemented");
+  if (field < 0) d.unsupported("this simulator has no such field");
   use.field = static_cast<Field>(field);
   memory_space(d, use.to);
   const Type type = d.type();
@@ -194,7 +194,7 @@ void decode_replace(Decoder& d, MapUse& use) {
     constexpr int64_t values[] = {tensor_types, 1, 4, 2};
     if (value.kind != Operand::Kind::immediate || value.value < 0 ||
         value.value >= values[field - static_cast<int>(Field::elemtype)])
-      d.unsupported("this value of the field is not implemented");
+      d.unsupported("this simulator has no such value of the field");
   }
   d.inst().b = d.src(value, type);
   d.inst().extra = wide;
@@ -224,7 +224,7 @@ void decode(Decoder& d) {
   } else if (d.has("replace")) {
     decode_replace(d, use);
   } else {
-    d.unsupported("this instruction is not implemented");
+    d.unsupported("this simulator has no such instruction");
   }
   d.memory() = {};
   d.inst().data = d.keep(use);

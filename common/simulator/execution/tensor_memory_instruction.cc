@@ -36,7 +36,7 @@ void decode_tensor_memory(Decoder& d) {
   if (operation == "alloc" || operation == "dealloc" || operation == "relinquish_alloc_permit")
     return decode_tensor_allocation(d);
   const int fence = d.one_of({"fence::before_thread_sync", "fence::after_thread_sync"});
-  if (fence < 0) d.unsupported("this instruction is not implemented");
+  if (fence < 0) d.unsupported("this simulator has no such instruction");
   d.inst().inner = fence == 0 ? run_fence<true> : run_fence<false>;
 }
 

@@ -324,7 +324,7 @@ void decode(Decoder& d) {
   if (!d.has("sync") || !d.has("aligned")) d.unsupported("without .sync.aligned");
   d.own_guard();
   const int operation = d.one_of({"mma_async", "fence", "commit_group", "wait_group"});
-  if (operation < 0) d.unsupported("this instruction is not implemented");
+  if (operation < 0) d.unsupported("this simulator has no such instruction");
   if (operation == 0) return decode_multiply(d);
   if (operation == 3) {
     if (d.operand(0).kind != Operand::Kind::immediate || d.operand(0).value < 0) {

@@ -234,7 +234,7 @@ void decode_access(Decoder& d) {
   const int layout = d.one_of({"row", "col"});
   if (!shape || !type || layout < 0 || !(result ? type->result : type->factor) ||
       (type->k ? type->k != shape->k : shape->k == 4)) {
-    d.unsupported("this shape is not implemented for this type");
+    d.unsupported("this simulator has no such shape for this type");
   }
 
   Use use = {};

@@ -352,7 +352,7 @@ TEST_F(Execution, LocalMemoryIsEachThreadsOwn) {
   for (uint32_t i = 0; i < 64; ++i) EXPECT_EQ(r.words[i], i) << i;
 }
 
-TEST_F(Execution, WhatIsNotImplementedIsNamedAndStopsTheLaunch) {
+TEST_F(Execution, WhatTheSimulatorHasNotIsNamedAndStopsTheLaunch) {
   const Result r =
       run_ptx(start + "add.u32 %r2, %r1, 1;\nfrobnicate.u32 %r2, %r1;\nadd.sideways.u32 %r2, %r1, 1;", 1, 32);
   ASSERT_TRUE(r.end);
@@ -369,10 +369,11 @@ TEST_F(Execution, InstructionsThatDifferInTheirOperandsOnlyAreRefusedInOneLine) 
   const KernelInfo& kernel = info(*module.kernel("k"));
   testing::internal::GetCapturedStderr();
   ASSERT_EQ(kernel.unsupported.size(), 2u);
-  EXPECT_EQ(kernel.unsupported[0],
-            "PTX line 8: frobnicate.u32 %r2, 0: this instruction is not implemented (and 99 more like it)");
+  EXPECT_EQ(
+      kernel.unsupported[0],
+      "PTX line 8: frobnicate.u32 %r2, 0: this simulator has no such instruction (and 99 more like it)");
   EXPECT_EQ(kernel.unsupported[1],
-            "PTX line 108: frobnicate.s32 %r2, %r1: this instruction is not implemented");
+            "PTX line 108: frobnicate.s32 %r2, %r1: this simulator has no such instruction");
 }
 
 TEST_F(Execution, RegistersShareStorageWhenTheyAreNotAliveTogether) {
