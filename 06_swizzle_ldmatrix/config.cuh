@@ -2,6 +2,8 @@
 // runs.
 #pragma once
 
+#include <algorithm>
+
 #include "06_swizzle_ldmatrix/types.cuh"
 #include "06_swizzle_ldmatrix/variants.h"
 
@@ -34,6 +36,7 @@ struct Tricks {
   bool hoisted_offsets = true;  // a lane's offsets are worked out once, before the loop
   int group = 8;                // rows of CTA tiles that neighbouring CTAs share; 1: row by row
   bool persistent = true;       // a CTA per SM, for tile after tile
+  bool deferred_stores = true;  // a tile of C, or half of it, is stored while the next is multiplied
   bool scale_rows = false;      // of C, by the norm's scales
 };
 
@@ -66,27 +69,70 @@ struct Config {
   static constexpr int pass_rows = threads / span, passes_a = block_m / pass_rows,
                        passes_b = rows_b / pass_rows;
   static constexpr int across_b = row_b / 128, copies = passes_a + passes_b * across_b;
-  static_assert(pass_rows % 8 == 0, "a thread's chunk and its row's swizzle are the same in every pass");
-  static constexpr int mmas_of_b = Type::sparse ? 1 : 2;  // an ldmatrix.x4 has B for so many
+  // Fragments that share out their columns, so that a lane's sums of a row are 16 bytes of C: column_of().
+  static constexpr int interleaved = Type::k_major_b ? chunk_bytes / int(sizeof(typename Type::Pair)) : 1;
+  static_assert(pass_rows % (8 * interleaved) == 0,
+                "a thread's chunk and its row's swizzle are the same in every pass");
+  static constexpr bool defers = tricks.persistent && tricks.deferred_stores;
+  static constexpr int piece_cols = 64 / int(sizeof(typename Type::C));  // of C, that a warp stores at a time
+  static constexpr int mmas_of_b = Type::sparse ? 1 : 2;                 // an ldmatrix.x4 has B for so many
   static constexpr int loads_b = mmas_n / mmas_of_b, loads_each = loads_b / mmas_m;
   static_assert(loads_b % mmas_m == 0, "with every row of mmas as many fragments of B");
   static_assert(tile_metadata == 0 || tile_metadata == threads * chunk_bytes, "a chunk of metadata a thread");
 };
 
-// Bytes from the start of a tile to a chunk of one of its rows.
+// The column of C, in a warp's tile, that is column c of fragment j. Of a fragment's row a lane has two
+// neighbours. Where B's rows lie along k, ldmatrix takes any eight of them for a matrix: so of `interleaved`
+// fragments the j-th gets columns 2j and 2j + 1 of every 2 * interleaved, and a lane's pairs are neighbours
+// too.
 template <class C>
+__device__ constexpr int column_of(int j, int c) {
+  constexpr int i = C::interleaved;
+  return j / i * i * mma_n + c / 2 * (2 * i) + j % i * 2 + c % 2;
+}
+
+// Bytes from the start of a tile to a chunk of one of its rows. The rows of a matrix are 0 and 1, and those
+// `interleaved` pairs on: they differ in the bits that swizzle.
+template <class C, int interleaved = 1>
 __device__ int chunk_offset(int row_bytes, int row, int chunk) {
-  if constexpr (C::tricks.rows == Rows::swizzled) chunk ^= row % span;
+  if constexpr (C::tricks.rows == Rows::swizzled) chunk ^= row / (2 * interleaved) % 4 * 2 + row % 2;
   return row * row_bytes + chunk * chunk_bytes;
 }
 
+// Division of 0 <= n < 2^31 by a number that the host knows, `by` < 2^31: a multiplication by 2^shift / by,
+// rounded up. shift is large enough for that to add less than 1 / by to the quotient. (Granlund, Montgomery,
+// "Division by Invariant Integers using Multiplication", 1994)
+struct Divisor {
+  int shift = 31;
+  unsigned factor;
+
+  explicit Divisor(int by) {
+    while (1ll << (shift - 31) < by) ++shift;
+    factor = unsigned(((1ull << shift) + by - 1) / by);
+  }
+  __device__ int divide(int n) const { return int(std::uint64_t(unsigned(n)) * factor >> shift); }
+};
+
 // The order of CTA tiles: down `group` rows of them, then on to the next column. CTAs that run at the same
 // time so share both rows of A and columns of B in L2.
-__device__ int2 tile_of_cta(int index, int tiles_m, int tiles_n, int group) {
-  const int per_group = group * tiles_n, first = index / per_group * group;
-  const int rows = min(tiles_m - first, group), i = index % per_group;
-  return make_int2(first + i % rows, i / rows);
-}
+template <int group>
+struct Order {
+  int tiles_m, tiles, of_group;           // of a whole group
+  Divisor per_group, per_column_of_last;  // the last group's columns are shorter, if it is not whole
+
+  Order(int tiles_m, int tiles_n)
+      : tiles_m(tiles_m),
+        tiles(tiles_m * tiles_n),
+        of_group(group * tiles_n),
+        per_group(of_group),
+        per_column_of_last(std::max(tiles_m % group, 1)) {}
+  __device__ int2 tile(int index) const {
+    const int groups = per_group.divide(index), first_row = groups * group;
+    const int place = index - groups * of_group, rows = min(tiles_m - first_row, group);
+    const int column = rows == group ? place / group : per_column_of_last.divide(place);
+    return make_int2(first_row + place - column * rows, column);
+  }
+};
 
 }  // namespace
 }  // namespace ladder::rung_06

@@ -47,41 +47,39 @@ __device__ inline uint4 gather(const unsigned (&of)[4], int t) {
   swap(2, r[1], r[3]);
   return make_uint4(r[0], r[1], r[2], r[3]);
 }
-// Pairs of 8 bytes: of two fragments a lane ends with half a row of one, fragment t % 2.
-template <class Pair>
-__device__ uint4 gather(const Pair (&of)[2], int t) {
-  const bool odd = t & 1;
-  const Pair mine = odd ? of[1] : of[0], theirs = odd ? of[0] : of[1];
-  const Pair got = {__shfl_xor_sync(0xffffffff, theirs.x, 1), __shfl_xor_sync(0xffffffff, theirs.y, 1)};
-  const uint2 low = odd ? reinterpret_cast<const uint2&>(got) : reinterpret_cast<const uint2&>(mine);
-  const uint2 high = odd ? reinterpret_cast<const uint2&>(mine) : reinterpret_cast<const uint2&>(got);
-  return make_uint4(low.x, low.y, high.x, high.y);
+
+// Stores 16 bytes, if they are `wanted`. As one piece of PTX, so that the compiler sees no branch: a loop in
+// which it saw one lost its uniform registers, and was slower by more than all that is won here.
+__device__ inline void store_if(bool wanted, void* to, const uint4& bits) {
+  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v4.b32 [%1], {%2, %3, %4, %5}; }" ::"r"(
+                   int(wanted)),
+               "l"(__cvta_generic_to_global(to)), "r"(bits.x), "r"(bits.y), "r"(bits.z), "r"(bits.w)
+               : "memory");
 }
 
-// Stores a warp's sums, fragments of 16 x 8, to C from `row` and `col` on: with an instruction 64 bytes of
-// each of 8 rows. C is m x n.
-template <class Type, int mmas_m, int mmas_n>
-__device__ void store_tile(const typename Type::Sum (&sum)[mmas_m][mmas_n][Type::sums], int lane,
-                           typename Type::C* c, int row, int col, int m, int n) {
+// Hands out a warp's sums, fragments of 16 x 8, as pieces of C: put(r, x, what a lane has of it). Piece r, x
+// is the x-th 64 bytes of each of the r-th 8 rows; lane 4g + t has the t-th 16 bytes of row g.
+template <class Type, int mmas_m, int mmas_n, class Put>
+__device__ void in_pieces(const typename Type::Sum (&sum)[mmas_m][mmas_n][Type::sums], int lane, Put put) {
   using Pair = typename Type::Pair;
   constexpr int together = 16 / sizeof(Pair);  // fragments
-  const int t = lane % 4;
-  const int at_col = col + (together == 4 ? t * 8 : t % 2 * 8 + t / 2 * 4);
 #pragma unroll
   for (int i = 0; i < mmas_m; ++i)
 #pragma unroll
-    for (int half = 0; half < 2; ++half) {
-      const int at_row = row + i * 16 + half * 8 + lane / 4;
-      typename Type::C* const to = c + std::size_t(at_row) * n + at_col;
+    for (int half = 0; half < 2; ++half)
 #pragma unroll
       for (int j = 0; j < mmas_n; j += together) {
-        Pair of[together];
+        alignas(16) Pair of[together];
 #pragma unroll
         for (int f = 0; f < together; ++f) of[f] = Type::pair(sum[i][j + f], half);
-        const uint4 bits = gather(of, t);
-        if (at_row < m && at_col + j * 8 < n) *reinterpret_cast<uint4*>(to + j * 8) = bits;
+        uint4 bits;
+        if constexpr (Type::k_major_b) {
+          bits = reinterpret_cast<const uint4&>(of);  // interleaved already
+        } else {
+          bits = gather(of, lane % 4);
+        }
+        put(i * 2 + half, j / together, bits);
       }
-    }
 }
 
 }  // namespace ladder::rung_06

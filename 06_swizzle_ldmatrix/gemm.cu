@@ -1,5 +1,5 @@
 // The rung in bf16, and what each of its tricks buys.
-#include "06_swizzle_ldmatrix/gemm.cuh"
+#include "06_swizzle_ldmatrix/launch.cuh"
 
 namespace ladder::rung_06 {
 namespace {
@@ -40,6 +40,9 @@ cudaError_t gemm_row_by_row(const Gemm& p, cudaStream_t stream) {
 }
 cudaError_t gemm_tile_per_cta(const Gemm& p, cudaStream_t stream) {
   return launch_bf16<Tricks{.persistent = false}>(p, stream);
+}
+cudaError_t gemm_stores_at_once(const Gemm& p, cudaStream_t stream) {
+  return launch_bf16<Tricks{.deferred_stores = false}>(p, stream);
 }
 cudaError_t gemm_swizzle_ldmatrix(const Gemm& p, cudaStream_t stream) {
   return launch_bf16<Tricks{}>(p, stream);

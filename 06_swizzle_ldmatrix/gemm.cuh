@@ -1,13 +1,11 @@
 // The tensor cores of 05_mma_sync, fed without bank conflicts: rows of the tiles are swizzled on their way
 // into shared memory, and ldmatrix reads them back as whole fragments, B transposed on the fly. While one set
 // of fragments is multiplied, the next is on its way into a second set of registers. A CTA stays for several
-// tiles of C, and while it ends one, it has begun to copy for the next.
+// tiles of C: while it ends one, it has begun to copy for the next, in whose course it stores the rest of it.
 //
 // The kernel is the same for every type of factor: a step along k is 32 bytes of a row of A, whatever their
 // number of elements, and types.cuh says what else a type changes.
 #pragma once
-
-#include <algorithm>
 
 #include "06_swizzle_ldmatrix/config.cuh"
 #include "06_swizzle_ldmatrix/epilogue.cuh"
@@ -38,11 +36,11 @@ struct Product {
 
 // Parameters: a Product, or where it is traced Traced<Product>.
 template <class C, class Parameters>
-__global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int tiles_m, int tiles_n) {
+__global__ void __launch_bounds__(C::threads, 1)
+    gemm_kernel(Parameters p, Order<C::tricks.group> order, int deferred) {
   using Type = typename C::Type;
   extern __shared__ __align__(128) unsigned char shared[];
   const SharedAddress ring_a = ptx::shared_address(shared), ring_b = ring_a + C::tile_a;
-  const int tiles = tiles_m * tiles_n;
   // A stage is told by where in the ring it begins, in bytes.
   auto after = [](SharedAddress stage) {
     return stage + C::stage_bytes == C::shared_bytes ? 0 : stage + C::stage_bytes;
@@ -53,27 +51,28 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
   // there is no next tile of C: the loop below does not stop to ask.
   const int copy_row = threadIdx.x / span, copy_chunk = threadIdx.x % span;
   const SharedAddress to_a = ring_a + chunk_offset<C>(C::row_a, copy_row, copy_chunk);
-  const SharedAddress to_b = ring_b + chunk_offset<C>(C::row_b, copy_row, copy_chunk);
+  const SharedAddress to_b = ring_b + chunk_offset<C, C::interleaved>(C::row_b, copy_row, copy_chunk);
   const int stored_k = Type::sparse ? p.k / 2 : p.k;
-  const typename C::Element *from_a, *from_b;
+  const unsigned char *from_a, *from_b;
   const unsigned* from_metadata = nullptr;
-  const std::size_t pass_a = std::size_t(C::pass_rows) * stored_k;  // from a pass to the next
-  const std::size_t pass_b = std::size_t(C::pass_rows) * (Type::k_major_b ? p.k : p.n);
+  constexpr std::size_t size = sizeof(typename C::Element);
+  const std::size_t row_bytes_a = stored_k * size, row_bytes_b = (Type::k_major_b ? p.k : p.n) * size;
   int rows_left, cols_left, k_left;  // of A, of B, and of k, from where the next copies are from
   SharedAddress fill = 0;            // the stage they fill
   auto copy_for = [&](int index) {   // this tile of C
     k_left = 0;
-    if (index >= tiles) return;
-    const int2 tile = tile_of_cta(index, tiles_m, tiles_n, C::tricks.group);
-    const int row = tile.x * C::block_m + copy_row, chunk = copy_chunk * C::vector;
-    const int col = tile.y * C::block_n + (Type::k_major_b ? copy_row : chunk);
-    from_a = p.a + std::size_t(row) * stored_k + chunk;
-    from_b = Type::k_major_b ? p.b + std::size_t(col) * p.k + chunk : p.b + std::size_t(copy_row) * p.n + col;
+    if (index >= order.tiles) return;
+    const int2 tile = order.tile(index);
+    const int row = tile.x * C::block_m + copy_row, first_col = tile.y * C::block_n;
+    from_a = reinterpret_cast<const unsigned char*>(p.a) + row * row_bytes_a + copy_chunk * chunk_bytes;
+    from_b =
+        reinterpret_cast<const unsigned char*>(p.b) + copy_chunk * chunk_bytes +
+        (Type::k_major_b ? (first_col + copy_row) * row_bytes_b : copy_row * row_bytes_b + first_col * size);
     if constexpr (Type::sparse)
       from_metadata = p.metadata + metadata_at(p.k, tile.x * (C::block_m / 16) + threadIdx.x / 16, 0) +
                       threadIdx.x % 16 * 4;
     rows_left = p.m - row;
-    cols_left = p.n - col;
+    cols_left = p.n - first_col - (Type::k_major_b ? copy_row : copy_chunk * C::vector);
     k_left = p.k;
   };
   auto copy = [&](int first, int last) {
@@ -82,13 +81,14 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
       if (c < C::passes_a) {
         const bool inside =
             c * C::pass_rows < rows_left && copy_chunk * C::vector * (Type::sparse ? 2 : 1) < k_left;
-        ptx::cp_async_16(to_a + fill + c * C::pass_rows * C::row_a, from_a + c * pass_a, inside ? 16 : 0);
+        ptx::cp_async_16(to_a + fill + c * C::pass_rows * C::row_a, from_a + c * C::pass_rows * row_bytes_a,
+                         inside ? 16 : 0);
       } else {
         const int v = (c - C::passes_a) / C::across_b, x = (c - C::passes_a) % C::across_b;
         const bool inside = Type::k_major_b ? v * C::pass_rows < cols_left && copy_chunk * C::vector < k_left
                                             : copy_row + v * C::pass_rows < k_left && x * 64 < cols_left;
-        ptx::cp_async_16(to_b + fill + v * C::pass_rows * C::row_b + x * 128, from_b + v * pass_b + x * 64,
-                         inside ? 16 : 0);
+        ptx::cp_async_16(to_b + fill + v * C::pass_rows * C::row_b + x * 128,
+                         from_b + v * C::pass_rows * row_bytes_b + x * 128, inside ? 16 : 0);
       }
     }
     if constexpr (Type::sparse) {  // a chunk a thread: of 16 rows there are 16 for the k-tile
@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
     fill = after(fill);
     k_left -= C::block_k;
     if constexpr (Type::sparse) from_metadata += C::block_k / 64 * warp_size;
-    from_a += C::stored_k;
-    from_b += Type::k_major_b ? std::size_t(C::block_k) : std::size_t(C::block_k) * p.n;
+    from_a += 128;
+    from_b += Type::k_major_b ? 128 : C::block_k * row_bytes_b;
   };
   // Every k-tile's copies are a group, also past the end of k: the newest stages - 2 groups are those that
   // may still be on their way.
@@ -113,9 +113,10 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
 
   // Shared -> registers. Lane l gives the row address of ldmatrix's matrix l / 8: for A (16 rows x 32 bytes)
   // row l % 16 of chunk l / 16; for B (k16 x n16, transposed) k = l % 16 and chunk l / 16, for a sparse A's
-  // (k32 x n8) k = l, and where B's rows run along k already (16 rows x 32 bytes), row l % 8 of the first 8
-  // or, from lane 16 on, of the others. The matrices come out in the order in which mma takes a[0..3], and
-  // b[0..1] of two mmas or b[0..3] of one: neighbouring registers, as the instruction wants them.
+  // (k32 x n8) k = l, and where B's rows run along k already (16 rows x 32 bytes), the row for column l % 8
+  // of the first fragment or, from lane 16 on, of the second. The matrices come out in the order in which mma
+  // takes a[0..3], and b[0..1] of two mmas or b[0..3] of one: neighbouring registers, as the instruction
+  // wants them.
   const int warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;
   const int warp_row = warp / C::warps_n * C::warp_m, warp_col = warp % C::warps_n * C::warp_n;
   constexpr int lane_bs = Type::k_major_b ? C::steps : C::loads_b;
@@ -128,8 +129,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
 #pragma unroll
   for (int j = 0; j < lane_bs; ++j) {
     if constexpr (Type::k_major_b) {
-      lane_b[j] =
-          ring_b + chunk_offset<C>(C::row_b, warp_col + lane / 16 * 8 + lane % 8, j * 2 + lane / 8 % 2);
+      const int row = warp_col + column_of<C>(lane / 16, lane % 8);
+      lane_b[j] = ring_b + chunk_offset<C, C::interleaved>(C::row_b, row, j * 2 + lane / 8 % 2);
     } else {
       const int chunk = warp_col / C::vector + j * C::mmas_of_b;
       lane_b[j] = ring_b + chunk_offset<C>(C::row_b, lane % C::step_k, chunk + lane / C::step_k);
@@ -148,7 +149,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
   };
   auto load_b = [&](int buffer, SharedAddress stage, int step, int i) {
     if constexpr (Type::k_major_b) {
-      ptx::ldmatrix_x4(b[buffer][i], lane_b[step] + stage + i * 2 * mma_n * C::row_b);
+      ptx::ldmatrix_x4(b[buffer][i], lane_b[step] + stage + column_of<C>(i * 2, 0) * C::row_b);
     } else {
       ptx::ldmatrix_x4_trans(b[buffer][i], lane_b[i] + stage + step * C::step_k * C::row_b);
     }
@@ -159,6 +160,30 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
 #pragma unroll
     for (int of_b = i * C::loads_each; of_b < (i + 1) * C::loads_each; ++of_b)
       load_b(buffer, stage, step, of_b);
+  };
+
+  // Registers -> C. All CTAs end a tile at about the same time, and L2 takes longer to accept what they store
+  // then than they do to multiply a k-tile. So the first 128 bytes of a row of a warp's tile wait in shared
+  // memory, behind the ring, and are stored while the next tile is multiplied: 8 rows per k-tile, `deferred`
+  // times. A thread leaves them where none but itself looks, so nobody need wait for anybody.
+  uint4* const later = reinterpret_cast<uint4*>(shared + C::shared_bytes) + threadIdx.x;
+  const uint4* next_later = later;
+  typename Type::C* c = nullptr;
+  int waiting = 0;             // so many times 8 rows
+  int rows_later[2] = {0, 0};  // of a row this lane has two pieces: so many rows further on the last waits
+  uint4 bits_later[2];         // on their way from shared memory: stored two steps after they were loaded
+  auto load_later = [&] {
+#pragma unroll
+    for (int x = 0; x < 2; ++x) bits_later[x] = next_later[x * C::threads];
+    next_later += 2 * C::threads;
+  };
+  auto store_later = [&] {
+#pragma unroll
+    for (int x = 0; x < 2; ++x) {
+      store_if(rows_later[x] > 0, c + x * C::piece_cols, bits_later[x]);
+      rows_later[x] -= 8;
+    }
+    c += std::size_t(8) * p.n;
   };
 
   ptx::Track<Parameters> track(p, Role::all, warp == 0);
@@ -180,7 +205,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
   // that is filled up with zeros.
   constexpr int ahead = C::stages - 1;
   const int tiles_k = max(ceil_div(p.k, C::block_k), ahead);
-  for (int index = blockIdx.x; index < tiles; index += gridDim.x) {
+  for (int index = blockIdx.x; index < order.tiles; index += gridDim.x) {
     typename Type::Sum sum[C::mmas_m][C::mmas_n][Type::sums] = {};
     // Registers -> tensor cores: row i of the warp's mmas. `done` with what an ldmatrix brought of B.
     auto multiply = [&](int buffer, int step, int i, auto done) {
@@ -199,7 +224,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
     };
     auto nothing = [](int) {};
 
-    auto k_tile = [&](int k) {
+    auto k_tile = [&](int k, auto stores) {
+      constexpr bool stores_later = decltype(stores)::value;
 #pragma unroll
       for (int step = 0; step < C::steps; ++step) {
         constexpr int share = ceil_div(C::copies, C::steps - 1);  // the last step waits, the others copy
@@ -207,19 +233,23 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
         auto refill = [&] {  // the stage that everyone left at the last barrier
           if (!last) copy(step * share, min(step * share + share, C::copies));
           if (step == C::steps - 2) ptx::cp_async_commit_group();
+          if constexpr (stores_later) {
+            if (step == 0) load_later();
+            if (step == C::steps - 2) store_later();
+          }
         };
         auto turn = [&] {
           track.mark(Doing::multiply, k);
           wait_for_tile();
           if (k + 1 < tiles_k) {
             track.mark(Doing::wait_for_data, k + 1);
-          } else if (index + int(gridDim.x) < tiles) {
+          } else if (index + int(gridDim.x) < order.tiles) {
             track.mark_of_next_tile(Doing::wait_for_data);
           }
           stage = after(stage);
           next_copy();
         };
-        const int next = (step + 1) % C::steps;
+        [[maybe_unused]] const int next = (step + 1) % C::steps;
         // Where fragments are loaded ahead, all of this tile are in registers, or in flight to this warp's
         // own, when its last step begins: after the barrier, which they wait behind, its stage is free.
         if constexpr (C::tricks.fragments == Fragments::two_sets) {
@@ -250,72 +280,49 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, int t
         }
       }
     };
+    // k_tile() is long, and stands here twice: with what is stored later, where something waits, and without,
+    // as even a store that does not happen takes its turn.
     int k = 0;
+    const int storing = min(waiting, tiles_k - ahead);
+    if constexpr (C::defers) {
 #pragma unroll 1
-    for (int part = 0; part < 2; ++part) {  // k_tile() is long: here it stands once
+      for (; k < storing; ++k) k_tile(k, std::true_type{});
+    }
+#pragma unroll 1
+    for (int part = 0; part < 2; ++part) {
       const int end = part == 0 ? tiles_k - ahead : tiles_k;
       if (part == 1) copy_for(index + gridDim.x);
 #pragma unroll 1
-      for (; k < end; ++k) k_tile(k);
+      for (; k < end; ++k) k_tile(k, std::false_type{});
     }
     track.mark(Doing::multiply, tiles_k - 1);
 
-    const int2 tile = tile_of_cta(index, tiles_m, tiles_n, C::tricks.group);
-    const int row = tile.x * C::block_m + warp_row, col = tile.y * C::block_n + warp_col;
-    if constexpr (C::tricks.scale_rows) scale_rows(sum, p.squares, row + lane / 4, p.m, p.k);
-    store_tile<Type>(sum, lane, p.c, row, col, p.m, p.n);
+    const int2 tile = order.tile(index);
+    const int row = tile.x * C::block_m + warp_row + lane / 4;
+    const int col = tile.y * C::block_n + warp_col + lane % 4 * (C::piece_cols / 4);
+    if constexpr (C::tricks.scale_rows) scale_rows(sum, p.squares, row, p.m, p.k);
+#pragma unroll 1
+    for (int r = storing; r < waiting; ++r) {  // of the tile before, where this one had few k-tiles
+      load_later();
+      store_later();
+    }
+    c = p.c + std::size_t(row) * p.n + col;
+    next_later = later;
+    waiting = C::defers && index + int(gridDim.x) < order.tiles ? deferred : 0;
+#pragma unroll
+    for (int x = 0; x < 2; ++x)
+      rows_later[x] = col + x * C::piece_cols < p.n ? min(p.m - row, waiting * 8) : 0;
+    in_pieces<Type>(sum, lane, [&](int r, int x, const uint4& bits) {
+      const bool waits = x < 2 && r < waiting;
+      if (waits) later[(r * 2 + x) * C::threads] = bits;
+      if (!waits && row + r * 8 < p.m && col + x * C::piece_cols < p.n)
+        *reinterpret_cast<uint4*>(c + std::size_t(r * 8) * p.n + x * C::piece_cols) = bits;
+    });
     track.mark(Doing::store);
     track.next_tile();
   }
   ptx::cp_async_wait_group<0>();  // nothing may arrive after the CTA has left
   track.end();
-}
-
-// As many CTAs as there are SMs: registers and shared memory leave room for one on each.
-cudaError_t count_sms(int* sms) {
-  int device = 0;
-  const cudaError_t error = cudaGetDevice(&device);
-  return error != cudaSuccess ? error : cudaDeviceGetAttribute(sms, cudaDevAttrMultiProcessorCount, device);
-}
-
-template <class C, class Parameters>
-cudaError_t launch_config(const Parameters& p, cudaStream_t stream) {
-  int sms = 0;
-  cudaError_t error = count_sms(&sms);
-  if (error != cudaSuccess) return error;
-  error = cudaFuncSetAttribute(gemm_kernel<C, Parameters>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               C::shared_bytes);
-  if (error != cudaSuccess) return error;
-  const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n),
-            tiles = tiles_m * tiles_n;
-  gemm_kernel<C, Parameters>
-      <<<C::tricks.persistent ? std::min(tiles, sms) : tiles, C::threads, C::shared_bytes, stream>>>(
-          p, tiles_m, tiles_n);
-  return cudaGetLastError();
-}
-
-// What a CTA may have of shared memory: 163 KiB and more on GPUs for data centres, 99 KiB on others.
-int most_shared_bytes() {
-  int device = 0, bytes = 0;
-  if (cudaGetDevice(&device) == cudaSuccess)
-    cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  return bytes;
-}
-
-// Why two stages do not fit; empty where they do.
-template <class C>
-std::string too_little_shared() {
-  if (C::shared_bytes <= most_shared_bytes()) return {};
-  return "two stages take " + std::to_string(C::shared_bytes) + " bytes of shared memory; this GPU has " +
-         std::to_string(most_shared_bytes()) + " for a CTA";
-}
-
-// Three stages where they fit, else two.
-template <class Type, Tricks tricks, class Parameters = Product<Type>>
-cudaError_t launch(const Parameters& p, cudaStream_t stream) {
-  if (Config<Type, tricks, 3>::shared_bytes <= most_shared_bytes())
-    return launch_config<Config<Type, tricks, 3>>(p, stream);
-  return launch_config<Config<Type, tricks, 2>>(p, stream);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left in
 // front of the product is the sum h = x + residual, and each row's sum of squares, which one kernel makes.
 // The other is the gemm, which scales C's rows as it stores them.
-#include "06_swizzle_ldmatrix/gemm.cuh"
+#include "06_swizzle_ldmatrix/launch.cuh"
 #include "06_swizzle_ldmatrix/norm_vectors.cuh"
 
 namespace ladder::rung_06 {

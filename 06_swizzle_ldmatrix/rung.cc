@@ -19,6 +19,8 @@ const Rung& rung() {
                 rung_06::gemm_row_by_row},
                {"tile_per_cta", "a CTA for each tile, which waits for its first copies and stores alone",
                 rung_06::rows_of_vectors, rung_06::gemm_tile_per_cta},
+               {"stores_at_once", "a tile of C is stored before the next is begun", rung_06::rows_of_vectors,
+                rung_06::gemm_stores_at_once},
                rung_06::gemm_f16(),
                rung_06::gemm_f16_f16(),
                rung_06::gemm_tf32(),

@@ -1,7 +1,7 @@
 // A variant of the rung's gemm in another type: rounds A and B into the workspace, then multiplies them.
 #pragma once
 
-#include "06_swizzle_ldmatrix/gemm.cuh"
+#include "06_swizzle_ldmatrix/launch.cuh"
 #include "06_swizzle_ldmatrix/prepare.cuh"
 
 namespace ladder::rung_06 {

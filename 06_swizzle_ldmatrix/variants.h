@@ -23,6 +23,7 @@ cudaError_t gemm_straight(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_compiler_offsets(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_row_by_row(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_tile_per_cta(const Gemm& p, cudaStream_t stream);
+cudaError_t gemm_stores_at_once(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_swizzle_ldmatrix(const Gemm& p, cudaStream_t stream);
 cudaError_t gemm_swizzle_ldmatrix_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream);
 Variant<Gemm> gemm_f16();
