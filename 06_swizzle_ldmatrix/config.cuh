@@ -28,7 +28,7 @@ enum class Fragments {
              // time to arrive in, for half the registers
 };
 
-// What an ablation leaves out.
+// What an ablation leaves out, or adds.
 struct Tricks {
   Rows rows = Rows::swizzled;
   Fragments fragments = Fragments::two_sets;
@@ -36,7 +36,7 @@ struct Tricks {
   bool hoisted_offsets = true;  // a lane's offsets are worked out once, before the loop
   int group = 8;                // rows of CTA tiles that neighbouring CTAs share; 1: row by row
   bool persistent = true;       // a CTA per SM, for tile after tile
-  bool deferred_stores = true;  // a tile of C, or half of it, is stored while the next is multiplied
+  bool stores_later = false;    // a tile of C, or half of it, is stored while the next is multiplied
   bool scale_rows = false;      // of C, by the norm's scales
 };
 
@@ -73,7 +73,7 @@ struct Config {
   static constexpr int interleaved = Type::k_major_b ? chunk_bytes / int(sizeof(typename Type::Pair)) : 1;
   static_assert(pass_rows % (8 * interleaved) == 0,
                 "a thread's chunk and its row's swizzle are the same in every pass");
-  static constexpr bool defers = tricks.persistent && tricks.deferred_stores;
+  static constexpr bool defers = tricks.persistent && tricks.stores_later;
   static constexpr int piece_cols = 64 / int(sizeof(typename Type::C));  // of C, that a warp stores at a time
   static constexpr int mmas_of_b = Type::sparse ? 1 : 2;                 // an ldmatrix.x4 has B for so many
   static constexpr int loads_b = mmas_n / mmas_of_b, loads_each = loads_b / mmas_m;

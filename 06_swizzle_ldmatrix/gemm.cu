@@ -41,8 +41,8 @@ cudaError_t gemm_row_by_row(const Gemm& p, cudaStream_t stream) {
 cudaError_t gemm_tile_per_cta(const Gemm& p, cudaStream_t stream) {
   return launch_bf16<Tricks{.persistent = false}>(p, stream);
 }
-cudaError_t gemm_stores_at_once(const Gemm& p, cudaStream_t stream) {
-  return launch_bf16<Tricks{.deferred_stores = false}>(p, stream);
+cudaError_t gemm_stores_later(const Gemm& p, cudaStream_t stream) {
+  return launch_bf16<Tricks{.stores_later = true}>(p, stream);
 }
 cudaError_t gemm_swizzle_ldmatrix(const Gemm& p, cudaStream_t stream) {
   return launch_bf16<Tricks{}>(p, stream);

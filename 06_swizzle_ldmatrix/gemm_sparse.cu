@@ -4,11 +4,9 @@
 namespace ladder::rung_06 {
 
 // B's fragments are twice as long: there are no registers for a second set. The last row of mmas runs as the
-// next step's first one does, so that what is loaded in its course has a row's time to arrive. Nor are there
-// registers to store later, and with three stages hardly shared memory.
+// next step's first one does, so that what is loaded in its course has a row's time to arrive.
 Variant<Gemm> gemm_bf16_sparse() {
-  return typed<OfSparseBf16,
-               Tricks{.fragments = Fragments::in_place, .serpentine = false, .deferred_stores = false}>(
+  return typed<OfSparseBf16, Tricks{.fragments = Fragments::in_place, .serpentine = false}>(
       Precision::bf16_sparse, "bf16_sparse", "two of every four elements of A, and where they were");
 }
 

@@ -4,6 +4,9 @@
 namespace ladder::rung_06 {
 namespace {
 
+// C is fp32 or s32, twice as long as others.
+constexpr Tricks later{.stores_later = true};
+
 // The largest k of which no sum passes 2^31.
 constexpr int most_k_of_s8 = 0x7FFFFFFF / (127 * 127);
 
@@ -21,11 +24,15 @@ Variant<Gemm> gemm_f16_f16() {
   return typed<OfF16InF16>(Precision::f16_f16, "f16_f16", "f16 added up in f16: half the registers of sums");
 }
 Variant<Gemm> gemm_tf32() {
-  return typed<OfTf32>(Precision::tf32, "tf32",
-                       "fp32 in memory, of which 10 bits of fraction are multiplied");
+  return typed<OfTf32, later>(Precision::tf32, "tf32",
+                              "fp32 in memory, of which 10 bits of fraction are multiplied");
 }
 Variant<Gemm> gemm_s8() {
-  return typed<OfS8>(Precision::s8, "s8", "whole numbers of 8 bits, exact sums of 32", sums_in_s32);
+  return typed<OfS8, later>(Precision::s8, "s8", "whole numbers of 8 bits, exact sums of 32", sums_in_s32);
+}
+Variant<Gemm> gemm_s8_stores_at_once() {
+  return typed<OfS8>(Precision::s8, "s8_stores_at_once",
+                     "s8, whose tiles of C are stored before the next is begun", sums_in_s32);
 }
 
 }  // namespace ladder::rung_06
