@@ -128,7 +128,8 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   }
   const bool sizes_given = o.gemm_shape || o.norm_shape || o.norm_gemm_shape;
   if (o.soak && (sizes_given || o.sweep || o.ablate || o.verify_only || o.counters || o.source))
-    bad_usage("--soak chooses the sizes itself and only checks: beside it only --variant, --seed, --json");
+    bad_usage(
+        "--soak chooses the sizes itself and only checks: beside it only --variant, --type, --seed, --json");
   if (o.counters && o.verify_only) bad_usage("--counters counts, --verify-only does not: not both");
   if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
   if (o.sweep && sizes_given) bad_usage("--sweep chooses the sizes itself: give it none");

@@ -40,6 +40,17 @@ struct Tally {
   int right = 0, wrong = 0;
 };
 
+// The variant that is named, or the last that the options leave: the rung itself, where they ask for nothing.
+template <class Problem>
+const Variant<Problem>* chosen_one(const Rung& rung, const Options& options) {
+  const Variant<Problem>* last = nullptr;
+  for (const auto& v : ProblemInfo<Problem>::variants(rung)) {
+    if (!options.variant.empty() && v.name != options.variant) continue;
+    if ((!options.type || v.precision == *options.type) && (options.trace.empty() || v.traced)) last = &v;
+  }
+  return last;
+}
+
 // Runs the chosen variants of one problem.
 template <class Problem>
 class Runner {
@@ -157,15 +168,10 @@ class Runner {
 
   std::vector<Candidate> chosen(const Problem& shape) const {
     std::vector<Candidate> list;
-    const auto& variants = Info::variants(rung_);
-    const Variant<Problem>* last = nullptr;
-    for (const auto& v : variants)
-      if ((!options_.type || v.precision == *options_.type) && (options_.trace.empty() || v.traced))
-        last = &v;
-    for (const auto& v : variants) {
+    const Variant<Problem>* one = chosen_one<Problem>(rung_, options_);
+    for (const auto& v : Info::variants(rung_)) {
       if (options_.type && v.precision != *options_.type) continue;
-      const bool named = options_.variant.empty() ? &v == last : v.name == options_.variant;
-      if (!named && !options_.ablate) continue;
+      if (&v != one && !options_.ablate) continue;
       Candidate c{&v, {}};
       c.result.rung = rung_.name;
       c.result.title = rung_.title;
@@ -345,13 +351,16 @@ template <class Problem>
 void soak_problem(const Rung& rung, const Options& options, const Machine& machine, JsonLines& json,
                   Tally& tally) {
   using Info = ProblemInfo<Problem>;
-  const std::string variant = options.variant.empty() ? Info::variants(rung).back().name : options.variant;
-  const Soaked soaked = soak<Problem>(rung, options);
-  std::printf("%-11s %-20s %d launches over %d random shapes: %s\n", Info::name, variant.c_str(),
+  const Variant<Problem>& variant = *chosen_one<Problem>(rung, options);
+  const Soaked soaked = soak<Problem>(variant, program_name(rung, options.device), options);
+  std::printf("%-11s %-20s %d launches over %d random shapes: %s\n", Info::name, variant.name,
               soaked.launches, soaked.shapes, soaked.wrong ? "WRONG" : "ok");
   (soaked.wrong ? tally.wrong : tally.right) += 1;
   JsonObject o;
-  o.field("record", "soak").field("rung", rung.name).field("problem", Info::name).field("variant", variant);
+  o.field("record", "soak")
+      .field("rung", rung.name)
+      .field("problem", Info::name)
+      .field("variant", variant.name);
   o.field("launches", soaked.launches).field("shapes", soaked.shapes).field("wrong", soaked.wrong);
   add_machine(o, machine);
   o.field("seed", options.seed);

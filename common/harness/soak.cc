@@ -72,13 +72,8 @@ struct Subject {
 }  // namespace
 
 template <class Problem>
-Soaked soak(const Rung& rung, const Options& options) {
+Soaked soak(const Variant<Problem>& variant, const std::string& program, const Options& options) {
   using Info = ProblemInfo<Problem>;
-  const auto& variants = Info::variants(rung);
-  const auto named = std::find_if(variants.begin(), variants.end(),
-                                  [&](const auto& v) { return v.name == options.variant; });
-  const Variant<Problem>& variant = named == variants.end() ? variants.back() : *named;
-  const std::string program = program_name(rung, options.device);
   Random random(options.seed);
   Soaked soaked;
 
@@ -138,8 +133,8 @@ Soaked soak(const Rung& rung, const Options& options) {
   return soaked;
 }
 
-template Soaked soak<Gemm>(const Rung&, const Options&);
-template Soaked soak<FusedNorm>(const Rung&, const Options&);
-template Soaked soak<NormGemm>(const Rung&, const Options&);
+template Soaked soak<Gemm>(const Variant<Gemm>&, const std::string&, const Options&);
+template Soaked soak<FusedNorm>(const Variant<FusedNorm>&, const std::string&, const Options&);
+template Soaked soak<NormGemm>(const Variant<NormGemm>&, const std::string&, const Options&);
 
 }  // namespace ladder

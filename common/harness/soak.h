@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "common/harness/options.h"
 #include "common/harness/report.h"
@@ -15,11 +16,11 @@ struct Soaked {
   int wrong = 0;  // launches
 };
 
-// Launches the chosen variant of Problem (the rung itself, or options.variant) at least options.soak times,
-// over random shapes that it takes. Each shape is verified once, then launched again and again among others,
-// without a pause, and its outputs compared bit by bit with the verified ones. Prints a line per wrong
-// launch. Throws Failure on an error of the runtime.
+// Launches the variant at least options.soak times, over random shapes that it takes. Each shape is verified
+// once, then launched again and again among others, without a pause, and its outputs compared bit by bit with
+// the verified ones. Prints a line per wrong launch, that begins with the program's name. Throws Failure on
+// an error of the runtime.
 template <class Problem>
-Soaked soak(const Rung& rung, const Options& options);
+Soaked soak(const Variant<Problem>& variant, const std::string& program, const Options& options);
 
 }  // namespace ladder

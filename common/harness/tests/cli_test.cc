@@ -353,6 +353,12 @@ TEST(Refusing, ASoakFindsTheOneWrongLaunch) {
   EXPECT_TRUE(contains(ended.out, "random shapes: WRONG\n")) << ended.out;
 }
 
+TEST(Refusing, ASoakIsOfTheType) {
+  const Ended ended = run_program({"gemm", "--type", "f16", "--soak", "10"});
+  EXPECT_EQ(ended.exit_code, 77);
+  expect_one_line(ended, "typed takes none of the shapes");
+}
+
 TEST(Refusing, ASoakThatChecksNothingIsNoPass) {
   const Ended ended = run_program({"fused_norm", "--soak", "10"});
   EXPECT_EQ(ended.exit_code, 77);

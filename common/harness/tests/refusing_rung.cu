@@ -14,7 +14,8 @@ std::string whole_tiles(const Gemm& p) {
 std::string tall(const Gemm& p) {
   return p.m <= 24 ? "only tall ones" : whole_vectors(p);
 }
-std::string nothing(const FusedNorm&) {
+template <class Problem>
+std::string nothing(const Problem&) {
   return "not today";
 }
 
@@ -50,7 +51,8 @@ const Rung& rung() {
       .name = "refusing",
       .title = "takes what it likes",
       .needs = {8, 0, false},
-      .gemm = {{"slips", "its 40th launch is wrong", tall, gemm_that_slips},
+      .gemm = {{"typed", "of another type", nothing, gemm, Precision::f16},
+               {"slips", "its 40th launch is wrong", tall, gemm_that_slips},
                {"whole_tiles", "multiples of 16", whole_tiles, gemm},
                {"rung", "n and k multiples of 8", whole_vectors, gemm}},
       .fused_norm = {{"no", "nothing", nothing, never}, {"rung", "nothing, either", nothing, never}},
