@@ -346,6 +346,11 @@ class Results:
         runs = (run for run in self.outlying if (run["rung"], shape_of(run), run["variant"], run["outlier"]) == wanted)
         return next(runs, None)
 
+    def of_type(self, rung: str, shape: str, type: str) -> dict | None:
+        """A gemm that was run with --type."""
+        runs = (run for run in self.typed if (run["rung"], shape_of(run), run["type"]) == (rung, shape, type))
+        return next(runs, None)
+
     def ladder(self, problem: str, shape: str) -> list:
         """The rungs themselves at one shape, in the order of the ladder."""
         runs = (self.run(rung, problem, shape) for rung in self.rungs(problem))

@@ -15,7 +15,8 @@
     soak     RUNG PROBLEM NAME                                a field of the rung's soak, such as launches
     device                                                    what the figures were measured on
 
-Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT. With `launches=stream` or
+Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT, and RUNG@TYPE is what was run
+with --type TYPE: its types were run one after the other, a rung itself beside its variants. With `launches=stream` or
 `launches=graph` what is meant is one of many launches in a row, with `outlier=N` a variant's gemm whose A and B end with
 N. The unit is not part of the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
 """
@@ -108,11 +109,14 @@ class Expression:
         return [self.find(name, given, shape, variant, simulated) for name in names]
 
     def find(self, name: str, problem: str, shape: str, variant, simulated: bool) -> dict:
-        rung, _, own_variant = name.partition(":")
+        rung, _, of_type = name.partition("@")
+        rung, _, own_variant = rung.partition(":")
         variant = own_variant or variant
         launches = self.options.pop("launches", None)
         outlier = self.options.pop("outlier", None)
-        if outlier:
+        if of_type:
+            found = self.results.of_type(rung, shape, of_type)
+        elif outlier:
             found = self.results.beside_outlier(rung, shape, variant, int(outlier))
         elif launches:
             found = self.results.chain(rung, problem, shape, variant, launches)
@@ -130,7 +134,7 @@ class Expression:
                 None,
             )
         if not found:
-            what = f"{rung} {problem} {variant + ' ' if variant else ''}{shape}"
+            what = f"{name} {problem} {variant + ' ' if variant else ''}{shape}"
             raise ResultError(f"no {'simulator ' if simulated else ''}record of {what}")
         return found
 

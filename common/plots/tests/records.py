@@ -140,6 +140,7 @@ EVERYTHING = [
     gemm("01_coalesced", 20000.0, index=1),
     gemm("01_coalesced", 60.0, size=512),
     gemm("01_coalesced", 21000.0, outlier=28672, relative_error=0.06),
+    gemm("01_coalesced", 25000.0, type="bf16", relative_error=0.003),
     norm("00_naive", 9000.0),
     norm("01_coalesced", 400.0),
     norm("01_coalesced", 110.0, 8192, 4096),
