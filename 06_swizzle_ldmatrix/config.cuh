@@ -2,8 +2,6 @@
 // runs.
 #pragma once
 
-#include <algorithm>
-
 #include "06_swizzle_ldmatrix/types.cuh"
 #include "06_swizzle_ldmatrix/variants.h"
 
@@ -98,41 +96,6 @@ __device__ int chunk_offset(int row_bytes, int row, int chunk) {
   if constexpr (C::tricks.rows == Rows::swizzled) chunk ^= row / (2 * interleaved) % 4 * 2 + row % 2;
   return row * row_bytes + chunk * chunk_bytes;
 }
-
-// Division of 0 <= n < 2^31 by a number that the host knows, `by` < 2^31: a multiplication by 2^shift / by,
-// rounded up. shift is large enough for that to add less than 1 / by to the quotient. (Granlund, Montgomery,
-// "Division by Invariant Integers using Multiplication", 1994)
-struct Divisor {
-  int shift = 31;
-  unsigned factor;
-
-  explicit Divisor(int by) {
-    while (1ll << (shift - 31) < by) ++shift;
-    factor = unsigned(((1ull << shift) + by - 1) / by);
-  }
-  __device__ int divide(int n) const { return int(std::uint64_t(unsigned(n)) * factor >> shift); }
-};
-
-// The order of CTA tiles: down `group` rows of them, then on to the next column. CTAs that run at the same
-// time so share both rows of A and columns of B in L2.
-template <int group>
-struct Order {
-  int tiles_m, tiles, of_group;           // of a whole group
-  Divisor per_group, per_column_of_last;  // the last group's columns are shorter, if it is not whole
-
-  Order(int tiles_m, int tiles_n)
-      : tiles_m(tiles_m),
-        tiles(tiles_m * tiles_n),
-        of_group(group * tiles_n),
-        per_group(of_group),
-        per_column_of_last(std::max(tiles_m % group, 1)) {}
-  __device__ int2 tile(int index) const {
-    const int groups = per_group.divide(index), first_row = groups * group;
-    const int place = index - groups * of_group, rows = min(tiles_m - first_row, group);
-    const int column = rows == group ? place / group : per_column_of_last.divide(place);
-    return make_int2(first_row + place - column * rows, column);
-  }
-};
 
 }  // namespace
 }  // namespace ladder::rung_06

@@ -30,9 +30,9 @@ __device__ void scale_rows(float (&sum)[mmas_m][mmas_n][4], const RowSquares& sq
     }
 }
 
-// Four lanes 4g + t hold a fragment's row of C between them, a pair of neighbours each: 16 bytes of a row at a
-// time would be stored. So they exchange: of four fragments a lane ends with the whole row of one, fragment t;
-// the others give theirs of it, and get the rest.
+// Four lanes 4g + t hold a fragment's row of C between them, a pair of neighbours each: 16 bytes of a row at
+// a time would be stored. So they exchange: of four fragments a lane ends with the whole row of one, fragment
+// t; the others give theirs of it, and get the rest.
 __device__ inline uint4 gather(const unsigned (&of)[4], int t) {
   unsigned r[4] = {of[0], of[1], of[2], of[3]};
   auto swap = [&](int distance, unsigned& low, unsigned& high) {

@@ -9,6 +9,7 @@
 
 #include "06_swizzle_ldmatrix/config.cuh"
 #include "06_swizzle_ldmatrix/epilogue.cuh"
+#include "06_swizzle_ldmatrix/order.h"
 #include "common/ptx/cp_async.cuh"
 #include "common/ptx/ldmatrix.cuh"
 #include "common/ptx/timeline.cuh"

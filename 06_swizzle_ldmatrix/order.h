@@ -1,0 +1,49 @@
+// The order in which CTAs take the tiles of C.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace ladder::rung_06 {
+
+// Division of 0 <= n < 2^31 by a number that the host knows, 1 <= by < 2^31: a multiplication by 2^shift /
+// by, rounded up. shift is large enough for that to add less than 1 / by to the quotient. (Granlund,
+// Montgomery, "Division by Invariant Integers using Multiplication", 1994)
+struct Divisor {
+  int shift = 31;
+  unsigned factor;
+
+  explicit Divisor(int by) {
+    while (1ll << (shift - 31) < by) ++shift;
+    factor = unsigned(((1ull << shift) + by - 1) / by);
+  }
+  __host__ __device__ int divide(int n) const { return int(std::uint64_t(unsigned(n)) * factor >> shift); }
+};
+
+// Down `group` rows of tiles, then on to the next column. CTAs that run at the same time so share both rows
+// of A and columns of B in L2.
+template <int group>
+struct Order {
+  int tiles_m, tiles, of_group;           // of a whole group
+  Divisor per_group, per_column_of_last;  // the last group's columns are shorter, if it is not whole
+
+  Order(int rows, int columns)
+      : tiles_m(rows),
+        tiles(rows * columns),
+        of_group(group * columns),
+        per_group(of_group),
+        per_column_of_last(std::max(rows % group, 1)) {}
+
+  // Row and column of the tile, 0 <= index < tiles.
+  __host__ __device__ int2 tile(int index) const {
+    const int groups = per_group.divide(index), first_row = groups * group;
+    const int place = index - groups * of_group, rows_left = tiles_m - first_row;
+    const int rows = rows_left < group ? rows_left : group;
+    const int column = rows == group ? place / group : per_column_of_last.divide(place);
+    return make_int2(first_row + place - column * rows, column);
+  }
+};
+
+}  // namespace ladder::rung_06
