@@ -47,15 +47,6 @@ __device__ inline uint4 gather(const unsigned (&of)[4], int t) {
   return make_uint4(r[0], r[1], r[2], r[3]);
 }
 
-// Stores 16 bytes, if they are `wanted`. As one piece of PTX, so that the compiler sees no branch: a loop in
-// which it saw one lost its uniform registers, and was slower by more than all that is won here.
-__device__ inline void store_if(bool wanted, void* to, const uint4& bits) {
-  asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v4.b32 [%1], {%2, %3, %4, %5}; }" ::"r"(
-                   int(wanted)),
-               "l"(__cvta_generic_to_global(to)), "r"(bits.x), "r"(bits.y), "r"(bits.z), "r"(bits.w)
-               : "memory");
-}
-
 // Hands out a warp's sums, fragments of 16 x 8, as pieces of C: put(r, x, what a lane has of it). Piece r, x
 // is the x-th 64 bytes of each of the r-th 8 rows; lane 4g + t has the t-th 16 bytes of row g.
 template <class Type, int mmas_m, int mmas_n, class Put>

@@ -1,7 +1,8 @@
 // The tensor cores of 05_mma_sync, fed without bank conflicts: rows of the tiles are swizzled on their way
 // into shared memory, and ldmatrix reads them back as whole fragments, B transposed on the fly. While one set
 // of fragments is multiplied, the next is on its way into a second set of registers. A CTA stays for several
-// tiles of C: while it ends one, it has begun to copy for the next, in whose course it stores the rest of it.
+// tiles of C: while it ends one, it has begun to copy for the next, and may store a part of it in the next's
+// course.
 //
 // The kernel is the same for every type of factor: a step along k is 32 bytes of a row of A, whatever their
 // number of elements, and types.cuh says what else a type changes.
@@ -12,6 +13,7 @@
 #include "06_swizzle_ldmatrix/order.h"
 #include "common/ptx/cp_async.cuh"
 #include "common/ptx/ldmatrix.cuh"
+#include "common/ptx/predicated_store.cuh"
 #include "common/ptx/timeline.cuh"
 
 namespace ladder::rung_06 {
@@ -181,7 +183,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   auto store_later = [&] {
 #pragma unroll
     for (int x = 0; x < 2; ++x) {
-      store_if(rows_later[x] > 0, c + x * C::piece_cols, bits_later[x]);
+      ptx::store_16_bytes_if(rows_later[x] > 0, c + x * C::piece_cols, bits_later[x]);
       rows_later[x] -= 8;
     }
     c += std::size_t(8) * p.n;

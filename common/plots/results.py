@@ -346,9 +346,10 @@ class Results:
         runs = (run for run in self.outlying if (run["rung"], shape_of(run), run["variant"], run["outlier"]) == wanted)
         return next(runs, None)
 
-    def of_type(self, rung: str, shape: str, type: str) -> dict | None:
-        """A gemm that was run with --type."""
-        runs = (run for run in self.typed if (run["rung"], shape_of(run), run["type"]) == (rung, shape, type))
+    def of_type(self, rung: str, problem: str, shape: str, type: str) -> dict | None:
+        """What was run with --type."""
+        wanted = (rung, problem, shape, type)
+        runs = (run for run in self.typed if (run["rung"], run["problem"], shape_of(run), run["type"]) == wanted)
         return next(runs, None)
 
     def ladder(self, problem: str, shape: str) -> list:

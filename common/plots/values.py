@@ -115,7 +115,7 @@ class Expression:
         launches = self.options.pop("launches", None)
         outlier = self.options.pop("outlier", None)
         if of_type:
-            found = self.results.of_type(rung, shape, of_type)
+            found = None if variant else self.results.of_type(rung, problem, shape, of_type)
         elif outlier:
             found = self.results.beside_outlier(rung, shape, variant, int(outlier))
         elif launches:

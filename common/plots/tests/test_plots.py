@@ -161,6 +161,8 @@ class Values(InFolder):
             "us 08_warp_specialized norm_gemm 8192x4096x4096 launches=graph",
             f"us 01_coalesced:coalesced gemm {cube} outlier=1000",
             f"us 01_coalesced@s8 gemm {cube}",
+            f"us 01_coalesced:plain@bf16 gemm {cube}",
+            f"us 01_coalesced@bf16 norm_gemm {cube}",
             f"tflops 00_naive gem {cube}",
             "tflops 00_naive gemm 1x2x3",
             f"ratio 00_naive gemm {cube} baseline=mkl",
