@@ -6,7 +6,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "02_smem_tiling",
       .title = "tiles in shared memory, a tile of C in registers",
-      .needs = {8, 0, false},
+      .needs = {8, 0, Compatibility::newer},
       .gemm = {{"one_output", "32x32 tile in shared memory, one output per thread", any_shape,
                 rung_02::gemm_one_output},
                {"column", "128x32 tile, an 8x1 column of outputs per thread", any_shape,

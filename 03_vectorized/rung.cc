@@ -6,7 +6,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "03_vectorized",
       .title = "16 bytes per access",
-      .needs = {8, 0, false},
+      .needs = {8, 0, Compatibility::newer},
       .gemm = {{"scalar_global", "2-byte global accesses, 16-byte shared ones", any_shape,
                 rung_03::gemm_scalar_global},
                {"single_buffer", "16-byte accesses, no prefetch", any_shape, rung_03::gemm_single_buffer},

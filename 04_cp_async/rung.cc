@@ -20,7 +20,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "04_cp_async",
       .title = "copies that no thread waits for",
-      .needs = {8, 0, false},
+      .needs = {8, 0, Compatibility::newer},
       .gemm = {{"bf16_tiles", "4 stages that are the tiles, bf16: widened after every read", whole_vectors,
                 rung_04::gemm_bf16_tiles},
                {"blocking", "copied, waited for, widened once into fp32 tiles", whole_vectors,

@@ -14,7 +14,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "05_mma_sync",
       .title = "tensor cores, fed by ordinary loads",
-      .needs = {8, 0, false},
+      .needs = {8, 0, Compatibility::newer},
       .gemm = {{"halfwords", "B read 2 bytes at a time", unsupported, rung_05::gemm_halfwords},
                {"words", "B read 4 bytes at a time", unsupported, rung_05::gemm_words},
                {"unpadded", "no padding between the rows in shared memory", unsupported,

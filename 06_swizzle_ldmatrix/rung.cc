@@ -5,7 +5,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "06_swizzle_ldmatrix",
       .title = "fragments without bank conflicts",
-      .needs = {8, 0, false},
+      .needs = {8, 0, Compatibility::newer},
       .gemm = {{"unswizzled", "rows as they are: 8-way bank conflicts", rung_06::rows_of_vectors,
                 rung_06::gemm_unswizzled},
                {"padded", "rows 16 bytes apart", rung_06::rows_of_vectors_padded, rung_06::gemm_padded},

@@ -5,7 +5,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "07_wgmma_tma",
       .title = "tiles move and multiply by themselves",
-      .needs = {9, 0, true},
+      .needs = {9, 0, Compatibility::exact},
       .gemm = {{"no_swizzle", "core matrices one after the other: boxes of 16 bytes",
                 rung_07::rows_of_vectors, rung_07::gemm_no_swizzle},
                {"swizzle_32", "boxes of 32 bytes", rung_07::rows_of_vectors, rung_07::gemm_swizzle_32},

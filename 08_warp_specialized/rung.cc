@@ -31,7 +31,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "08_warp_specialized",
       .title = "warps with different work, CTAs that share",
-      .needs = {9, 0, true},
+      .needs = {9, 0, Compatibility::exact},
       .gemm =
           {{"no_cluster", "every CTA reads all of its B itself", rung_08::rows_of_vectors,
             rung_08::gemm_no_cluster},

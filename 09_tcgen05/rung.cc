@@ -21,7 +21,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "09_tcgen05",
       .title = "one thread multiplies, the sums have memory of their own",
-      .needs = {10, 0, true},
+      .needs = {10, 0, Compatibility::family},
       .gemm = {{"one_stage", "one CTA, one thread, one stage: nothing overlaps", rung_09::rows_of_vectors,
                 rung_09::gemm_one_stage},
                {"pipelined", "the same thread loads four stages ahead", rung_09::rows_of_vectors,

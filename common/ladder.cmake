@@ -5,24 +5,27 @@ include(${CMAKE_CURRENT_LIST_DIR}/harness/rung_tests.cmake)
 set(LADDER_GPU "auto" CACHE STRING
     "Compute capability to build machine code for, such as 90; auto: the local GPU's, or what runs everywhere")
 
-option(LADDER_WERROR "Warnings are errors, in the course's own code" ON)
+option(LADDER_WERROR "Warnings are errors, in the course's own code: for contributors and CI" OFF)
 
-# The flags travel with the targets that ask for them.
+# The flags travel with the targets that ask for them. With the toolkit of the course's records ptxas's warnings, of
+# spills among them, are errors, too; another one may well spill where this does not.
+set(ladder_records_toolkit FALSE)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0 AND CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.1)
+  set(ladder_records_toolkit TRUE)
+endif()
 add_library(ladder_warnings INTERFACE)
 target_compile_options(ladder_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -Wshadow> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
 if(LADDER_WERROR)
   target_compile_options(ladder_warnings INTERFACE
-    $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings -Xcompiler=-Werror>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Werror> $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Werror>)
+  if(ladder_records_toolkit)
+    target_compile_options(ladder_warnings INTERFACE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+  endif()
 endif()
 
 if(LADDER_GPU STREQUAL "auto")
-  set(ladder_local_gpu "")
-  execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
-                  OUTPUT_VARIABLE ladder_smi ERROR_QUIET RESULT_VARIABLE ladder_smi_failed)
-  if(NOT ladder_smi_failed AND ladder_smi MATCHES "^([0-9]+)\\.([0-9]+)")
-    set(ladder_local_gpu ${CMAKE_MATCH_1}${CMAKE_MATCH_2})
-  endif()
+  set(ladder_local_gpu "${ladder_gpu_here}")
 elseif(LADDER_GPU MATCHES "^[0-9][0-9]+$")
   set(ladder_local_gpu ${LADDER_GPU})
 else()
@@ -38,18 +41,28 @@ else()
   message(STATUS "No GPU here: machine code for each rung's lowest architecture, PTX for the rest")
 endif()
 
-# ladder_architecture(TARGET ARCH): PTX for ARCH (80, or architecture-specific such as 90a) and machine code made from
-# that same PTX: for the local GPU where it can run it, else for ARCH itself. One PTX image, embedded as plain text, so
-# that a rung uses nothing newer than its own generation and the simulator can read it.
+# ladder_architecture(TARGET ARCH [FAMILY 100f] [PTX_ONLY]): PTX for ARCH (80, or architecture-specific such as 90a) and
+# machine code made from that same PTX: for the local GPU where it can run it, else for ARCH itself. One PTX image,
+# embedded as plain text, so that a rung uses nothing newer than its own generation and the simulator can read it.
+# FAMILY: machine code for the GPUs of this family, too. PTX_ONLY: no machine code; it runs on the simulator alone.
 function(ladder_architecture target arch)
+  cmake_parse_arguments(PARSE_ARGV 2 arch "PTX_ONLY" "FAMILY" "")
   set(real ${arch})
   if(ladder_local_gpu AND arch MATCHES "^[0-9]+$" AND ladder_local_gpu GREATER arch)
     set(real ${ladder_local_gpu})
   endif()
+  set(code [compute_${arch},sm_${real}])
+  if(arch_PTX_ONLY)
+    set(code compute_${arch})
+  endif()
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=[compute_${arch},sm_${real}]>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=${code}>"
     "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
+  if(arch_FAMILY)
+    target_compile_options(${target} PRIVATE
+      "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch_FAMILY},code=sm_${arch_FAMILY}>")
+  endif()
 endfunction()
 
 # ladder_on_gpu(PROGRAM), ladder_simulated(PROGRAM): the rung's objects run on a GPU, or on the simulator, which is linked
@@ -64,42 +77,42 @@ function(ladder_simulated program)
   target_link_libraries(${program} PRIVATE ladder_harness_sim)
 endfunction()
 
-# ladder_objects(TARGET ARCH SOURCE...): a rung's code for ARCH. A kernel that spills registers, or keeps an array in
-# local memory, gets a warning, and so does not build.
-function(ladder_objects target arch)
+# ladder_objects(TARGET ARCH FAMILY SOURCE...): a rung's code for ARCH, and for FAMILY where that is not empty. ptxas
+# warns of a kernel that spills registers or keeps an array in local memory.
+function(ladder_objects target arch family)
   add_library(${target} OBJECT ${ARGN})
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(${target} PUBLIC CUDA::toolkit PRIVATE ladder_warnings)
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xptxas=-warn-spills,-warn-lmem-usage>)
-  ladder_architecture(${target} ${arch})
+  ladder_architecture(${target} ${arch} FAMILY ${family})
+  set_target_properties(${target} PROPERTIES LADDER_ARCH ${arch})
 endfunction()
 
-# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... ALSO 103a ... NEWER 89 gemm_fp8.cu ... [NORM_GEMM]): the program
-# NAME in bin/, the same objects on the simulator as NAME_sim, their tests, and the rung's place in the course. ALSO:
-# architectures that the same source must build for, where PTX for ARCH does not run. NEWER: sources with kernels that
-# need more than ARCH, and what they need; their variants refuse to run on less. NORM_GEMM: the rung has the third
-# problem, too.
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... FAMILY 100f NEWER 89 gemm_fp8.cu ... [NORM_GEMM]): the program
+# NAME in bin/, the same objects on the simulator as NAME_sim, their tests, and the rung's place in the course. FAMILY:
+# whose GPUs run the rung, too, where PTX for ARCH does not. NEWER: sources with kernels that need more than ARCH, and
+# what they need; their variants refuse to run on less. NORM_GEMM: the rung has the third problem, too.
 function(ladder_rung name)
-  cmake_parse_arguments(rung "NORM_GEMM" "ARCH" "SOURCES;ALSO;NEWER" ${ARGN})
+  cmake_parse_arguments(rung "NORM_GEMM" "ARCH;FAMILY" "SOURCES;NEWER" ${ARGN})
   if(NOT rung_SOURCES)
     set(rung_SOURCES rung.cc gemm.cu fused_norm.cu)
   endif()
-  ladder_objects(${name}_objects ${rung_ARCH} ${rung_SOURCES})
-  foreach(arch IN LISTS rung_ALSO)
-    ladder_objects(${name}_for_${arch} ${arch} ${rung_SOURCES})
-  endforeach()
-  set_target_properties(${name}_objects PROPERTIES LADDER_ARCH ${rung_ARCH})
-
+  ladder_objects(${name}_objects ${rung_ARCH} "${rung_FAMILY}" ${rung_SOURCES})
   set(objects $<TARGET_OBJECTS:${name}_objects>)
   if(rung_NEWER)
     list(POP_FRONT rung_NEWER arch)
-    ladder_objects(${name}_newer ${arch} ${rung_NEWER})
-    set_target_properties(${name}_newer PROPERTIES LADDER_ARCH ${arch})
+    ladder_objects(${name}_newer ${arch} "" ${rung_NEWER})
     list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
   endif()
 
-  add_executable(${name} ${objects})
-  ladder_on_gpu(${name})
+  if(ladder_gpu_programs)
+    add_executable(${name} ${objects})
+    ladder_on_gpu(${name})
+  else()
+    add_custom_target(${name}
+      COMMAND ${CMAKE_COMMAND} -E echo "${name} is timed beside cuBLAS, which is missing: build ${name}_sim, or install it (${ladder_get_cublas})"
+      COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+  endif()
   add_executable(${name}_sim ${objects})
   ladder_simulated(${name}_sim)
   set(problems gemm fused_norm)
@@ -121,17 +134,27 @@ function(ladder_course)
   string(REPLACE ";" "," rungs_argument "${rungs}")
   string(REPLACE ";" "," norm_gemm_argument "${norm_gemm_rungs}")
   list(TRANSFORM rungs APPEND _sim OUTPUT_VARIABLE simulated)
+  set(on_gpu "")
+  if(ladder_gpu_programs)
+    set(on_gpu ${rungs} roofs)
+  endif()
+  set(climb ${CMAKE_COMMAND} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -D BUILD=${CMAKE_BINARY_DIR}
+            -D GPU_PROGRAMS=${ladder_gpu_programs})
   foreach(target course sanitize record)
+    if(NOT ladder_gpu_programs AND NOT target STREQUAL "course")
+      add_custom_target(${target}
+        COMMAND ${CMAKE_COMMAND} -E echo "${target} needs a GPU and cuBLAS, which is missing (${ladder_get_cublas})"
+        COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+      continue()
+    endif()
     add_custom_target(${target}
-      COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D NORM_GEMM=${norm_gemm_argument}
-              -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/${target}
+      COMMAND ${climb} -D RUNGS=${rungs_argument} -D NORM_GEMM=${norm_gemm_argument} -D OUT=${CMAKE_BINARY_DIR}/${target}
               -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
-      DEPENDS ${rungs} ${simulated} roofs USES_TERMINAL VERBATIM)
+      DEPENDS ${on_gpu} ${simulated} USES_TERMINAL VERBATIM)
   endforeach()
   # Of two rungs, where there is no GPU: one table for each problem, and it is the ladder's.
   add_test(NAME harness.course
-    COMMAND ${CMAKE_COMMAND} -D RUNGS=00_naive,01_coalesced -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY}
-            -D BUILD=${CMAKE_BINARY_DIR} -D OUT=${CMAKE_BINARY_DIR}/course-test
+    COMMAND ${climb} -D RUNGS=00_naive,01_coalesced -D OUT=${CMAKE_BINARY_DIR}/course-test
             -P ${PROJECT_SOURCE_DIR}/common/harness/course.cmake)
   set(rows ".*\n00_naive .*\n01_coalesced ")
   set_tests_properties(harness.course PROPERTIES ENVIRONMENT CUDA_VISIBLE_DEVICES= TIMEOUT 120
@@ -144,3 +167,26 @@ function(ladder_course)
       DEPENDS ${simulated} USES_TERMINAL VERBATIM)
   endforeach()
 endfunction()
+
+# ladder_on_all_cores(NAME COMMAND...): the target NAME runs it. The presets go through these: a preset can give a number
+# of jobs, not say "one for each core". A job may take a gigabyte.
+function(ladder_on_all_cores name)
+  add_custom_target(${name} COMMAND ${CMAKE_COMMAND} -E env --unset=MAKEFLAGS --unset=MFLAGS ${ARGN}
+    WORKING_DIRECTORY ${CMAKE_BINARY_DIR} USES_TERMINAL VERBATIM)
+endfunction()
+include(ProcessorCount)
+ProcessorCount(ladder_jobs)
+cmake_host_system_information(RESULT ladder_memory QUERY TOTAL_PHYSICAL_MEMORY) # MiB
+math(EXPR ladder_memory "${ladder_memory} / 1000")
+if(ladder_jobs GREATER ladder_memory)
+  set(ladder_jobs ${ladder_memory})
+endif()
+if(ladder_jobs LESS 1)
+  set(ladder_jobs 1)
+endif()
+set(ladder_build ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --parallel ${ladder_jobs} --target)
+ladder_on_all_cores(everything ${ladder_build} all)
+ladder_on_all_cores(climb ${ladder_build} course)
+# Each test with one thread, as many at a time as there are cores. Tests on a GPU come one after the other.
+ladder_on_all_cores(check SIMULATOR_THREADS=1
+  ${CMAKE_CTEST_COMMAND} --parallel ${ladder_jobs} --output-on-failure --no-tests=error)

@@ -112,10 +112,16 @@ std::string any_shape(const Problem&) {
   return {};
 }
 
+// Which GPUs run code that is made for a compute capability.
+enum class Compatibility {
+  newer,   // it and every newer one: portable code, that the driver compiles again
+  family,  // it and newer ones of the same major number: family-specific code (sm_100f)
+  exact,   // it and no other: architecture-specific code (sm_90a)
+};
+
 struct ComputeCapability {
   int major, minor;
-  bool
-      exact;  // true for architecture-specific code (sm_90a): it runs on this compute capability and no other
+  Compatibility compatibility;
 };
 
 // The last variant of a list is the rung itself; those before it are its ablations, in the order the chapter

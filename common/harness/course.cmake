@@ -1,20 +1,28 @@
-# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D BUILD=build -D OUT=build/course -P course.cmake
+# cmake -D RUNGS=00_naive,01_coalesced,… -D BIN=build/bin -D BUILD=build -D OUT=build/course -D GPU_PROGRAMS=TRUE
+#       -P course.cmake
 #
 # Climbs the ladder: runs every rung on each problem, in order, and lets their table rows make one table. A rung that
 # cannot run here (exit code 77) says why and is run on the simulator, at a small size, for a second table: verified and
-# counted, without a time. One that computes a wrong result fails the course.
+# counted, without a time. One that computes a wrong result fails the course. GPU_PROGRAMS: there are some, since cuBLAS is
+# there.
 string(REPLACE "," ";" rungs "${RUNGS}")
 file(REMOVE_RECURSE ${OUT})
 file(MAKE_DIRECTORY ${OUT})
 
 # Whether there is a GPU at all, so that its absence is said once and not by every rung.
 list(GET rungs 0 first)
-execute_process(COMMAND ${BIN}/${first} gemm --size 1 --verify-only
-                RESULT_VARIABLE exit_code OUTPUT_QUIET ERROR_VARIABLE reason)
-set(gpu TRUE)
-if(exit_code EQUAL 77 AND reason MATCHES "(no usable CUDA GPU[^\n]*)")
-  set(gpu FALSE)
-  message("${CMAKE_MATCH_1}.\n"
+set(gpu ${GPU_PROGRAMS})
+set(none "cuBLAS is missing, beside which a GPU is timed")
+if(gpu)
+  execute_process(COMMAND ${BIN}/${first} gemm --size 1 --verify-only
+                  RESULT_VARIABLE exit_code OUTPUT_QUIET ERROR_VARIABLE reason)
+  if(exit_code EQUAL 77 AND reason MATCHES "(no usable CUDA GPU[^\n]*)")
+    set(gpu FALSE)
+    set(none ${CMAKE_MATCH_1})
+  endif()
+endif()
+if(NOT gpu)
+  message("${none}.\n"
           "So this is a simulation, on the CPU and at small sizes: results are verified, memory accesses are counted, and\n"
           "there are no speeds.\n")
 endif()

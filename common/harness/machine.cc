@@ -60,10 +60,24 @@ Machine this_machine() {
 
 void require(const Machine& machine, const ComputeCapability& needs) {
   const int have = machine.major * 10 + machine.minor, need = needs.major * 10 + needs.minor;
-  if (needs.exact ? have == need : have >= need) return;
-  throw Failure(Exit::cannot_run, "needs a GPU of compute capability " + std::to_string(needs.major) + "." +
-                                      std::to_string(needs.minor) + (needs.exact ? " exactly" : " or newer") +
-                                      "; " + machine.device + " has " + std::to_string(machine.major) + "." +
+  const std::string wanted = std::to_string(needs.major) + "." + std::to_string(needs.minor);
+  std::string range;
+  switch (needs.compatibility) {
+    case Compatibility::newer:
+      if (have >= need) return;
+      range = " or newer";
+      break;
+    case Compatibility::family:
+      if (have >= need && machine.major == needs.major) return;
+      range = " or newer of the same family, " + std::to_string(needs.major) + ".x";
+      break;
+    case Compatibility::exact:
+      if (have == need) return;
+      range = " exactly";
+      break;
+  }
+  throw Failure(Exit::cannot_run, "needs a GPU of compute capability " + wanted + range + "; " +
+                                      machine.device + " has " + std::to_string(machine.major) + "." +
                                       std::to_string(machine.minor));
 }
 

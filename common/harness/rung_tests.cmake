@@ -1,21 +1,26 @@
 # What a rung is tested by. ladder_rung() asks for the first, the rung's CMakeLists.txt for the others.
 
-find_package(Python3 3.10 COMPONENTS Interpreter QUIET)
 find_program(LADDER_CUOBJDUMP cuobjdump HINTS ${CUDAToolkit_BIN_DIR} DOC "For the tests of the rungs' machine code")
 set(ladder_ptxas ${CUDAToolkit_BIN_DIR}/ptxas)
 set(ladder_harness_tests ${CMAKE_CURRENT_LIST_DIR}/tests)
-if(NOT Python3_Interpreter_FOUND)
+if(NOT LADDER_TESTS)
+elseif(NOT Python3_Interpreter_FOUND)
   message(STATUS "Python 3.10 or newer is missing: no tests of the rungs' PTX and machine code")
 elseif(NOT LADDER_CUOBJDUMP)
-  message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (it is in cuda-cuobjdump-13-0)")
+  message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (CONTRIBUTING.md says how to get it)")
 endif()
 
-# ladder_assembles(TEST OBJECTS ARCH GPUS): the objects' PTX, which is for ARCH, as machine code of every GPU.
+# ladder_assembles(TEST OBJECTS ARCH GPUS): the objects' PTX, which is for ARCH, as machine code of every GPU. Spills fail
+# it with the toolkit of the course's records; with another they are noted.
 function(ladder_assembles test objects arch gpus)
   if(Python3_Interpreter_FOUND)
+    set(spills note)
+    if(ladder_records_toolkit)
+      set(spills fail)
+    endif()
     add_test(NAME ${test}
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
-              --target sm_${arch} --gpus ${gpus} $<TARGET_OBJECTS:${objects}>
+              --target sm_${arch} --gpus ${gpus} --spills ${spills} $<TARGET_OBJECTS:${objects}>
       COMMAND_EXPAND_LISTS)
     set_tests_properties(${test} PROPERTIES TIMEOUT 600)
   endif()
@@ -26,9 +31,15 @@ endfunction()
 # one, or with one of another architecture, ctest shows the last as skipped; the program's line with the reason is in
 # ctest's log.
 function(ladder_rung_tests name arch)
-  add_test(NAME ${name}.command_line COMMAND cli_test $<TARGET_FILE:${name}> --gtest_filter=Rung.*)
+  if(NOT LADDER_TESTS)
+    return()
+  endif()
   add_test(NAME ${name}.sim.command_line COMMAND cli_test $<TARGET_FILE:${name}_sim> --gtest_filter=Simulated.*)
-  set_tests_properties(${name}.command_line ${name}.sim.command_line PROPERTIES TIMEOUT 120)
+  set_tests_properties(${name}.sim.command_line PROPERTIES TIMEOUT 120)
+  if(ladder_gpu_programs)
+    add_test(NAME ${name}.command_line COMMAND cli_test $<TARGET_FILE:${name}> --gtest_filter=Rung.*)
+    set_tests_properties(${name}.command_line PROPERTIES TIMEOUT 120)
+  endif()
 
   set(gpus sm_${arch}) # architecture-specific code runs on one GPU alone
   if(arch EQUAL 80)
@@ -45,16 +56,21 @@ function(ladder_rung_tests name arch)
     add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
              -D RUN=${problem} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
     set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600)
-    set(test ${name}.${problem}.needs_gpu)
-    add_test(NAME ${test} COMMAND ${name} ${problem} --ablate --verify-only)
-    set_tests_properties(${test} PROPERTIES
-      SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 900)
+    if(ladder_gpu_programs)
+      set(test ${name}.${problem}.needs_gpu)
+      add_test(NAME ${test} COMMAND ${name} ${problem} --ablate --verify-only)
+      set_tests_properties(${test} PROPERTIES
+        SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 900)
+    endif()
   endforeach()
 endfunction()
 
 # ladder_simulation(NAME TEST arguments [seeds]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
 # --k 8", in six orders of execution or those of the seeds "0,1": large ones.
 function(ladder_simulation name test arguments)
+  if(NOT LADDER_TESTS)
+    return()
+  endif()
   set(seeds 0,1,2,3,4,5)
   if(ARGC GREATER 3)
     set(seeds ${ARGV3})
@@ -67,29 +83,38 @@ endfunction()
 # ladder_rung_test(NAME TEST): the rung's TEST.cc, a GoogleTest that launches its kernels: on the simulator every TEST in
 # it is a test of ctest's; on a GPU the whole program, NAME_TEST, is one.
 function(ladder_rung_test name test)
+  if(NOT LADDER_TESTS)
+    return()
+  endif()
   set(objects $<TARGET_OBJECTS:${name}_objects>)
   if(TARGET ${name}_newer)
     list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
   endif()
-  foreach(program ${name}_${test} ${name}_${test}_sim)
+  set(programs ${name}_${test}_sim)
+  if(ladder_gpu_programs)
+    list(APPEND programs ${name}_${test})
+  endif()
+  foreach(program ${programs})
     # rung_main.cc stands first: it, not the harness's main.cc, is the program.
     add_executable(${program} ${ladder_harness_tests}/rung_main.cc ${test}.cc ${objects})
     target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(${program} PRIVATE GTest::gtest ladder_warnings)
   endforeach()
-  ladder_on_gpu(${name}_${test})
   ladder_simulated(${name}_${test}_sim)
   gtest_discover_tests(${name}_${test}_sim
     TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST PROPERTIES LABELS simulator TIMEOUT 120)
-  add_test(NAME ${name}.${test}.needs_gpu COMMAND ${name}_${test})
-  set_tests_properties(${name}.${test}.needs_gpu PROPERTIES
-    SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 120)
+  if(ladder_gpu_programs)
+    ladder_on_gpu(${name}_${test})
+    add_test(NAME ${name}.${test}.needs_gpu COMMAND ${name}_${test})
+    set_tests_properties(${name}.${test}.needs_gpu PROPERTIES
+      SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 120)
+  endif()
 endfunction()
 
 # ladder_timeline(NAME K_TILES WARPS arguments): what --trace writes on the simulator, of tiles with so many k-tiles by
 # CTAs with these warps, "1 producer, 2 consumer", that note what they do.
 function(ladder_timeline name k_tiles warps arguments)
-  if(Python3_Interpreter_FOUND)
+  if(LADDER_TESTS AND Python3_Interpreter_FOUND)
     separate_arguments(arguments)
     add_test(NAME ${name}.sim.timeline COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/timeline.py
              $<TARGET_FILE:${name}_sim> ${CMAKE_CURRENT_BINARY_DIR}/timeline.json ${k_tiles} ${warps}
@@ -101,7 +126,7 @@ endfunction()
 # ladder_sass(NAME FILE INSTRUCTION...): one kernel of the rung's FILE, such as gemm.cu, must have all these SASS
 # instructions, such as HMMA.16816. Tested where there is a cuobjdump.
 function(ladder_sass name file first)
-  if(Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP)
+  if(LADDER_TESTS AND Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP)
     set(test ${name}.sass.${file}.${first})
     add_test(NAME ${test}
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
@@ -115,9 +140,25 @@ endfunction()
 # builds the rung on the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE, or in the
 # header that it includes, exactly once, replaced by `other`; and tests that it fails when run with the arguments, in
 # every order of execution, with words that the regex matches. UNCHECKED: with the simulator's checks off, too, and with
-# these words.
+# these words. Compiled to PTX alone, which is what the simulator runs.
 function(ladder_fault name file fault)
-  cmake_parse_arguments(PARSE_ARGV 3 fault "" "HEADER;REPLACE;BY;RUN;EXPECT;UNCHECKED" "")
+  if(NOT LADDER_TESTS)
+    return()
+  endif()
+  set(keywords HEADER REPLACE BY RUN EXPECT UNCHECKED)
+  cmake_parse_arguments(PARSE_ARGV 3 fault "" "${keywords}" "")
+  math(EXPR last "${ARGC} - 1")
+  set(given "")
+  foreach(i RANGE 3 ${last}) # cmake_parse_arguments keeps the last of two, and says nothing
+    if("${ARGV${i}}" IN_LIST given)
+      message(FATAL_ERROR "the fault ${fault} of ${name} has ${ARGV${i}} twice")
+    elseif("${ARGV${i}}" IN_LIST keywords)
+      list(APPEND given "${ARGV${i}}")
+    endif()
+  endforeach()
+  if(fault_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "the fault ${fault} of ${name} has what it should not: ${fault_UNPARSED_ARGUMENTS}")
+  endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
   set(planted ${folder}/${file})
@@ -147,7 +188,7 @@ include([==[@plant@]==])
   add_executable(${program} ${compiled} ${planted} $<FILTER:${sound},EXCLUDE,/${file}.o$>)
   target_include_directories(${program} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
   get_target_property(arch ${name}_objects LADDER_ARCH)
-  ladder_architecture(${program} ${arch})
+  ladder_architecture(${program} ${arch} PTX_ONLY)
   ladder_simulated(${program})
   set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/faults)
   add_test(NAME ${name}.fault.${fault}

@@ -4,52 +4,15 @@ That is a venv in FOLDER with exactly requirements.txt, made on the first call a
 there is no package index, the Python this runs on, if it has a matplotlib.
 """
 
-import hashlib
-import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.venv import make_venv  # noqa: E402
+
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements.txt"
-STAMP = "requirements.sha256"
-
-
-def make_venv(folder):
-    """The venv's Python, or a line that says why there is none."""
-    python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
-    wanted = hashlib.sha256(REQUIREMENTS.read_bytes()).hexdigest()
-    stamp = folder / STAMP
-    if python.exists() and stamp.exists() and stamp.read_text() == wanted:
-        return python, None
-    shutil.rmtree(folder, ignore_errors=True)
-    print("plots: making {} with the pinned matplotlib, once".format(folder), flush=True)
-    for command in (
-        [sys.executable, "-m", "venv", str(folder)],
-        [
-            str(python),
-            "-m",
-            "pip",
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--only-binary",
-            ":all:",
-            "--retries",
-            "1",
-            "--timeout",
-            "15",
-            "-r",
-            str(REQUIREMENTS),
-        ],
-    ):
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, universal_newlines=True)
-        if done.returncode:
-            shutil.rmtree(folder, ignore_errors=True)
-            what = "venv failed" if command[0] == sys.executable else "pip found no package index or no wheel"
-            return None, what
-    stamp.write_text(wanted)
-    return python, None
 
 
 def has_matplotlib(python):
@@ -58,7 +21,9 @@ def has_matplotlib(python):
 
 def main():
     folder, script, arguments = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
-    python, problem = make_venv(folder)
+    python, problem = make_venv(
+        folder, [REQUIREMENTS], "plots: making {} with the pinned matplotlib, once".format(folder)
+    )
     if not python:
         if not has_matplotlib(sys.executable):
             advice = (

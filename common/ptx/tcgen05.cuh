@@ -42,10 +42,12 @@ __device__ __forceinline__ void tcgen05_fence_after() {
 }
 
 // `columns` of tensor memory, 32 to 512 and a power of two, from construction to the end of the scope. All
-// threads of the CTA, or of both CTAs, make one, and all leave the scope: that is where its two barriers are.
+// threads of the CTA, or of both CTAs, make one, and all leave the scope: that is where its barriers are.
 // So what was written before the first, such as mbarriers, is there after it, and nobody is gone before the
 // second; it cannot leak, as a kernel does not end but through the scope's end. `slot` is a word of shared
-// memory; warp 0 allocates. (tcgen05.alloc, tcgen05.relinquish_alloc_permit, tcgen05.dealloc, .sync.aligned)
+// memory; warp 0 allocates. For a pair a barrier of the cluster comes before: "the issuing warp must make
+// sure that peer CTA is launched". (tcgen05.alloc, tcgen05.relinquish_alloc_permit, tcgen05.dealloc,
+// .sync.aligned)
 template <int ctas, int columns>
 class TensorMemory {
   static_assert(columns >= 32 && columns <= 512 && std::has_single_bit(unsigned(columns)),
@@ -53,6 +55,10 @@ class TensorMemory {
 
  public:
   __device__ __forceinline__ explicit TensorMemory(TensorAddress& slot) {
+    if constexpr (ctas == 2) {
+      __syncwarp();
+      cluster_sync_relaxed();  // the peer CTA has been launched; memory is ordered by meet() below
+    }
     if (threadIdx.x < 32) {
       __syncwarp();
       asm volatile(

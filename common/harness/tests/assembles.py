@@ -1,9 +1,12 @@
 """The test that a rung's PTX becomes machine code for every GPU it is for: without spills, local memory or warnings.
 
-usage: assembles.py --ptxas PTXAS --target sm_80 --gpus sm_80,sm_86,... OBJECT...
+usage: assembles.py --ptxas PTXAS --target sm_80 --gpus sm_80,sm_86,... [--spills note] OBJECT...
 
 What is assembled is the PTX that the rung's object files carry, so what its programs carry. It must be written for
 --target: that, and ptxas, which knows when each instruction came, keep out what is newer than the rung.
+
+--spills note: what ptxas warns of is printed, and does not fail the test. Another release of ptxas may spill where the one
+that the course is measured with does not.
 """
 
 import argparse
@@ -19,12 +22,14 @@ PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target ([\w, ]+)\n[^\0]*")  # e
 
 
 def assemble(ptxas, gpu, ptx):
-    """What ptxas has to complain of, line by line."""
+    """Whether ptxas could, and what it warned of or why it could not, line by line."""
     with tempfile.NamedTemporaryFile(suffix=".cubin") as cubin:
-        command = [ptxas, f"-arch={gpu}", "-warn-spills", "-warn-lmem-usage", "-Werror", "-o", cubin.name, ptx]
+        command = [ptxas, f"-arch={gpu}", "-warn-spills", "-warn-lmem-usage", "-o", cubin.name, ptx]
         done = subprocess.run(command, capture_output=True, text=True)
     lines = list(dict.fromkeys((done.stdout + done.stderr).splitlines()))
-    return lines or ([f"exit code {done.returncode}"] if done.returncode else [])
+    if done.returncode and not lines:
+        lines = [f"exit code {done.returncode}"]
+    return done.returncode == 0, lines
 
 
 def main():
@@ -32,6 +37,7 @@ def main():
     parser.add_argument("--ptxas", required=True)
     parser.add_argument("--target", required=True)
     parser.add_argument("--gpus", required=True, type=lambda text: text.split(","))
+    parser.add_argument("--spills", choices=["fail", "note"], default="fail")
     parser.add_argument("objects", nargs="+", type=Path, metavar="OBJECT")
     arguments = parser.parse_args()
 
@@ -48,7 +54,12 @@ def main():
                 ptx.write_bytes(image[0])
                 jobs += [(path.name, gpu, pool.submit(assemble, arguments.ptxas, gpu, ptx)) for gpu in arguments.gpus]
         for name, gpu, job in jobs:
-            faults += [f"{name} for {gpu}: {line}" for line in job.result()]
+            assembled, lines = job.result()
+            for line in lines:
+                if assembled and arguments.spills == "note":
+                    print(f"note: {name} for {gpu}: {line}")
+                else:
+                    faults.append(f"{name} for {gpu}: {line}")
     if not jobs and not faults:
         faults.append("no PTX found: was it compiled with --compress-mode=none?")
     sys.exit("\n".join(faults) or None)

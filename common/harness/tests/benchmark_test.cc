@@ -128,23 +128,36 @@ std::string obstacle(const Machine& machine, const ComputeCapability& needs) {
   return {};
 }
 
+constexpr ComputeCapability ampere = {8, 0, Compatibility::newer}, hopper = {9, 0, Compatibility::exact},
+                            blackwell = {10, 0, Compatibility::family};
+
 TEST(Require, PortableCodeRunsOnNewerGpus) {
-  EXPECT_EQ(obstacle(gpu(8, 0), {8, 0, false}), "");
-  EXPECT_EQ(obstacle(gpu(8, 9), {8, 0, false}), "");
-  EXPECT_EQ(obstacle(gpu(12, 0), {8, 6, false}), "");
-  EXPECT_NE(obstacle(gpu(7, 5), {8, 0, false}), "");
+  EXPECT_EQ(obstacle(gpu(8, 0), ampere), "");
+  EXPECT_EQ(obstacle(gpu(8, 9), ampere), "");
+  EXPECT_EQ(obstacle(gpu(12, 0), {8, 6, Compatibility::newer}), "");
+  EXPECT_NE(obstacle(gpu(7, 5), ampere), "");
+}
+
+TEST(Require, FamilySpecificCodeRunsOnNewerGpusOfTheFamily) {
+  EXPECT_EQ(obstacle(gpu(10, 0), blackwell), "");
+  EXPECT_EQ(obstacle(gpu(10, 3), blackwell), "");
+  EXPECT_NE(obstacle(gpu(12, 0), blackwell), "");
+  EXPECT_NE(obstacle(gpu(9, 0), blackwell), "");
+  EXPECT_NE(obstacle(gpu(10, 0), {10, 3, Compatibility::family}), "");
 }
 
 TEST(Require, ArchitectureSpecificCodeRunsOnItsOwnOnly) {
-  EXPECT_EQ(obstacle(gpu(9, 0), {9, 0, true}), "");
-  EXPECT_NE(obstacle(gpu(10, 0), {9, 0, true}), "");
-  EXPECT_NE(obstacle(gpu(10, 3), {10, 0, true}), "");
-  EXPECT_NE(obstacle(gpu(8, 9), {9, 0, true}), "");
+  EXPECT_EQ(obstacle(gpu(9, 0), hopper), "");
+  EXPECT_NE(obstacle(gpu(10, 0), hopper), "");
+  EXPECT_NE(obstacle(gpu(10, 3), {10, 0, Compatibility::exact}), "");
+  EXPECT_NE(obstacle(gpu(8, 9), hopper), "");
 }
 
 TEST(Require, SaysWhatIsNeededAndWhatIsThere) {
-  const std::string exact = obstacle(gpu(12, 0), {10, 0, true}), newer = obstacle(gpu(7, 5), {8, 0, false});
-  EXPECT_TRUE(contains(exact, "10.0 exactly") && contains(exact, "GPU Z has 12.0")) << exact;
+  const std::string exact = obstacle(gpu(12, 0), hopper), newer = obstacle(gpu(7, 5), ampere),
+                    family = obstacle(gpu(12, 0), blackwell);
+  EXPECT_TRUE(contains(exact, "9.0 exactly") && contains(exact, "GPU Z has 12.0")) << exact;
+  EXPECT_TRUE(contains(family, "10.0 or newer of the same family, 10.x; GPU Z has 12.0")) << family;
   EXPECT_TRUE(contains(newer, "8.0 or newer") && contains(newer, "GPU Z has 7.5")) << newer;
 }
 

@@ -31,7 +31,7 @@ const Rung& fake() {
   static const Rung rung{
       .name = "42_fake",
       .title = "does nothing, quickly",
-      .needs = {8, 0, false},
+      .needs = {8, 0, Compatibility::newer},
       .gemm = {variant<Gemm>("plain", "without the trick"), variant<Gemm>("padded", "with half of it"),
                variant<Gemm>("fast", "all of it")},
       .fused_norm = {variant<FusedNorm>("two_pass", "reads twice"),

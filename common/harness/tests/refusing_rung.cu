@@ -50,7 +50,7 @@ const Rung& rung() {
   static const Rung r{
       .name = "refusing",
       .title = "takes what it likes",
-      .needs = {8, 0, false},
+      .needs = {8, 0, Compatibility::newer},
       .gemm = {{"typed", "of another type", nothing, gemm, Precision::f16},
                {"slips", "its 40th launch is wrong", tall, gemm_that_slips},
                {"whole_tiles", "multiples of 16", whole_tiles, gemm},

@@ -273,7 +273,7 @@ uint32_t widen_one(const Plan& plan, uint32_t bits) {  // to f16 or bf16
   return plan.relu && result >> 15 ? 0 : result;
 }
 
-int field(Kind kind) {  // bits from one value of the pair to the next
+int field(Kind kind) {
   return kind == Kind::f16x2 || kind == Kind::bf16x2 ? 16 : kind == Kind::e2m1x2 ? 4 : 8;
 }
 
@@ -343,13 +343,17 @@ void pair_of_halves(Warp& warp, const Inst& inst) {
   });
 }
 
+Widening::Widening(const Plan& plan) : field(conversion::field(plan.from)), to_register(plan.to_register) {
+  for (uint32_t bits = 0; bits < 1u << field; ++bits)
+    values[bits] = static_cast<uint16_t>(widen_one(plan, bits));
+}
+
 void pair_to_halves(Warp& warp, const Inst& inst) {
-  const Plan& plan = *static_cast<const Plan*>(inst.data);
+  const Widening& from = *static_cast<const Widening*>(inst.data);
   const uint16_t* a = warp.reg<uint16_t>(inst.a);
-  const int width = field(plan.from);
-  const uint32_t mask = (1u << width) - 1;
-  store(warp, inst.d, plan.to_register, [=, &plan](int lane) {
-    return uint64_t{widen_one(plan, a[lane] >> width & mask) << 16 | widen_one(plan, a[lane] & mask)};
+  const uint32_t mask = (1u << from.field) - 1;
+  store(warp, inst.d, from.to_register, [=, &from](int lane) {
+    return uint64_t{from.values[a[lane] >> from.field & mask]} << 16 | from.values[a[lane] & mask];
   });
 }
 

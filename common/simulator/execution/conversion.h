@@ -67,7 +67,15 @@ inline uint32_t away_tf32(uint32_t bits) {
 void any_conversion(Warp& warp, const Inst& inst);  // one value
 void pair_of_floats(Warp& warp, const Inst& inst);  // two f32 to a pair: a to the upper half, b to the lower
 void pair_of_halves(Warp& warp, const Inst& inst);  // f16x2 or bf16x2 to a pair of smaller ones
-void pair_to_halves(Warp& warp, const Inst& inst);  // and back
+
+// And back. inst.data: a Widening.
+struct Widening {
+  explicit Widening(const Plan& plan);
+  int field;                  // bits from one value of the pair to the next
+  uint8_t to_register;        // bits
+  uint16_t values[256] = {};  // of every value that there is
+};
+void pair_to_halves(Warp& warp, const Inst& inst);
 
 // .rs. inst.data: a Stochastic; list: the sources, from the upper place on, and the random bits.
 struct Stochastic {

@@ -312,6 +312,7 @@ void decode_pairs(Decoder& decoder, Plan& plan) {
     const bool good = (plan.from == Kind::ue8m0x2) == (plan.to == Kind::bf16x2);
     if (!good || plan.rounding != Rounding::nearest || plan.satfinite) decoder.unsupported("these types");
     inst.a = source(1, plan.from_bits);
+    inst.data = decoder.keep(Widening(plan));
     return set_handler(decoder, pair_to_halves);
   }
   decoder.unsupported("these types");

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstring>
 
+#include "common/simulator/execution/check_shared.h"
 #include "common/simulator/execution/check_tensor.h"
 #include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/memory_operand.h"
@@ -144,6 +145,17 @@ void allocate(Warp& warp, const Inst& inst, uint32_t column, uint32_t columns) {
   ++warp.writes;
 }
 
+// "When .cta_group::2 is specified, the issuing warp must make sure that peer CTA is launched" (PTX ISA,
+// tcgen05.alloc).
+void check_peer(Warp& warp) {
+  const Cta& peer = peer_of(warp);
+  if (!warp.worker->checking || warp.cta->cluster->shadow.knows_cta(warp.in_cluster, peer.rank)) return;
+  finding(warp, FindingKind::absent_cta,
+          "tcgen05.alloc with .cta_group::2, and " + name_of_cta(peer) +
+              " may not have started: \"the issuing warp must make sure that peer CTA is launched\", by a "
+              "barrier.cluster of all threads before this");
+}
+
 // The warps of both CTAs have to ask for the same. True: they have, and there is a place for it, which is
 // request->column.
 bool agreed(Warp& warp, bool allocates, uint32_t column, uint32_t columns) {
@@ -181,6 +193,7 @@ void run_alloc(Warp& warp, const Inst& inst) {
     const auto column = find(warp, {warp.cta}, columns);
     return column ? allocate(warp, inst, *column, columns) : again(warp);
   }
+  if (!warp.cta->tensor_allocator.request) check_peer(warp);
   if (!agreed(warp, true, 0, columns)) return again(warp);
   const uint32_t column = warp.cta->tensor_allocator.request->column;
   warp.cta->tensor_allocator.request.reset();

@@ -68,11 +68,9 @@ cudaError_t set_attribute(Function& function, cudaFuncAttribute attribute, int v
       }
       function.cluster_scheduling = value;
       return cudaSuccess;
-    case cudaFuncAttributeClusterDimMustBeSet:  // can only be read
-    case cudaFuncAttributeMax:
-      break;
+    default:  // what can only be read, and what newer toolkits add
+      return cudaErrorInvalidValue;
   }
-  return cudaErrorInvalidValue;
 }
 
 }  // namespace

@@ -93,6 +93,8 @@ TEST_F(TensorMemoryTest, OneThreadMayFreeWhatAllHaveUsed) {
 class TensorPairTest : public TensorMemoryTest {
  protected:
   static inline const std::string both = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
+  static inline const std::string relaxed =
+      "barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;\n";
   static std::string pair_alloc(int columns) {
     return "tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [s], " + std::to_string(columns) + ";\n";
   }
@@ -101,7 +103,8 @@ class TensorPairTest : public TensorMemoryTest {
   }
   static inline const std::string begin = ".shared .align 16 .b8 s[64];\n" + start +
                                           "mov.u32 %r7, %cluster_ctarank; setp.eq.u32 %p3, %r7, 0;\n"
-                                          "mul.wide.u32 %rd2, %r7, 128; add.s64 %rd1, %rd1, %rd2;\n";
+                                          "mul.wide.u32 %rd2, %r7, 128; add.s64 %rd1, %rd1, %rd2;\n" +
+                                          both;
   Result run_pair(const std::string& body, uint32_t ctas = 2) {
     return run_ptx(begin + body, 64, 32, ctas, "", 0, ctas);
   }
@@ -148,12 +151,31 @@ TEST_F(TensorPairTest, HasRules) {
             std::string::npos);
 }
 
+TEST_F(TensorPairTest, ThePeerMustHaveBeenLaunched) {
+  std::string unordered = begin;
+  unordered.resize(unordered.size() - both.size());
+  const std::string rest = pair_alloc(64) + address + both + pair_free(64);
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    settings().seed = seed;
+    const Result r = run_ptx(unordered + rest, 64, 32, 2, "", 0, 2);
+    ASSERT_TRUE(r.end) << "seed " << seed;
+    EXPECT_EQ(r.end->kind, FindingKind::absent_cta) << r.end->what;
+    EXPECT_NE(r.end->what.find("the issuing warp must make sure that peer CTA is launched"),
+              std::string::npos)
+        << r.end->what;
+    for (const std::string barrier : {both, relaxed}) {
+      const Result sound = run_ptx(unordered + barrier + rest, 64, 32, 2, "", 0, 2);
+      EXPECT_FALSE(sound.end) << sound.end->what;
+    }
+  }
+}
+
 TEST_F(TensorPairTest, TheLastBarrierMayBeRelaxed) {
   // Warp 0 frees what warp 1 has used.
   const std::string body =
       begin + "setp.lt.u32 %p4, %r1, 32; setp.ge.u32 %p5, %r1, 32; mov.b32 %r4, 1;\n@%p4 " + pair_alloc(64) +
       barrier + address + "@%p5 tcgen05.st.sync.aligned.32x32b.x1.b32 [%r2+2097152], {%r4};\n" + wait_store +
-      "barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;\n@%p4 " + pair_free(64);
+      relaxed + "@%p4 " + pair_free(64);
   for (uint64_t seed = 0; seed < 8; ++seed) {
     settings().seed = seed;
     settings().strict = false;

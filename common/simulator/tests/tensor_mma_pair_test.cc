@@ -12,12 +12,14 @@ namespace {
 // Two CTAs: A is 256 rows, half of them in each; B 16 columns, half of them in each. Rank 0 issues.
 class TensorMmaPairTest : public TensorMmaTest {
  protected:
+  static inline const std::string both = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
   static std::string of_pair(std::string text) {
     for (size_t at; (at = text.find("cta_group::1")) != std::string::npos;)
       text.replace(at, 12, "cta_group::2");
+    // The peer must have been launched before the allocation.
+    if (const size_t at = text.find("@%p1 tcgen05.alloc"); at != std::string::npos) text.insert(at, both);
     return text;
   }
-  static inline const std::string both = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
   // %p2: thread 0 of rank 0. %p5: thread 0 of rank 1. A of rank 1 is threes.
   static std::string begun(uint32_t b_of_peer = two, const std::string& fence = proxy_fence) {
     return of_pair(fill()) +

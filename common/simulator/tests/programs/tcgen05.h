@@ -60,6 +60,8 @@ __global__ void multiply(const uint8_t* shared, uint32_t bytes, uint32_t* tensor
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+  if constexpr (Mma::group == 2)  // the peer has been launched
+    asm volatile("barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;" ::: "memory");
   if (warp == 0) {
     if constexpr (Mma::group == 1) {
       asm volatile("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%0], 512;" ::"r"(
