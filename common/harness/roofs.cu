@@ -117,7 +117,7 @@ struct Roof {
 void run(const std::string& json_path) {
   JsonLines json(json_path);
   const Machine machine = this_machine();
-  require(machine, {8, 0, false});
+  require(machine, {8, 0, Compatibility::newer});
   int device = 0, sms = 0;
   check(cudaGetDevice(&device), "asking for the device");
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
