@@ -171,7 +171,7 @@ endfunction()
 # ladder_on_all_cores(NAME COMMAND...): the target NAME runs it. The presets go through these: a preset can give a number
 # of jobs, not say "one for each core". A job may take a gigabyte.
 function(ladder_on_all_cores name)
-  add_custom_target(${name} COMMAND ${CMAKE_COMMAND} -E env --unset=MAKEFLAGS --unset=MFLAGS ${ARGN}
+  add_custom_target(${name} COMMAND ${CMAKE_COMMAND} -E env --unset=MAKEFLAGS --unset=MAKELEVEL ${ARGN}
     WORKING_DIRECTORY ${CMAKE_BINARY_DIR} USES_TERMINAL VERBATIM)
 endfunction()
 include(ProcessorCount)

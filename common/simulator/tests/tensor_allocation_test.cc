@@ -163,8 +163,8 @@ TEST_F(TensorPairTest, ThePeerMustHaveBeenLaunched) {
     EXPECT_NE(r.end->what.find("the issuing warp must make sure that peer CTA is launched"),
               std::string::npos)
         << r.end->what;
-    for (const std::string barrier : {both, relaxed}) {
-      const Result sound = run_ptx(unordered + barrier + rest, 64, 32, 2, "", 0, 2);
+    for (const std::string* between : {&both, &relaxed}) {
+      const Result sound = run_ptx(unordered + *between + rest, 64, 32, 2, "", 0, 2);
       EXPECT_FALSE(sound.end) << sound.end->what;
     }
   }
