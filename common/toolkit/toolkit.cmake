@@ -11,6 +11,10 @@
 
 set(LADDER_TOOLKIT "auto" CACHE STRING "The CUDA Toolkit: auto, system, download or a folder (common/toolkit/toolkit.cmake)")
 
+set(ladder_toolkit_folder ${CMAKE_CURRENT_LIST_DIR})
+if(NOT DEFINED ladder_usual_toolkits)
+  set(ladder_usual_toolkits /usr/local/cuda /opt/cuda)
+endif()
 set(ladder_nvcc_missing "nvcc is missing: install the CUDA Toolkit 13.0 or newer and put it on the PATH, "
                         "for example: export PATH=/usr/local/cuda/bin:$PATH")
 find_package(Python3 3.10 COMPONENTS Interpreter QUIET)
@@ -47,8 +51,7 @@ macro(ladder_choose_toolkit)
   if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
     set(ladder_root "")
     if(LADDER_TOOLKIT MATCHES "^(auto|system)$")
-      find_program(ladder_nvcc nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda /opt/cuda PATH_SUFFIXES bin
-                   NO_CACHE)
+      find_program(ladder_nvcc nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS ${ladder_usual_toolkits} PATH_SUFFIXES bin NO_CACHE)
       if(ladder_nvcc)
         set(CMAKE_CUDA_COMPILER ${ladder_nvcc})
       elseif(LADDER_TOOLKIT STREQUAL "system")
@@ -70,9 +73,9 @@ macro(ladder_choose_toolkit)
       if(LADDER_TOOLKIT STREQUAL "newest")
         set(ladder_release newest)
       endif()
-      set(ladder_requirements ${CMAKE_CURRENT_LIST_DIR}/common/toolkit/${ladder_release}.txt)
+      set(ladder_requirements ${ladder_toolkit_folder}/${ladder_release}.txt)
       if(ladder_gpu_here) # what a rung is timed beside; without a GPU it would be 400 MB for nothing
-        list(APPEND ladder_requirements ${CMAKE_CURRENT_LIST_DIR}/common/toolkit/cublas-${ladder_release}.txt)
+        list(APPEND ladder_requirements ${ladder_toolkit_folder}/cublas-${ladder_release}.txt)
       endif()
       ladder_wheels(ladder_root ${CMAKE_BINARY_DIR}/toolkit ${ladder_requirements})
       if(NOT ladder_root)
