@@ -13,11 +13,15 @@ void Verdict::add(const Verdict& other) {
   if (wrong == 0) first_wrong = other.first_wrong;
   checked += other.checked;
   wrong += other.wrong;
-  if (std::isnan(other.error)) return;  // counted as wrong; there is no error to compare
+  compare(other.error, other.bound);
+}
+
+void Verdict::compare(double other_error, double other_bound) {
+  if (std::isnan(other_error)) return;  // counted as wrong; there is no error to compare
   // error / bound compared crosswise, since a bound may be 0
-  if (other.error * bound > error * other.bound || (bound == 0 && error == 0)) {
-    error = other.error;
-    bound = other.bound;
+  if (other_error * bound > error * other_bound || (bound == 0 && error == 0)) {
+    error = other_error;
+    bound = other_bound;
   }
 }
 
@@ -61,19 +65,15 @@ void check_element(const char* name, T got_rounded, std::uint64_t index, std::ui
   // The side that reaches further: where the type is coarse, low and high may lie on the same side of exact.
   const double bound = std::max(expected.exact - low, high - expected.exact);
 
-  Verdict one;
-  one.checked = 1;
-  one.error = error;
-  one.bound = bound;
+  ++verdict.checked;
+  verdict.compare(error, bound);
   if (!(low <= got && got <= high)) {  // written so that NaN, got or expected, is wrong
     char line[200];
     std::snprintf(line, sizeof line, "%s[%llu,%llu] is %.9g, expected %.9g (at most %.3g off)", name,
                   static_cast<unsigned long long>(index / cols),
                   static_cast<unsigned long long>(index % cols), got, expected.exact, bound);
-    one.wrong = 1;
-    one.first_wrong = line;
+    if (verdict.wrong++ == 0) verdict.first_wrong = line;
   }
-  verdict.add(one);
 }
 template void check_element(const char*, __nv_bfloat16, std::uint64_t, std::uint64_t, Expected, Verdict&);
 template void check_element(const char*, __half, std::uint64_t, std::uint64_t, Expected, Verdict&);

@@ -28,6 +28,7 @@ struct Verdict {
 
   bool passed() const { return wrong == 0 && checked > 0; }
   void add(const Verdict& other);  // `other` covers elements after those seen so far
+  void compare(double error, double bound);  // keeps the error that is the largest part of its bound
 };
 
 // What an element may be: the roundings, to the output's type, of all numbers within `slack` of `exact`. The

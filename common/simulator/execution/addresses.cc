@@ -86,6 +86,27 @@ bool all_written(const uint8_t* flags, uint32_t bytes) {
   }
 }
 
+// all_written() of 32 accesses at once, without a branch for each.
+template <class Word>
+bool all_written(uint8_t* const (&flags)[32], uint32_t bytes) {
+  constexpr Word ones = static_cast<Word>(0x0101010101010101ull);
+  Word all = ones;
+  for (const uint8_t* each : flags) {
+    for (uint32_t at = 0; at < bytes; at += sizeof(Word)) {
+      Word word;
+      std::memcpy(&word, each + at, sizeof word);
+      all &= word;
+    }
+  }
+  return all == ones;
+}
+bool all_written(uint8_t* const (&flags)[32], uint32_t bytes) {
+  return bytes == 1   ? all_written<uint8_t>(flags, 1)
+         : bytes == 2 ? all_written<uint16_t>(flags, 2)
+         : bytes == 4 ? all_written<uint32_t>(flags, 4)
+                      : all_written<uint64_t>(flags, bytes);
+}
+
 // Is there a value of which no byte that anybody looks at was ever written? Where only some bytes of it were,
 // it is a struct that is copied as a whole: the others are its padding.
 bool reads_unwritten(const uint8_t* flags, uint32_t bytes, const AddressUse& use) {
@@ -189,7 +210,8 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l]);
     }
   }
-  if (!(outside >> 63) && !(last.read_only && use.kind != AccessKind::load)) {
+  const bool in_one = !(outside >> 63) && !(last.read_only && use.kind != AccessKind::load);
+  if (in_one) {
     std::byte* backing = last.backing;
     for (int l = 0; l < warp_size; ++l) to.at[l] = backing + offset[l];
     to.track = last.written != nullptr;
@@ -212,7 +234,8 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       trace->global(*warp.frame->program, warp.pc - 1, to.address, lanes, bytes, sectors);
     }
   }
-  if (to.track && use.kind != AccessKind::store && warp.worker->checking) {
+  if (to.track && use.kind != AccessKind::store && warp.worker->checking &&
+      !(in_one && all_written(to.written, bytes))) {
     for (uint32_t left = use.overwrites ? 0 : lanes_that_count(warp, use); left; left &= left - 1) {
       const int l = std::countr_zero(left);
       if (to.written[l] && reads_unwritten(to.written[l], bytes, use)) {

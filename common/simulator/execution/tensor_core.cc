@@ -199,10 +199,17 @@ template void measure(Factors<16>&, int, int);
 template void measure(Factors<8>&, int, int);
 
 void by_lane(const Factors<16>& factors, int k, RowsByLane& to) {
+  // As words of two floats and of four exponents: the copies of one are a product.
   for (int i = 0; i < k; ++i) {
-    for (int row = 0; row < 16; ++row) {
-      std::fill_n(to.value[i][row / 8] + row % 8 * 4, 4, factors.value[i][row]);
-      std::fill_n(to.exponent[i][row / 8] + row % 8 * 4, 4, factors.exponent[i][row]);
+    for (int half = 0; half < 2; ++half) {
+      uint64_t values[16], exponents[8];
+      for (int row = 0; row < 8; ++row) {
+        values[2 * row] = values[2 * row + 1] =
+            std::bit_cast<uint32_t>(factors.value[i][half * 8 + row]) * 0x100000001ull;
+        exponents[row] = static_cast<uint16_t>(factors.exponent[i][half * 8 + row]) * 0x1000100010001ull;
+      }
+      std::memcpy(to.value[i][half], values, sizeof values);
+      std::memcpy(to.exponent[i][half], exponents, sizeof exponents);
     }
   }
 }
