@@ -41,23 +41,19 @@ else()
   message(STATUS "No GPU here: machine code for each rung's lowest architecture, PTX for the rest")
 endif()
 
-# ladder_architecture(TARGET ARCH [FAMILY 100f] [PTX_ONLY]): PTX for ARCH (80, or architecture-specific such as 90a) and
+# ladder_architecture(TARGET ARCH [FAMILY 100f]): PTX for ARCH (80, or architecture-specific such as 90a) and
 # machine code made from that same PTX: for the local GPU where it can run it, else for ARCH itself. One PTX image,
 # embedded as plain text, so that a rung uses nothing newer than its own generation and the simulator can read it.
-# FAMILY: machine code for the GPUs of this family, too. PTX_ONLY: no machine code; it runs on the simulator alone.
+# FAMILY: machine code for the GPUs of this family, too.
 function(ladder_architecture target arch)
-  cmake_parse_arguments(PARSE_ARGV 2 arch "PTX_ONLY" "FAMILY" "")
+  cmake_parse_arguments(PARSE_ARGV 2 arch "" "FAMILY" "")
   set(real ${arch})
   if(ladder_local_gpu AND arch MATCHES "^[0-9]+$" AND ladder_local_gpu GREATER arch)
     set(real ${ladder_local_gpu})
   endif()
-  set(code [compute_${arch},sm_${real}])
-  if(arch_PTX_ONLY)
-    set(code compute_${arch})
-  endif()
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=${code}>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=[compute_${arch},sm_${real}]>"
     "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
   if(arch_FAMILY)
     target_compile_options(${target} PRIVATE

@@ -1,4 +1,5 @@
-# What a rung is tested by. ladder_rung() asks for the first, the rung's CMakeLists.txt for the others.
+# What a rung is tested by. ladder_rung() asks for the first, the rung's CMakeLists.txt for the others. Tests with a COST, in
+# seconds or so, begin before the rest: those on a GPU, which come one after the other, and the longest.
 
 find_program(LADDER_CUOBJDUMP cuobjdump HINTS ${CUDAToolkit_BIN_DIR} DOC "For the tests of the rungs' machine code")
 set(ladder_ptxas ${CUDAToolkit_BIN_DIR}/ptxas)
@@ -22,7 +23,7 @@ function(ladder_assembles test objects arch gpus)
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
               --target sm_${arch} --gpus ${gpus} --spills ${spills} $<TARGET_OBJECTS:${objects}>
       COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 600)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600 COST 15)
   endif()
 endfunction()
 
@@ -55,12 +56,12 @@ function(ladder_rung_tests name arch)
   foreach(problem ${ARGN})
     add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
              -D RUN=${problem} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
-    set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600)
+    set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600 COST 20)
     if(ladder_gpu_programs)
       set(test ${name}.${problem}.needs_gpu)
       add_test(NAME ${test} COMMAND ${name} ${problem} --ablate --verify-only)
       set_tests_properties(${test} PROPERTIES
-        SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 900)
+        SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 900 COST 1000)
     endif()
   endforeach()
 endfunction()
@@ -77,7 +78,7 @@ function(ladder_simulation name test arguments)
   endif()
   add_test(NAME ${name}.sim.${test} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim> -D RUN=${arguments}
            -D SEEDS=${seeds} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
-  set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600)
+  set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST 60)
 endfunction()
 
 # ladder_rung_test(NAME TEST): the rung's TEST.cc, a GoogleTest that launches its kernels: on the simulator every TEST in
@@ -107,7 +108,7 @@ function(ladder_rung_test name test)
     ladder_on_gpu(${name}_${test})
     add_test(NAME ${name}.${test}.needs_gpu COMMAND ${name}_${test})
     set_tests_properties(${name}.${test}.needs_gpu PROPERTIES
-      SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 120)
+      SKIP_RETURN_CODE 77 LABELS needs_gpu RESOURCE_LOCK gpu TIMEOUT 120 COST 1000)
   endif()
 endfunction()
 
@@ -136,11 +137,12 @@ function(ladder_sass name file first)
   endif()
 endfunction()
 
-# ladder_fault(NAME FILE FAULT [HEADER header] REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]):
-# builds the rung on the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE, or in the
-# header that it includes, exactly once, replaced by `other`; and tests that it fails when run with the arguments, in
+# ladder_fault(NAME FILE FAULT [HEADER header] REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]): the
+# rung's kernels on the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE, or in the
+# header that it includes, exactly once, replaced by `other`; and the test that they fail when run with the arguments, in
 # every order of execution, with words that the regex matches. UNCHECKED: with the simulator's checks off, too, and with
-# these words. Compiled to PTX alone, which is what the simulator runs.
+# these words. Of the planted FILE there is PTX alone, and the simulator runs it instead of the rung's own: host code is
+# the rung's.
 function(ladder_fault name file fault)
   if(NOT LADDER_TESTS)
     return()
@@ -179,20 +181,25 @@ include([==[@plant@]==])
   add_custom_command(OUTPUT ${planted} COMMAND ${CMAKE_COMMAND} -P ${folder}/fault.cmake
     DEPENDS ${source} ${folder}/fault.cmake ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
 
-  # Its warnings and spills are nobody's concern.
-  set(program ${name}_${fault})
-  set(sound $<TARGET_OBJECTS:${name}_objects>)
-  if(TARGET ${name}_newer)
-    list(APPEND sound $<TARGET_OBJECTS:${name}_newer>)
-  endif()
-  add_executable(${program} ${compiled} ${planted} $<FILTER:${sound},EXCLUDE,/${file}.o$>)
-  target_include_directories(${program} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
+  set(target ${name}_${fault})
   get_target_property(arch ${name}_objects LADDER_ARCH)
-  ladder_architecture(${program} ${arch} PTX_ONLY)
-  ladder_simulated(${program})
-  set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/faults)
+  if(TARGET ${name}_newer)
+    get_target_property(newer ${name}_newer SOURCES)
+    if(file IN_LIST newer)
+      get_target_property(arch ${name}_newer LADDER_ARCH)
+    endif()
+  endif()
+  add_library(${target} OBJECT ${compiled} ${planted})
+  set_target_properties(${target} PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES OFF)
+  target_include_directories(${target} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
+  target_compile_options(${target} PRIVATE "SHELL:-gencode arch=compute_${arch},code=compute_${arch}" -lineinfo)
+  add_dependencies(${target} ${name}_sim)
+  set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/faults/${target})
+  file(GENERATE OUTPUT ${program}
+    CONTENT "#!/bin/sh\nSIMULATOR_PTX='$<TARGET_OBJECTS:${target}>' exec '$<TARGET_FILE:${name}_sim>' \"$@\"\n"
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   add_test(NAME ${name}.fault.${fault}
-    COMMAND ${CMAKE_COMMAND} -D SOUND=$<TARGET_FILE:${name}_sim> -D FAULTY=$<TARGET_FILE:${program}>
+    COMMAND ${CMAKE_COMMAND} -D SOUND=$<TARGET_FILE:${name}_sim> -D FAULTY=${program}
             -D RUN=${fault_RUN} -D EXPECT=${fault_EXPECT} -D UNCHECKED=${fault_UNCHECKED}
             -P ${ladder_harness_tests}/fault.cmake)
   set_tests_properties(${name}.fault.${fault} PROPERTIES LABELS simulator TIMEOUT 120)

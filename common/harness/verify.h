@@ -27,7 +27,7 @@ struct Verdict {
   double bound = 0;
 
   bool passed() const { return wrong == 0 && checked > 0; }
-  void add(const Verdict& other);  // `other` covers elements after those seen so far
+  void add(const Verdict& other);            // `other` covers elements after those seen so far
   void compare(double error, double bound);  // keeps the error that is the largest part of its bound
 };
 

@@ -6,6 +6,7 @@
 //   SIMULATOR_STRICT    1: tell, too, what the PTX ISA forbids and hardware is known to let pass, or 0
 //   (default: the
 //                       library's)
+//   SIMULATOR_PTX       a file of PTX, whose kernels run instead of the program's of the same names
 //   SIMULATOR_COUNTERS  a file to write counters to, as JSON, at exit; "-": a table on stderr
 //   SIMULATOR_TRACE     a file to write the memory accesses of one warp of each launch to: counters/trace.h
 //   SIMULATOR_TRACE_WARP   CTA:WARP                              which warp (default 0:0)
@@ -34,6 +35,7 @@ struct Settings {
   Checks checks = Checks::report;
   bool strict = false;
   bool speed = false;
+  std::string ptx;       // empty: the program's own
   std::string counters;  // empty: not written
   std::string trace;     // empty: not written
   uint64_t trace_cta = 0, trace_limit = 4096;

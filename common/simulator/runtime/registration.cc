@@ -12,6 +12,7 @@
 
 #include "common/simulator/device.h"
 #include "common/simulator/runtime/fatbin.h"
+#include "common/simulator/runtime/replacement.h"
 #include "common/simulator/runtime/state.h"
 
 namespace simulator {
@@ -69,6 +70,7 @@ cudaError_t load_now(Binary& binary) {
   if (binary.fatbin != nullptr) {
     if (const cudaError_t error = ptx_of(binary.fatbin, ptx); error != cudaSuccess) return error;
   }
+  ptx = replaced(std::move(ptx));
   if (const size_t target = ptx.find(".target sm_"); target != std::string::npos) {
     binary.ptx_architecture = std::atoi(ptx.c_str() + target + std::strlen(".target sm_"));
   }

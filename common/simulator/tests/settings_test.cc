@@ -59,6 +59,7 @@ TEST_F(SettingsDeathTest, Values) {
   READS("SIMULATOR_STRICT", "0", !s.strict);
   READS("UNRELATED", "1", s.strict);
   READS("SIMULATOR_COUNTERS", "counts.json", s.counters == "counts.json");
+  READS("SIMULATOR_PTX", "other.ptx", s.ptx == "other.ptx");
   READS("SIMULATOR_TRACE", "trace.jsonl", s.trace == "trace.jsonl" && s.trace_limit == 4096);
   READS("SIMULATOR_TRACE_WARP", "12:3", s.trace_cta == 12 && s.trace_warp == 3);
   READS("SIMULATOR_TRACE_LIMIT", "7", s.trace_limit == 7);

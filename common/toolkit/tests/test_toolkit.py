@@ -138,35 +138,29 @@ class Toolkit(unittest.TestCase):
         self.assertTrue(ok, text)
         self.assertNotIn("Downloading", text)
 
-    def test_download_although_there_is_one(self):
+    def test_download_although_there_is_one_and_a_gpu(self):
         self.script(self.folder / "bin/nvcc")
-        self.make_wheels("13.0.txt")
+        self.script(self.folder / "bin/nvidia-smi", "echo 9.0")
+        self.make_wheels("13.0.txt", "cublas-13.0.txt")
         ok, text = self.configure("-DLADDER_TOOLKIT=download")
         self.assertTrue(ok, text)
+        self.assertIn("cuBLAS, beside which a GPU is timed", text)
         self.assertIn(f"private <{self.private()}>", text)
+        self.assertTrue((self.private() / "include/cublas_v2.h").exists())
 
     def test_newest_takes_any_release(self):
         self.make_wheels("newest.txt")
         ok, text = self.configure("-DLADDER_TOOLKIT=newest")
         self.assertTrue(ok, text)
         self.assertIn("nvidia-cuda-nvcc-13.9", text)
-        self.assertFalse(self.configure("-DLADDER_TOOLKIT=download", build="pinned")[0], "13.0.88 is not there")
-
-    def test_cublas_comes_where_there_is_a_gpu(self):
-        self.script(self.folder / "bin/nvidia-smi", "echo 9.0")
-        self.make_wheels("13.0.txt", "cublas-13.0.txt")
-        ok, text = self.configure()
-        self.assertTrue(ok, text)
-        self.assertIn("cuBLAS, beside which a GPU is timed", text)
-        self.assertTrue((self.private() / "include/cublas_v2.h").exists())
 
     def test_no_toolkit_and_no_network(self):
-        for choice in "auto", "download", "system":
+        for choice in "auto", "system":
             ok, text = self.configure(f"-DLADDER_TOOLKIT={choice}", build=choice)
             self.assertFalse(ok)
             self.assertIn("nvcc is missing: install the CUDA Toolkit 13.0 or newer and put it on the PATH", text)
         # What a later try would take for complete is not left behind.
-        self.assertFalse((self.folder / "download/toolkit").exists())
+        self.assertFalse((self.folder / "auto/toolkit").exists())
 
     def test_another_choice_in_the_same_folder(self):
         self.script(self.folder / "bin/nvcc")
