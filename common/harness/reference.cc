@@ -9,10 +9,6 @@
 namespace ladder {
 namespace {
 
-double wide(__nv_bfloat16 value) {
-  return __bfloat162float(value);
-}
-
 std::vector<float> widened(const HostMatrix& matrix) {
   std::vector<float> wide_matrix(matrix.size());
   std::transform(matrix.begin(), matrix.end(), wide_matrix.begin(), __bfloat162float);
@@ -94,7 +90,7 @@ NormReference::NormReference(const FusedNorm& shape, HostMatrix x, HostMatrix re
 }
 
 double NormReference::rounded_h(std::uint64_t index) const {
-  return wide(__float2bfloat16_rn(__bfloat162float(x_[index]) + __bfloat162float(residual_[index])));
+  return wide(round_to_bf16(float(wide(x_[index])) + float(wide(residual_[index]))));
 }
 
 Expected NormReference::h(std::uint64_t index) const {

@@ -16,19 +16,6 @@ void Verdict::add(const Verdict& other) {
   compare(other.error, other.bound);
 }
 
-void Verdict::compare(double other_error, double other_bound) {
-  if (std::isnan(other_error)) return;  // counted as wrong; there is no error to compare
-  // error / bound compared crosswise, since a bound may be 0
-  if (other_error * bound > error * other_bound || (bound == 0 && error == 0)) {
-    error = other_error;
-    bound = other_bound;
-  }
-}
-
-template <>
-__nv_bfloat16 rounded(double value) {
-  return __float2bfloat16_rn(static_cast<float>(value));
-}
 template <>
 __half rounded(double value) {
   return __float2half_rn(static_cast<float>(value));
@@ -42,43 +29,15 @@ std::int32_t rounded(double value) {
   return static_cast<std::int32_t>(value);
 }
 
-static double wide(__nv_bfloat16 value) {
-  return __bfloat162float(value);
+void Verdict::add_wrong(const char* name, std::uint64_t index, std::uint64_t cols, double got, double exact,
+                        double largest) {
+  if (wrong++ != 0) return;
+  char line[200];
+  std::snprintf(line, sizeof line, "%s[%llu,%llu] is %.9g, expected %.9g (at most %.3g off)", name,
+                static_cast<unsigned long long>(index / cols), static_cast<unsigned long long>(index % cols),
+                got, exact, largest);
+  first_wrong = line;
 }
-static double wide(__half value) {
-  return __half2float(value);
-}
-static double wide(float value) {
-  return value;
-}
-static double wide(std::int32_t value) {
-  return value;
-}
-
-template <class T>
-void check_element(const char* name, T got_rounded, std::uint64_t index, std::uint64_t cols,
-                   Expected expected, Verdict& verdict) {
-  const double got = wide(got_rounded);
-  const double low = wide(rounded<T>(expected.exact - expected.slack));
-  const double high = wide(rounded<T>(expected.exact + expected.slack));
-  const double error = std::abs(got - expected.exact);
-  // The side that reaches further: where the type is coarse, low and high may lie on the same side of exact.
-  const double bound = std::max(expected.exact - low, high - expected.exact);
-
-  ++verdict.checked;
-  verdict.compare(error, bound);
-  if (!(low <= got && got <= high)) {  // written so that NaN, got or expected, is wrong
-    char line[200];
-    std::snprintf(line, sizeof line, "%s[%llu,%llu] is %.9g, expected %.9g (at most %.3g off)", name,
-                  static_cast<unsigned long long>(index / cols),
-                  static_cast<unsigned long long>(index % cols), got, expected.exact, bound);
-    if (verdict.wrong++ == 0) verdict.first_wrong = line;
-  }
-}
-template void check_element(const char*, __nv_bfloat16, std::uint64_t, std::uint64_t, Expected, Verdict&);
-template void check_element(const char*, __half, std::uint64_t, std::uint64_t, Expected, Verdict&);
-template void check_element(const char*, float, std::uint64_t, std::uint64_t, Expected, Verdict&);
-template void check_element(const char*, std::int32_t, std::uint64_t, std::uint64_t, Expected, Verdict&);
 
 void check_block(const char* name, const QuantisedLayout& layout, Precision precision, int row, int block,
                  std::span<const std::byte> elements, std::span<const std::byte> scales,

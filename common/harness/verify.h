@@ -6,6 +6,8 @@
 #include <cuda_fp16.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -27,8 +29,11 @@ struct Verdict {
   double bound = 0;
 
   bool passed() const { return wrong == 0 && checked > 0; }
-  void add(const Verdict& other);            // `other` covers elements after those seen so far
-  void compare(double error, double bound);  // keeps the error that is the largest part of its bound
+  void add(const Verdict& other);  // `other` covers elements after those seen so far
+  void compare(double other_error,
+               double other_bound);  // keeps the error that is the largest part of its bound
+  void add_wrong(const char* name, std::uint64_t index, std::uint64_t cols, double got, double exact,
+                 double largest);
 };
 
 // What an element may be: the roundings, to the output's type, of all numbers within `slack` of `exact`. The
@@ -91,7 +96,14 @@ double norm_slack(double y, double cols);
 template <class T>
 T rounded(double value);
 template <>
-__nv_bfloat16 rounded(double value);
+inline __nv_bfloat16 rounded(double value) {
+  // As __float2bfloat16_rn does, which is slow on the host: half a unit, less one where the bit above is
+  // even.
+  const auto bits = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  const bool nan = (bits & 0x7fffffff) > 0x7f800000;
+  const std::uint32_t half = 0x7fff + (bits >> 16 & 1);
+  return __nv_bfloat16_raw{static_cast<unsigned short>(nan ? 0x7fff : (bits + half) >> 16)};
+}
 template <>
 __half rounded(double value);
 template <>
@@ -104,6 +116,42 @@ inline __nv_bfloat16 round_to_bf16(double value) {
 
 // The bytes of a guard zone that differ from `pattern`; 0 means nothing was written outside the output.
 std::uint64_t count_overwritten(std::span<const unsigned char> guard, unsigned char pattern);
+
+inline void Verdict::compare(double other_error, double other_bound) {
+  if (std::isnan(other_error)) return;  // counted as wrong; there is no error to compare
+  // error / bound compared crosswise, since a bound may be 0
+  if (other_error * bound > error * other_bound || (bound == 0 && error == 0)) {
+    error = other_error;
+    bound = other_bound;
+  }
+}
+
+inline double wide(__nv_bfloat16 value) {
+  return std::bit_cast<float>(std::uint32_t{__nv_bfloat16_raw(value).x} << 16);
+}
+inline double wide(__half value) {
+  return __half2float(value);
+}
+inline double wide(float value) {
+  return value;
+}
+inline double wide(std::int32_t value) {
+  return value;
+}
+
+template <class T>
+void check_element(const char* name, T got_rounded, std::uint64_t index, std::uint64_t cols,
+                   Expected expected, Verdict& verdict) {
+  const double got = wide(got_rounded);
+  const double low = wide(rounded<T>(expected.exact - expected.slack));
+  const double high = expected.slack == 0 ? low : wide(rounded<T>(expected.exact + expected.slack));
+  // The side that reaches further: where the type is coarse, low and high may lie on the same side of exact.
+  const double bound = std::max(expected.exact - low, high - expected.exact);
+  ++verdict.checked;
+  verdict.compare(std::abs(got - expected.exact), bound);
+  if (!(low <= got && got <= high))  // written so that NaN, got or expected, is wrong
+    verdict.add_wrong(name, index, cols, got, expected.exact, bound);
+}
 
 template <class T, class ExpectedAt>
 Verdict check_elements(const char* name, std::span<const T> got, std::uint64_t first, std::uint64_t cols,

@@ -36,21 +36,23 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ptxas", required=True)
     parser.add_argument("--target", required=True)
-    parser.add_argument("--gpus", required=True, type=lambda text: text.split(","))
+    parser.add_argument("--gpus", required=True, type=lambda text: text.split(",") if text else [])
     parser.add_argument("--spills", choices=["fail", "note"], default="fail")
     parser.add_argument("objects", nargs="+", type=Path, metavar="OBJECT")
     arguments = parser.parse_args()
 
     faults = []
+    images = 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         jobs = []
         for path in arguments.objects:
             for image in PTX_IMAGE.finditer(path.read_bytes()):
+                images += 1
                 target = image[1].decode().strip()
                 if target != arguments.target:
                     faults.append(f"{path.name}: its PTX is for {target}, not for {arguments.target}")
                     continue
-                ptx = Path(folder, f"{len(jobs)}_{path.name}.ptx")
+                ptx = Path(folder, f"{images}_{path.name}.ptx")
                 ptx.write_bytes(image[0])
                 jobs += [(path.name, gpu, pool.submit(assemble, arguments.ptxas, gpu, ptx)) for gpu in arguments.gpus]
         for name, gpu, job in jobs:
@@ -60,7 +62,7 @@ def main():
                     print(f"note: {name} for {gpu}: {line}")
                 else:
                     faults.append(f"{name} for {gpu}: {line}")
-    if not jobs and not faults:
+    if not images:
         faults.append("no PTX found: was it compiled with --compress-mode=none?")
     sys.exit("\n".join(faults) or None)
 
