@@ -184,5 +184,11 @@ set(ladder_build ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --parallel ${ladde
 ladder_on_all_cores(everything ${ladder_build} all)
 ladder_on_all_cores(climb ${ladder_build} course)
 # Each test with one thread, as many at a time as there are cores. Tests on a GPU come one after the other.
-ladder_on_all_cores(check SIMULATOR_THREADS=1
-  ${CMAKE_CTEST_COMMAND} --parallel ${ladder_jobs} --output-on-failure --no-tests=error)
+if(LADDER_TESTS)
+  ladder_on_all_cores(check SIMULATOR_THREADS=1
+    ${CMAKE_CTEST_COMMAND} --parallel ${ladder_jobs} --output-on-failure --no-tests=error)
+else()
+  add_custom_target(check
+    COMMAND ${CMAKE_COMMAND} -E echo "There are no tests without GoogleTest (apt-get install libgtest-dev, and configure again)"
+    COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
+endif()

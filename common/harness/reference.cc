@@ -90,7 +90,7 @@ NormReference::NormReference(const FusedNorm& shape, HostMatrix x, HostMatrix re
 }
 
 double NormReference::rounded_h(std::uint64_t index) const {
-  return wide(round_to_bf16(float(wide(x_[index])) + float(wide(residual_[index]))));
+  return to_double(round_to_bf16(float(to_double(x_[index])) + float(to_double(residual_[index]))));
 }
 
 Expected NormReference::h(std::uint64_t index) const {
@@ -98,7 +98,7 @@ Expected NormReference::h(std::uint64_t index) const {
 }
 
 Expected NormReference::y(std::uint64_t index) const {
-  const double y = rounded_h(index) * scales_[index / shape_.cols] * wide(gamma_[index % shape_.cols]);
+  const double y = rounded_h(index) * scales_[index / shape_.cols] * to_double(gamma_[index % shape_.cols]);
   return {y, norm_slack(y, shape_.cols)};
 }
 
@@ -107,7 +107,7 @@ std::vector<float> folded_weights(const NormGemm& shape, const HostMatrix& gamma
   std::vector<float> folded(w.size());
   parallel_slices(shape.cols, 1, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin * n; i < end * n; ++i)
-      folded[i] = float(wide(round_to_bf16(wide(gamma[i / n]) * wide(w[i]))));
+      folded[i] = float(to_double(round_to_bf16(to_double(gamma[i / n]) * to_double(w[i]))));
   });
   return folded;
 }
@@ -116,7 +116,7 @@ std::vector<float> sum_of(const HostMatrix& x, const HostMatrix& residual) {
   std::vector<float> h(x.size());
   parallel_slices(h.size(), 1 << 14, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t i = begin; i < end; ++i)
-      h[i] = float(wide(round_to_bf16(wide(x[i]) + wide(residual[i]))));
+      h[i] = float(to_double(round_to_bf16(to_double(x[i]) + to_double(residual[i]))));
   });
   return h;
 }

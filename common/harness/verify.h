@@ -126,25 +126,25 @@ inline void Verdict::compare(double other_error, double other_bound) {
   }
 }
 
-inline double wide(__nv_bfloat16 value) {
+inline double to_double(__nv_bfloat16 value) {
   return std::bit_cast<float>(std::uint32_t{__nv_bfloat16_raw(value).x} << 16);
 }
-inline double wide(__half value) {
+inline double to_double(__half value) {
   return __half2float(value);
 }
-inline double wide(float value) {
+inline double to_double(float value) {
   return value;
 }
-inline double wide(std::int32_t value) {
+inline double to_double(std::int32_t value) {
   return value;
 }
 
 template <class T>
 void check_element(const char* name, T got_rounded, std::uint64_t index, std::uint64_t cols,
                    Expected expected, Verdict& verdict) {
-  const double got = wide(got_rounded);
-  const double low = wide(rounded<T>(expected.exact - expected.slack));
-  const double high = expected.slack == 0 ? low : wide(rounded<T>(expected.exact + expected.slack));
+  const double got = to_double(got_rounded);
+  const double low = to_double(rounded<T>(expected.exact - expected.slack));
+  const double high = expected.slack == 0 ? low : to_double(rounded<T>(expected.exact + expected.slack));
   // The side that reaches further: where the type is coarse, low and high may lie on the same side of exact.
   const double bound = std::max(expected.exact - low, high - expected.exact);
   ++verdict.checked;

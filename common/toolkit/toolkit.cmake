@@ -48,7 +48,7 @@ macro(ladder_choose_toolkit)
     message(FATAL_ERROR "This build folder was made with LADDER_TOOLKIT=${LADDER_TOOLKIT_CHOSEN}: "
                         "for another toolkit take another folder, or remove ${CMAKE_BINARY_DIR}")
   endif()
-  if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
+  if(NOT CMAKE_CUDA_COMPILER AND NOT (DEFINED ENV{CUDACXX} AND LADDER_TOOLKIT MATCHES "^(auto|system)$"))
     set(ladder_root "")
     if(LADDER_TOOLKIT MATCHES "^(auto|system)$")
       find_program(ladder_nvcc nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS ${ladder_usual_toolkits} PATH_SUFFIXES bin NO_CACHE)

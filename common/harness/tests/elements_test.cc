@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <stdexcept>
@@ -15,6 +16,17 @@ namespace ladder {
 namespace {
 
 // --- Elements ------------------------------------------------------------------------------------
+
+// Every bf16, and what lies between it and the next.
+TEST(Rounded, Bf16IsWhatCudaMakesOfIt) {
+  for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
+    for (const std::uint32_t lower : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xffffu}) {
+      const float x = std::bit_cast<float>(upper << 16 | lower);
+      ASSERT_EQ(__nv_bfloat16_raw(rounded<__nv_bfloat16>(x)).x, __nv_bfloat16_raw(__float2bfloat16_rn(x)).x)
+          << upper << ' ' << lower;
+    }
+  }
+}
 
 TEST(Verifier, EmptyOutputDoesNotPass) {
   const Verdict v = check_all({}, {}, 1);
