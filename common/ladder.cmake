@@ -172,6 +172,7 @@ function(ladder_on_all_cores name)
 endfunction()
 include(ProcessorCount)
 ProcessorCount(ladder_jobs)
+math(EXPR ladder_jobs "${ladder_jobs} + 1") # one more than cores: some job always waits for a disk or a pipe
 cmake_host_system_information(RESULT ladder_memory QUERY TOTAL_PHYSICAL_MEMORY) # MiB
 math(EXPR ladder_memory "${ladder_memory} / 1000")
 if(ladder_jobs GREATER ladder_memory)
