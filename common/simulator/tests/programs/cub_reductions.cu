@@ -106,7 +106,7 @@ int main() {
 
   with_storage([&](void* s, size_t& bytes) {
     return cub::DeviceSelect::If(s, bytes, in.data, out.data, count.data, n,
-                                 [] __device__(int x) { return x % 3 == 0; });
+                                 [] __device__(int x) -> bool { return x % 3 == 0; });
   });
   want.clear();
   std::copy_if(host.begin(), host.end(), std::back_inserter(want), [](int x) { return x % 3 == 0; });

@@ -73,8 +73,8 @@ int main() {
   for (int i = 0; i < n; ++i) ints[i] = int(noise(uint32_t(i + 90000)));
   Buffer<int> di(ints);
   with_storage([&](void* storage, size_t& bytes) {
-    return cub::DeviceMergeSort::SortKeys(storage, bytes, di.data, n,
-                                          [] __device__(int a, int b) { return (a ^ 0x55) < (b ^ 0x55); });
+    return cub::DeviceMergeSort::SortKeys(
+        storage, bytes, di.data, n, [] __device__(int a, int b) -> bool { return (a ^ 0x55) < (b ^ 0x55); });
   });
   std::vector<int> merged = ints;
   std::sort(merged.begin(), merged.end(), [](int a, int b) { return (a ^ 0x55) < (b ^ 0x55); });
