@@ -1,6 +1,6 @@
-// One thread takes one row. It reads x and residual, writes h, adds up the squares, then reads its h back and
-// writes y.
-#include "00_naive/variants.h"
+// One thread computes one row. It reads x and residual, writes h and accumulates its squares, then reads h
+// back and writes y.
+#include "common/rung.h"
 
 namespace ladder::rung_00 {
 namespace {
@@ -12,7 +12,7 @@ __global__ void __launch_bounds__(threads) fused_norm_kernel(FusedNorm p) {
   if (row >= p.rows) return;
   const std::size_t start = std::size_t(row) * p.cols;
 
-  // Lane i stands cols·2 bytes after lane i - 1: every access of a warp below touches 32 sectors for 64
+  // Lane i reads cols·2 bytes behind lane i - 1: every access of a warp below touches 32 sectors for 64
   // bytes.
   float squares = 0;
   for (int col = 0; col < p.cols; ++col) {
@@ -29,11 +29,15 @@ __global__ void __launch_bounds__(threads) fused_norm_kernel(FusedNorm p) {
   }
 }
 
-}  // namespace
-
-cudaError_t fused_norm(const FusedNorm& p, cudaStream_t stream) {
+cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   fused_norm_kernel<<<ceil_div(p.rows, threads), threads, 0, stream>>>(p);
   return cudaGetLastError();
+}
+
+}  // namespace
+
+Variants<FusedNorm> fused_norm() {
+  return {{.name = "naive", .what = "one thread per row", .launch = launch}};
 }
 
 }  // namespace ladder::rung_00

@@ -1,7 +1,7 @@
 // One thread computes one element of C and walks along k by itself. threadIdx.x runs along m, as in the
 // textbook's C[i][j] with i first - and that is the whole trouble: the 32 lanes of a warp stand in 32
 // different rows.
-#include "00_naive/variants.h"
+#include "common/rung.h"
 
 namespace ladder::rung_00 {
 namespace {
@@ -22,21 +22,25 @@ __global__ void __launch_bounds__(Config::block_m* Config::block_n) gemm_kernel(
   // bytes, and B[k, col]: one address for all lanes, one sector.
   const __nv_bfloat16* a = p.a + std::size_t(row) * p.k;
   const __nv_bfloat16* b = p.b + col;
-  float sum = 0;
+  float accumulator = 0;
   for (int k = 0; k < p.k; ++k) {
-    sum += __bfloat162float(a[k]) * __bfloat162float(*b);
+    accumulator += __bfloat162float(a[k]) * __bfloat162float(*b);
     b += p.n;
   }
-  p.c[std::size_t(row) * p.n + col] = __float2bfloat16_rn(sum);  // 32 rows again: 32 sectors
+  p.c[std::size_t(row) * p.n + col] = __float2bfloat16_rn(accumulator);  // 32 rows again: 32 sectors
 }
 
-}  // namespace
-
-cudaError_t gemm(const Gemm& p, cudaStream_t stream) {
+cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   const int tiles_m = ceil_div(p.m, Config::block_m), tiles_n = ceil_div(p.n, Config::block_n);
   gemm_kernel<<<unsigned(tiles_m) * unsigned(tiles_n), dim3(Config::block_m, Config::block_n), 0, stream>>>(
       p, tiles_m);
   return cudaGetLastError();
+}
+
+}  // namespace
+
+Variants<Gemm> gemm() {
+  return {{.name = "naive", .what = "one thread per element of C, threadIdx.x along m", .launch = launch}};
 }
 
 }  // namespace ladder::rung_00

@@ -1,14 +1,18 @@
-#include "00_naive/variants.h"
+#include "common/rung.h"
 
 namespace ladder {
+namespace rung_00 {
+Variants<Gemm> gemm();
+Variants<FusedNorm> fused_norm();
+}  // namespace rung_00
 
 const Rung& rung() {
   static const Rung r{
       .name = "00_naive",
       .title = "one thread per output, the wrong way round",
       .needs = {8, 0, Compatibility::newer},
-      .gemm = {{"naive", "one thread per element of C, threadIdx.x along m", any_shape, rung_00::gemm}},
-      .fused_norm = {{"naive", "one thread per row", any_shape, rung_00::fused_norm}},
+      .gemm = rung_00::gemm(),
+      .fused_norm = rung_00::fused_norm(),
   };
   return r;
 }

@@ -1,7 +1,7 @@
 // A group of threads shares a row, lane next to lane, and adds its partial sums up by shuffles: within a warp
 // first, then, when a whole CTA has the row, across its warps through shared memory. h is still read back:
 // from L2, unless too many rows are under way at once for it to hold.
-#include "01_coalesced/variants.h"
+#include "common/rung.h"
 
 namespace ladder::rung_01 {
 namespace {
@@ -61,11 +61,10 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t fused_norm_warp(const FusedNorm& p, cudaStream_t stream) {
-  return launch<32, 8>(p, stream);
-}
-cudaError_t fused_norm_cta(const FusedNorm& p, cudaStream_t stream) {
-  return launch<512, 1>(p, stream);
+Variants<FusedNorm> fused_norm() {
+  return {
+      {.name = "warp_per_row", .what = "a warp per row, shuffles only", .launch = launch<32, 8>},
+      {.name = "cta_per_row", .what = "a CTA per row, shuffles and shared memory", .launch = launch<512, 1>}};
 }
 
 }  // namespace ladder::rung_01

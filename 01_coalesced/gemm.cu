@@ -1,6 +1,6 @@
 // Still one thread per element of C, but threadIdx.x now runs along n: the lanes of a warp stand side by side
 // in a row of B and of C. Nothing else changed since 00_naive.
-#include "01_coalesced/variants.h"
+#include "common/rung.h"
 
 namespace ladder::rung_01 {
 namespace {
@@ -21,21 +21,26 @@ __global__ void __launch_bounds__(Config::block_m* Config::block_n) gemm_kernel(
   // bytes side by side, two sectors.
   const __nv_bfloat16* a = p.a + std::size_t(row) * p.k;
   const __nv_bfloat16* b = p.b + col;
-  float sum = 0;
+  float accumulator = 0;
   for (int k = 0; k < p.k; ++k) {
-    sum += __bfloat162float(a[k]) * __bfloat162float(*b);
+    accumulator += __bfloat162float(a[k]) * __bfloat162float(*b);
     b += p.n;
   }
-  p.c[std::size_t(row) * p.n + col] = __float2bfloat16_rn(sum);  // two sectors
+  p.c[std::size_t(row) * p.n + col] = __float2bfloat16_rn(accumulator);  // two sectors
 }
 
-}  // namespace
-
-cudaError_t gemm(const Gemm& p, cudaStream_t stream) {
+cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   const int tiles_m = ceil_div(p.m, Config::block_m), tiles_n = ceil_div(p.n, Config::block_n);
   gemm_kernel<<<unsigned(tiles_m) * unsigned(tiles_n), dim3(Config::block_n, Config::block_m), 0, stream>>>(
       p, tiles_n);
   return cudaGetLastError();
+}
+
+}  // namespace
+
+Variants<Gemm> gemm() {
+  return {
+      {.name = "coalesced", .what = "one thread per element of C, threadIdx.x along n", .launch = launch}};
 }
 
 }  // namespace ladder::rung_01

@@ -1,7 +1,7 @@
 // The row is parked in shared memory between the two passes: x and residual are read, h and y are written,
 // and nothing is read a second time. And since h need not be in global memory before y is, the first pass
 // only reads: no store stands between one load and the next, so that several are under way at once.
-#include "02_smem_tiling/variants.h"
+#include "common/rung.h"
 
 namespace ladder::rung_02 {
 namespace {
@@ -85,14 +85,12 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t fused_norm_reread(const FusedNorm& p, cudaStream_t stream) {
-  return launch<Park::nothing>(p, stream);
-}
-cudaError_t fused_norm_copy(const FusedNorm& p, cudaStream_t stream) {
-  return launch<Park::copy>(p, stream);
-}
-cudaError_t fused_norm_parked(const FusedNorm& p, cudaStream_t stream) {
-  return launch<Park::until_second_pass>(p, stream);
+Variants<FusedNorm> fused_norm() {
+  return {{.name = "reread", .what = "h is read back from L2", .launch = launch<Park::nothing>},
+          {.name = "parked_copy", .what = "h is read back from shared memory", .launch = launch<Park::copy>},
+          {.name = "parked",
+           .what = "and written only in the second pass: reads first, then writes",
+           .launch = launch<Park::until_second_pass>}};
 }
 
 }  // namespace ladder::rung_02

@@ -2,7 +2,7 @@
 // global traffic falls by the tile's width. Then shared memory is the limit, and the same idea is applied
 // once more: a thread computes a small tile of C in registers, so that each value read from shared memory is
 // used several times.
-#include "02_smem_tiling/variants.h"
+#include "common/rung.h"
 
 namespace ladder::rung_02 {
 namespace {
@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(C::threads) gemm_kernel(Gemm p, int tiles_n) {
   const int thread_row = threadIdx.x / C::threads_n;
   const int thread_col = threadIdx.x % C::threads_n;
 
-  float sum[C::thread_m][C::thread_n] = {};
+  float accumulator[C::thread_m][C::thread_n] = {};
   for (int k0 = 0; k0 < p.k; k0 += C::block_k) {
     // Global to shared: neighbouring threads take neighbouring elements. Outside A and B the tiles are 0,
     // which adds nothing, so the loop below needs no bounds.
@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(C::threads) gemm_kernel(Gemm p, int tiles_n) {
       for (int i = 0; i < C::thread_m; ++i) a[i] = __bfloat162float(tile_a[thread_row + i * C::threads_m][k]);
       for (int j = 0; j < C::thread_n; ++j) b[j] = __bfloat162float(tile_b[k][thread_col + j * C::threads_n]);
       for (int i = 0; i < C::thread_m; ++i)
-        for (int j = 0; j < C::thread_n; ++j) sum[i][j] += a[i] * b[j];
+        for (int j = 0; j < C::thread_n; ++j) accumulator[i][j] += a[i] * b[j];
     }
     __syncthreads();  // everyone has read the tiles: the next round may overwrite them
   }
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(C::threads) gemm_kernel(Gemm p, int tiles_n) {
   for (int i = 0; i < C::thread_m; ++i)
     for (int j = 0; j < C::thread_n; ++j) {
       const int row = row0 + thread_row + i * C::threads_m, col = col0 + thread_col + j * C::threads_n;
-      if (row < p.m && col < p.n) p.c[std::size_t(row) * p.n + col] = __float2bfloat16_rn(sum[i][j]);
+      if (row < p.m && col < p.n) p.c[std::size_t(row) * p.n + col] = __float2bfloat16_rn(accumulator[i][j]);
     }
 }
 
@@ -78,14 +78,16 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t gemm_one_output(const Gemm& p, cudaStream_t stream) {
-  return launch<Config<32, 32, 32, 1, 1>>(p, stream);
-}
-cudaError_t gemm_column(const Gemm& p, cudaStream_t stream) {
-  return launch<Config<128, 32, 32, 8, 1>>(p, stream);
-}
-cudaError_t gemm_register_tile(const Gemm& p, cudaStream_t stream) {
-  return launch<Config<128, 128, 16, 8, 8>>(p, stream);
+Variants<Gemm> gemm() {
+  return {{.name = "one_output",
+           .what = "32x32 tile in shared memory, one output per thread",
+           .launch = launch<Config<32, 32, 32, 1, 1>>},
+          {.name = "column",
+           .what = "128x32 tile, an 8x1 column of outputs per thread",
+           .launch = launch<Config<128, 32, 32, 8, 1>>},
+          {.name = "register_tile",
+           .what = "128x128 tile, an 8x8 register tile per thread",
+           .launch = launch<Config<128, 128, 16, 8, 8>>}};
 }
 
 }  // namespace ladder::rung_02

@@ -1,68 +1,10 @@
 // 16 bytes per load and store. A thread keeps its part of the row in registers from the first read to the
 // last write: all reads are on their way before the first write, gamma included, and nothing is read twice.
 // Narrow rows share a CTA.
-#include "03_vectorized/variants.h"
+#include "common/norm.cuh"
 
 namespace ladder::rung_03 {
 namespace {
-
-constexpr int warp_size = 32;
-constexpr int vector = 8;  // bf16 elements in 16 bytes
-
-__device__ float warp_sum(float value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(0xFFFFFFFFu, value, distance);
-  return value;
-}
-
-// The sum over the threads of a row: blockDim.x of them, a warp or the whole CTA, which has up to 32 warps.
-__device__ float row_sum(float value) {
-  value = warp_sum(value);
-  if (blockDim.x == warp_size) return value;
-  __shared__ float partial[warp_size];
-  const int lane = threadIdx.x % warp_size;
-  if (lane == 0) partial[threadIdx.x / warp_size] = value;
-  __syncthreads();  // partial[] is complete
-  return warp_sum(lane < int(blockDim.x) / warp_size ? partial[lane] : 0.0f);
-}
-
-// Two bf16 in 32 bits: the first is the lower half. Widening is a shift, since bf16 is the upper half of
-// fp32.
-__device__ float low_half(unsigned pair) {
-  return __uint_as_float(pair << 16);
-}
-__device__ float high_half(unsigned pair) {
-  return __uint_as_float(pair & 0xFFFF0000u);
-}
-__device__ unsigned pack(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return reinterpret_cast<const unsigned&>(pair);
-}
-
-__device__ uint4 load(const __nv_bfloat16* from) {
-  return *reinterpret_cast<const uint4*>(from);
-}
-__device__ void store(__nv_bfloat16* to, uint4 bits) {
-  *reinterpret_cast<uint4*>(to) = bits;
-}
-
-__device__ unsigned add_pair(unsigned x, unsigned residual, float& squares) {
-  const unsigned h = pack(low_half(x) + low_half(residual), high_half(x) + high_half(residual));
-  squares += low_half(h) * low_half(h) + high_half(h) * high_half(h);
-  return h;
-}
-__device__ uint4 add_vector(uint4 x, uint4 residual, float& squares) {
-  return make_uint4(add_pair(x.x, residual.x, squares), add_pair(x.y, residual.y, squares),
-                    add_pair(x.z, residual.z, squares), add_pair(x.w, residual.w, squares));
-}
-__device__ unsigned scale_pair(unsigned h, unsigned gamma, float scale) {
-  return pack(low_half(h) * scale * low_half(gamma), high_half(h) * scale * high_half(gamma));
-}
-__device__ uint4 scale_vector(uint4 h, uint4 gamma, float scale) {
-  return make_uint4(scale_pair(h.x, gamma.x, scale), scale_pair(h.y, gamma.y, scale),
-                    scale_pair(h.z, gamma.z, scale), scale_pair(h.w, gamma.w, scale));
-}
 
 enum class Order {
   interleaved,  // h is written vector by vector, as soon as it is known, with loads of the row still to come
@@ -74,6 +16,7 @@ enum class Order {
 // is a multiple of 8 and at most blockDim.x · vectors · 8.
 template <int vectors, Order order, int most_threads>
 __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
+  __shared__ float partial[warp_size];
   const int row = blockIdx.x * blockDim.y + threadIdx.y;
   if (vectors < 8 && row >= p.rows) return;  // all threads of the row together; 8 vectors: a CTA per row
   const std::size_t start = std::size_t(row) * p.cols;
@@ -109,7 +52,7 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
     for (int v = 0; v < vectors; ++v) h[v] = add_vector(x[v], residual[v], squares);
   }
 
-  const float scale = rsqrtf(row_sum(squares) / float(p.cols) + p.eps);
+  const float scale = rsqrtf(row_sum(squares, partial) / float(p.cols) + p.eps);
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
     if (column(v) >= p.cols) break;
@@ -123,9 +66,10 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
 // on a 16-byte boundary because cols is no multiple of 8. x, residual, h and y share their alignment, so a
 // few elements are done one by one up to the first boundary, then vectors, then the rest one by one. h is
 // read back from L2.
-constexpr int any_width_threads = 512;
-__global__ void __launch_bounds__(any_width_threads) row_of_any_width(FusedNorm p) {
-  constexpr int threads = any_width_threads;
+constexpr int reread_threads = 512;
+__global__ void __launch_bounds__(reread_threads) row_from_l2(FusedNorm p) {
+  __shared__ float partial[warp_size];
+  constexpr int threads = reread_threads;
   const std::size_t start = std::size_t(blockIdx.x) * p.cols;
   const int to_boundary = int((vector - start % vector) % vector);
   const int head = to_boundary < p.cols ? to_boundary : p.cols;
@@ -144,7 +88,7 @@ __global__ void __launch_bounds__(any_width_threads) row_of_any_width(FusedNorm 
     squares += __bfloat162float(p.h[start + col]) * __bfloat162float(p.h[start + col]);
   });
 
-  const float scale = rsqrtf(row_sum(squares) / float(p.cols) + p.eps);
+  const float scale = rsqrtf(row_sum(squares, partial) / float(p.cols) + p.eps);
   for (int col = head + threadIdx.x * vector; col < body_end; col += threads * vector) {
     __nv_bfloat16 gamma[vector];  // not aligned with the row: one by one, and from L1 after the first row
 #pragma unroll
@@ -159,8 +103,8 @@ __global__ void __launch_bounds__(any_width_threads) row_of_any_width(FusedNorm 
   });
 }
 
-cudaError_t launch_any_width(const FusedNorm& p, cudaStream_t stream) {
-  row_of_any_width<<<p.rows, any_width_threads, 0, stream>>>(p);
+cudaError_t launch_reread(const FusedNorm& p, cudaStream_t stream) {
+  row_from_l2<<<p.rows, reread_threads, 0, stream>>>(p);
   return cudaGetLastError();
 }
 
@@ -179,7 +123,7 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
 // threads.
 template <Order order>
 cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
-  if (p.cols % vector != 0 || p.cols > 1024 * 8 * vector) return launch_any_width(p, stream);
+  if (p.cols % vector != 0 || p.cols > 1024 * 8 * vector) return launch_reread(p, stream);
   if (p.cols <= warp_size * 1 * vector) return launch<1, order, 256>(p, stream);
   if (p.cols <= warp_size * 2 * vector) return launch<2, order, 256>(p, stream);
   if (p.cols <= warp_size * 4 * vector) return launch<4, order, 256>(p, stream);
@@ -192,17 +136,17 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t fused_norm_reread(const FusedNorm& p, cudaStream_t stream) {
-  return launch_any_width(p, stream);
-}
-cudaError_t fused_norm_interleaved(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<Order::interleaved>(p, stream);
-}
-cudaError_t fused_norm_gamma_late(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<Order::gamma_late>(p, stream);
-}
-cudaError_t fused_norm_vectorized(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<Order::reads_first>(p, stream);
+Variants<FusedNorm> fused_norm() {
+  return {{.name = "reread", .what = "16-byte accesses, h is read back from L2", .launch = launch_reread},
+          {.name = "interleaved",
+           .what = "row in registers, read and written vector by vector",
+           .launch = launch_by_width<Order::interleaved>},
+          {.name = "gamma_late",
+           .what = "x and residual read before any write",
+           .launch = launch_by_width<Order::gamma_late>},
+          {.name = "vectorized",
+           .what = "gamma read ahead of the reduction, too",
+           .launch = launch_by_width<Order::reads_first>}};
 }
 
 }  // namespace ladder::rung_03

@@ -1,144 +1,74 @@
 // The tiles of 02_smem_tiling, moved 16 bytes at a time: one instruction where there were eight, from global
-// memory, to shared memory and back from it. For that the tiles are widened to fp32 and A is transposed on
+// memory, to shared memory and back from it. For that the tiles are converted to fp32 and A is transposed on
 // its way into shared memory, so that the 8 values a thread needs of a column of A lie side by side. The next
-// tiles are on their way into registers while the current ones are multiplied. The same for fp32, which needs
-// no widening, and for numbers of 8 bits, of which an instruction multiplies four.
-#include "03_vectorized/variants.h"
+// tiles are loaded into registers while the current ones are multiplied.
+#include "common/rung.h"
 
 namespace ladder::rung_03 {
 namespace {
 
-// A type of factor, as the CTA multiplies it: out of 16 bytes come `vector` values for the tiles, each a step
-// of k, or four of them where four small numbers are a value.
-struct OfBf16 {
-  using Element = __nv_bfloat16;
-  using Value = float;
-  using C = __nv_bfloat16;
-  static constexpr int vector = 8;
-  static constexpr bool k_major_b = false;
-  // bf16 is the upper half of fp32: widening is a shift.
-  static __device__ void unpack(uint4 bits, float (&out)[vector]) {
-    const unsigned words[4] = {bits.x, bits.y, bits.z, bits.w};
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      out[2 * i] = __uint_as_float(words[i] << 16);
-      out[2 * i + 1] = __uint_as_float(words[i] & 0xFFFF0000u);
-    }
-  }
-  static __device__ float multiply_add(float a, float b, float sum) {
-    return sum + a * b;
-  }
-  static __device__ void store(__nv_bfloat16* to, float x) {
-    *to = __float2bfloat16_rn(x);
-  }
-  static __device__ void store_four(__nv_bfloat16* to, const float* from) {
-    const __nv_bfloat162 low = __floats2bfloat162_rn(from[0], from[1]),
-                         high = __floats2bfloat162_rn(from[2], from[3]);
-    *reinterpret_cast<uint2*>(to) =
-        make_uint2(reinterpret_cast<const unsigned&>(low), reinterpret_cast<const unsigned&>(high));
-  }
-};
+constexpr int vector = 8;  // bf16 elements in 16 bytes
 
-struct OfFp32 {
-  using Element = float;
-  using Value = float;
-  using C = float;
-  static constexpr int vector = 4;
-  static constexpr bool k_major_b = false;
-  static __device__ void unpack(uint4 bits, float (&out)[vector]) {
-    out[0] = __uint_as_float(bits.x), out[1] = __uint_as_float(bits.y);
-    out[2] = __uint_as_float(bits.z), out[3] = __uint_as_float(bits.w);
-  }
-  static __device__ float multiply_add(float a, float b, float sum) { return sum + a * b; }
-  static __device__ void store(float* to, float x) { *to = x; }
-  static __device__ void store_four(float* to, const float* from) {
-    *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
-  }
-};
-
-// Four neighbours along k are a value: one dp4a multiplies four pairs of them and adds up the products. Of B,
-// too, they must be neighbours, so its rows run along k (prepare.cu).
-struct OfS8 {
-  using Element = int;
-  using Value = int;
-  using C = int;
-  static constexpr int vector = 4;
-  static constexpr bool k_major_b = true;
-  static __device__ void unpack(uint4 bits, int (&out)[vector]) {
-    out[0] = int(bits.x), out[1] = int(bits.y), out[2] = int(bits.z), out[3] = int(bits.w);
-  }
-  static __device__ int multiply_add(int a, int b, int sum) { return __dp4a(a, b, sum); }
-  static __device__ void store(int* to, int x) { *to = x; }
-  static __device__ void store_four(int* to, const int* from) {
-    *reinterpret_cast<int4*>(to) = make_int4(from[0], from[1], from[2], from[3]);
-  }
-};
-
-// The operands as the kernel reads them; k counts values.
-template <class Type>
-struct Product {
-  int m, n, k;
-  const typename Type::Element *a, *b;
-  typename Type::C* c;
-};
-
-template <class Type_, bool prefetch_>
+template <bool prefetch_>
 struct Config {
-  using Type = Type_;
-  static constexpr int vector = Type::vector;
   static constexpr bool prefetch = prefetch_;
-  // The CTA's tile of C, and its step along k, in values: a thread has 16 bytes of A and of B on their way.
-  static constexpr int block_m = 128, block_n = 128, block_k = 2 * vector;
+  // The CTA's tile of C, and the k-tile: a thread has 16 bytes of A and 16 of B in flight.
+  static constexpr int block_m = 128, block_n = 128, block_k = 16;
   static constexpr int threads = 256;  // 16 x 16, each with 8 x 8 elements of C
-  static constexpr int quad = 4;  // values in 16 bytes: a thread's 8 rows are two quads, half a tile apart
-  static constexpr int vectors_a = block_m * block_k / vector / threads;  // 16-byte loads per thread and step
+  static constexpr int quad = 4;       // fp32 in 16 bytes: a thread's 8 rows are two quads, half a tile apart
+  static constexpr int vectors_a = block_m * block_k / vector / threads;  // loads per thread and k-tile
   static constexpr int vectors_b = block_k * block_n / vector / threads;
   static constexpr int buffers = prefetch ? 2 : 1;
+  static constexpr int ctas_per_sm = 2;  // that leaves a thread 128 registers
   static_assert(block_m == 16 * 2 * quad && block_n == 16 * 2 * quad, "16 x 16 threads of 8 x 8 elements");
   static_assert(vectors_a >= 1 && vectors_b >= 1, "every thread loads at least one vector of each");
 };
 
 // 16 bytes of row `row` from column `col` on; 0 outside the [rows, cols] matrix. `aligned`: cols is a
-// multiple of their number of elements, so that these are inside or outside together and start on a 16-byte
-// boundary.
-template <bool aligned, class Element>
-__device__ uint4 load_vector(const Element* matrix, int rows, int cols, int row, int col) {
+// multiple of 8, so that the elements are inside or outside together and start on a 16-byte boundary.
+template <bool aligned>
+__device__ uint4 load_vector(const __nv_bfloat16* matrix, int rows, int cols, int row, int col) {
   uint4 bits = make_uint4(0, 0, 0, 0);
   if (row >= rows || col >= cols) return bits;
-  const Element* from = matrix + std::size_t(row) * cols + col;
+  const __nv_bfloat16* from = matrix + std::size_t(row) * cols + col;
   if constexpr (aligned) {
     bits = *reinterpret_cast<const uint4*>(from);
   } else {
-    Element* element = reinterpret_cast<Element*>(&bits);
+    __nv_bfloat16* element = reinterpret_cast<__nv_bfloat16*>(&bits);
 #pragma unroll
-    for (int i = 0; i < int(sizeof bits / sizeof(Element)); ++i)
+    for (int i = 0; i < vector; ++i)
       if (col + i < cols) element[i] = from[i];
   }
   return bits;
 }
 
-template <class Value>
-__device__ void read_quads(const Value* first, const Value* second, Value (&out)[8]) {
-  struct alignas(16) Quad {
-    Value x, y, z, w;
-  };
-  const Quad low = *reinterpret_cast<const Quad*>(first), high = *reinterpret_cast<const Quad*>(second);
+// bf16 is the upper half of fp32: converting is a shift.
+__device__ void convert(uint4 bits, float (&out)[vector]) {
+  const unsigned words[4] = {bits.x, bits.y, bits.z, bits.w};
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    out[2 * i] = __uint_as_float(words[i] << 16);
+    out[2 * i + 1] = __uint_as_float(words[i] & 0xFFFF0000u);
+  }
+}
+
+__device__ void read_quads(const float* first, const float* second, float (&out)[8]) {
+  const float4 low = *reinterpret_cast<const float4*>(first), high = *reinterpret_cast<const float4*>(second);
   out[0] = low.x, out[1] = low.y, out[2] = low.z, out[3] = low.w;
   out[4] = high.x, out[5] = high.y, out[6] = high.z, out[7] = high.w;
 }
 
-// Two CTAs in an SM leave a thread 128 registers; fp32, element by element, takes a few more.
-template <class C, bool aligned>
-constexpr int ctas_in_sm = aligned || C::vector == 8 ? 2 : 1;
+__device__ void store_quad(__nv_bfloat16* to, const float* from) {
+  const __nv_bfloat162 low = __floats2bfloat162_rn(from[0], from[1]),
+                       high = __floats2bfloat162_rn(from[2], from[3]);
+  *reinterpret_cast<uint2*>(to) =
+      make_uint2(reinterpret_cast<const unsigned&>(low), reinterpret_cast<const unsigned&>(high));
+}
 
 template <class C, bool aligned>
-__global__ void __launch_bounds__(C::threads, (ctas_in_sm<C, aligned>))
-    gemm_kernel(Product<typename C::Type> p, int tiles_n) {
-  using Type = typename C::Type;
-  using Value = typename Type::Value;
-  constexpr int vector = C::vector;
-  __shared__ __align__(16) Value tile_a[C::buffers][C::block_k][C::block_m];  // transposed: [k][row]
-  __shared__ __align__(16) Value tile_b[C::buffers][C::block_k][C::block_n];
+__global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p, int tiles_n) {
+  __shared__ __align__(16) float tile_a[C::buffers][C::block_k][C::block_m];  // transposed: [k][row]
+  __shared__ __align__(16) float tile_b[C::buffers][C::block_k][C::block_n];
 
   const int row0 = blockIdx.x / tiles_n * C::block_m;
   const int col0 = blockIdx.x % tiles_n * C::block_n;
@@ -147,6 +77,7 @@ __global__ void __launch_bounds__(C::threads, (ctas_in_sm<C, aligned>))
   const int thread_row = (warp / 2 * 4 + lane / 8) * C::quad;
   const int thread_col = (warp % 2 * 8 + lane % 8) * C::quad;
 
+  // Global -> registers: thread i's v-th vector of a tile, counted along the tile's rows.
   uint4 next_a[C::vectors_a], next_b[C::vectors_b];
   auto load_global = [&](int k0) {
 #pragma unroll
@@ -157,57 +88,47 @@ __global__ void __launch_bounds__(C::threads, (ctas_in_sm<C, aligned>))
     }
 #pragma unroll
     for (int v = 0; v < C::vectors_b; ++v) {
-      if constexpr (Type::k_major_b) {  // as A
-        const int i = threadIdx.x + v * C::threads, col = i / (C::block_k / vector),
-                  k = i % (C::block_k / vector) * vector;
-        next_b[v] = load_vector<aligned>(p.b, p.n, p.k, col0 + col, k0 + k);
-      } else {
-        const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector),
-                  col = i % (C::block_n / vector) * vector;
-        next_b[v] = load_vector<aligned>(p.b, p.k, p.n, k0 + k, col0 + col);
-      }
+      const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector),
+                col = i % (C::block_n / vector) * vector;
+      next_b[v] = load_vector<aligned>(p.b, p.k, p.n, k0 + k, col0 + col);
     }
   };
+
+  // Registers -> shared, as fp32; A by single elements, since it is transposed.
   auto store_shared = [&](int buffer) {
-    Value wide[vector];
+    float values[vector];
 #pragma unroll
     for (int v = 0; v < C::vectors_a; ++v) {
       const int i = threadIdx.x + v * C::threads, row = i / (C::block_k / vector),
                 k = i % (C::block_k / vector) * vector;
-      Type::unpack(next_a[v], wide);
+      convert(next_a[v], values);
 #pragma unroll
-      for (int j = 0; j < vector; ++j) tile_a[buffer][k + j][row] = wide[j];
+      for (int j = 0; j < vector; ++j) tile_a[buffer][k + j][row] = values[j];
     }
 #pragma unroll
     for (int v = 0; v < C::vectors_b; ++v) {
-      Type::unpack(next_b[v], wide);
-      if constexpr (Type::k_major_b) {
-        const int i = threadIdx.x + v * C::threads, col = i / (C::block_k / vector),
-                  k = i % (C::block_k / vector) * vector;
+      const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector),
+                col = i % (C::block_n / vector) * vector;
+      convert(next_b[v], values);
+      float4* to = reinterpret_cast<float4*>(&tile_b[buffer][k][col]);
 #pragma unroll
-        for (int j = 0; j < vector; ++j) tile_b[buffer][k + j][col] = wide[j];
-      } else {
-        const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector),
-                  col = i % (C::block_n / vector) * vector;
-        float4* to = reinterpret_cast<float4*>(&tile_b[buffer][k][col]);
-#pragma unroll
-        for (int j = 0; j < vector; j += 4)
-          to[j / 4] = make_float4(wide[j], wide[j + 1], wide[j + 2], wide[j + 3]);
-      }
+      for (int j = 0; j < vector; j += 4)
+        to[j / 4] = make_float4(values[j], values[j + 1], values[j + 2], values[j + 3]);
     }
   };
 
-  Value sum[8][8] = {};
+  // Shared -> registers -> FMAs.
+  float accumulator[8][8] = {};
   auto multiply = [&](int buffer) {
 #pragma unroll
     for (int k = 0; k < C::block_k; ++k) {
-      Value a[8], b[8];
+      float a[8], b[8];
       read_quads(&tile_a[buffer][k][thread_row], &tile_a[buffer][k][thread_row + C::block_m / 2], a);
       read_quads(&tile_b[buffer][k][thread_col], &tile_b[buffer][k][thread_col + C::block_n / 2], b);
 #pragma unroll
       for (int i = 0; i < 8; ++i)
 #pragma unroll
-        for (int j = 0; j < 8; ++j) sum[i][j] = Type::multiply_add(a[i], b[j], sum[i][j]);
+        for (int j = 0; j < 8; ++j) accumulator[i][j] += a[i] * b[j];
     }
   };
 
@@ -239,57 +160,38 @@ __global__ void __launch_bounds__(C::threads, (ctas_in_sm<C, aligned>))
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
       const int col = col0 + thread_col + half * (C::block_n / 2);
-      typename Type::C* to = p.c + std::size_t(row) * p.n + col;
-      const Value* from = &sum[i][half * 4];
+      __nv_bfloat16* to = p.c + std::size_t(row) * p.n + col;
+      const float* from = &accumulator[i][half * 4];
       if (aligned && col < p.n) {
-        Type::store_four(to, from);
+        store_quad(to, from);
       } else {
         for (int j = 0; j < 4; ++j)
-          if (col + j < p.n) Type::store(to + j, from[j]);
+          if (col + j < p.n) to[j] = __float2bfloat16_rn(from[j]);
       }
     }
   }
 }
 
-template <class C>
-cudaError_t launch(const Product<typename C::Type>& p, bool aligned, cudaStream_t stream) {
-  const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n);
+// Rows of A are k elements long, rows of B and C n: all start on 16-byte boundaries when both are multiples
+// of a vector.
+template <bool prefetch, bool vectors_from_global = true>
+cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+  using C = Config<prefetch>;
+  const bool aligned = vectors_from_global && p.n % vector == 0 && p.k % vector == 0;
   auto* kernel = aligned ? gemm_kernel<C, true> : gemm_kernel<C, false>;
+  const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n);
   kernel<<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, 0, stream>>>(p, tiles_n);
   return cudaGetLastError();
 }
 
-template <bool prefetch>
-cudaError_t launch_bf16(const Gemm& p, bool aligned, cudaStream_t stream) {
-  return launch<Config<OfBf16, prefetch>>({p.m, p.n, p.k, p.a, p.b, p.c}, aligned, stream);
-}
-
-// Rows of A are k elements long, rows of B and C n: all start on 16-byte boundaries when both are multiples
-// of a vector.
-bool rows_are_aligned(const Gemm& p, int vector) {
-  return p.n % vector == 0 && p.k % vector == 0;
-}
-
 }  // namespace
 
-cudaError_t gemm_scalar_global(const Gemm& p, cudaStream_t stream) {
-  return launch_bf16<true>(p, false, stream);
-}
-cudaError_t gemm_single_buffer(const Gemm& p, cudaStream_t stream) {
-  return launch_bf16<false>(p, rows_are_aligned(p, OfBf16::vector), stream);
-}
-cudaError_t gemm_fp32(const Gemm& p, cudaStream_t stream) {
-  return launch<Config<OfFp32, true>>({p.m, p.n, p.k, p.a_fp32, p.b_fp32, static_cast<float*>(p.c_typed)},
-                                      rows_are_aligned(p, OfFp32::vector), stream);
-}
-cudaError_t gemm_dp4a(const Gemm& p, cudaStream_t stream) {
-  const Packed packed(p);  // rows of A and B are whole vectors
-  return launch<Config<OfS8, true>>(
-      {p.m, p.n, packed.values, packed.a, packed.b, static_cast<int*>(p.c_typed)}, p.n % OfS8::vector == 0,
-      stream);
-}
-cudaError_t gemm_vectorized(const Gemm& p, cudaStream_t stream) {
-  return launch_bf16<true>(p, rows_are_aligned(p, OfBf16::vector), stream);
+Variants<Gemm> gemm() {
+  return {{.name = "scalar_global",
+           .what = "2-byte global accesses, 16-byte shared ones",
+           .launch = launch<true, false>},
+          {.name = "single_buffer", .what = "16-byte accesses, no prefetch", .launch = launch<false>},
+          {.name = "vectorized", .what = "16-byte accesses, next tile prefetched", .launch = launch<true>}};
 }
 
 }  // namespace ladder::rung_03

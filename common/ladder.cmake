@@ -117,6 +117,7 @@ function(ladder_rung name)
     set_property(GLOBAL APPEND PROPERTY LADDER_NORM_GEMM_RUNGS ${name})
   endif()
   ladder_rung_tests(${name} ${rung_ARCH} ${problems})
+  ladder_faults(${name})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 

@@ -251,7 +251,7 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
   auto all = std::make_shared<LtSets>();
   for (const Gemm& p : sets) {
     const LibraryOperands& set = all->rounded.emplace_back(p, precision);
-    void* const c = p.c ? static_cast<void*>(p.c) : p.c_typed;
+    void* const c = p.c ? static_cast<void*>(p.c) : p.typed->c;
     all->operands.push_back({set.a.as<void>(), set.b.as<void>(), c});
     if (!set.a_scales) continue;
     all->operands.back().a_scales = set.a_scales->as<void>();

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "common/extension.h"
 #include "common/harness/benchmark.h"
-#include "common/rung.h"
 
 namespace ladder {
 

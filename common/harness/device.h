@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "common/extension.h"
 #include "common/harness/benchmark.h"
 #include "common/harness/counters.h"
 #include "common/harness/problems.h"
-#include "common/rung.h"
 
 namespace ladder {
 

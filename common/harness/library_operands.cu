@@ -98,7 +98,7 @@ LibraryOperands::LibraryOperands(const Gemm& p, Precision precision)
       a(elements("the library's A", p.m, pitch, format_of(precision).a)),
       b(elements("the library's B", p.n, pitch, format_of(precision).b)) {
   constexpr int block = BlockScales::block;
-  Source of_a{p.a_fp32, false, p.m, p.k, 1, block}, of_b{p.b_fp32, true, p.n, p.k, block, block};
+  Source of_a{p.typed->a, false, p.m, p.k, 1, block}, of_b{p.typed->b, true, p.n, p.k, block, block};
   BlockScales layout_a = BlockScales::of_a(p.m, p.k), layout_b = BlockScales::of_b(p.n, p.k);
   if (precision == Precision::fp8_tensor) {
     for (Source* const source : {&of_a, &of_b}) source->abreast = source->rows, source->along = source->k;

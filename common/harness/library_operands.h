@@ -4,8 +4,8 @@
 
 #include <optional>
 
+#include "common/extension.h"
 #include "common/harness/device_buffer.h"
-#include "common/rung.h"
 
 namespace ladder {
 
@@ -16,7 +16,7 @@ struct LibraryOperands {
   GuardedBuffer a, b;
   std::optional<GuardedBuffer> a_scales, b_scales;
 
-  // From p.a_fp32 and p.b_fp32. The precision is one of f16, f16_f16, tf32, fp32, s8, fp8, fp8_e5m2,
+  // From p.typed. The precision is one of f16, f16_f16, tf32, fp32, s8, fp8, fp8_e5m2,
   // fp8_e4m3_e5m2, fp8_tensor, fp8_block.
   LibraryOperands(const Gemm& p, Precision precision);
 };

@@ -65,12 +65,13 @@ void NormGemmWorkload::prepare(int pass) {
 }
 
 void NormGemmWorkload::choose(const Variant<NormGemm>& variant) {
+  const Extension<NormGemm>& extension = extension_of(variant);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     sets_[i].workspace.reset();
-    sets_[i].workspace.emplace("the workspace", GuardedBuffer::Kind::output, variant.workspace_bytes(shape_),
-                               1);
+    sets_[i].workspace.emplace("the workspace", GuardedBuffer::Kind::output,
+                               extension.workspace_bytes(shape_), 1);
     sets_[i].workspace->poison();
-    check(variant.prepare(problem(int(i)), nullptr), std::string("folding the weights of ") + variant.name);
+    check(extension.prepare(problem(int(i)), nullptr), std::string("folding the weights of ") + variant.name);
   }
 }
 

@@ -50,7 +50,7 @@ void append_names(const Rung& rung, std::string& text) {
 template <class Problem>
 void append_types(const Rung& rung, std::string& text) {
   for (const auto& v : ProblemInfo<Problem>::variants(rung)) {
-    const std::string name = precision_name(v.precision);
+    const std::string name = precision_name(extension_of(v).precision);
     if ((", " + text + ", ").find(", " + name + ", ") == std::string::npos)
       text += (text.empty() ? "" : ", ") + name;
   }
@@ -76,7 +76,7 @@ void choose_traced(const Rung& rung, Options& o) {
   const auto keep = [&](bool& problem, const char* name, const auto& variants) {
     bool found = false;
     for (const auto& v : variants) {
-      if (!v.traced) continue;
+      if (!extension_of(v).traced) continue;
       found |= o.variant.empty() || o.variant == v.name;
       names += (names.empty() ? "" : ", ") + std::string(name) + " " + v.name;
     }
@@ -142,7 +142,7 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     if (!o.variant.empty()) bad_usage("--type chooses variants: not beside --variant");
     auto has_type = [&](const auto& variants) {
       return std::any_of(variants.begin(), variants.end(),
-                         [&](const auto& v) { return v.precision == *o.type; });
+                         [&](const auto& v) { return extension_of(v).precision == *o.type; });
     };
     const bool gemm_has = has_type(rung.gemm), norm_has = has_type(rung.fused_norm);
     if ((!o.gemm || !gemm_has) && (!o.fused_norm || !norm_has)) {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "common/extension.h"
 #include "common/harness/benchmark.h"
 #include "common/harness/problems.h"
-#include "common/rung.h"
 
 namespace ladder {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/rung.h"
+#include "common/extension.h"
 
 namespace ladder {
 

@@ -46,7 +46,9 @@ const Variant<Problem>* chosen_one(const Rung& rung, const Options& options) {
   const Variant<Problem>* last = nullptr;
   for (const auto& v : ProblemInfo<Problem>::variants(rung)) {
     if (!options.variant.empty() && v.name != options.variant) continue;
-    if ((!options.type || v.precision == *options.type) && (options.trace.empty() || v.traced)) last = &v;
+    const Extension<Problem>& extension = extension_of(v);
+    if (options.type && extension.precision != *options.type) continue;
+    if (options.trace.empty() || extension.traced) last = &v;
   }
   return last;
 }
@@ -103,10 +105,11 @@ class Runner {
     for (Candidate& c : candidates) c.result.shape = shape_text(content);
     std::uint64_t least_bytes = footprint_bytes(shape);
     for (const Candidate& c : candidates)
-      if (runs(c)) least_bytes = std::min(least_bytes, footprint_bytes(shape, c.variant->precision));
+      if (runs(c))
+        least_bytes = std::min(least_bytes, footprint_bytes(shape, extension_of(*c.variant).precision));
     const int sets = timed ? sets_to_rotate(least_bytes, machine_.l2_bytes) : 1;
     const bool bf16_only = std::all_of(candidates.begin(), candidates.end(), [](const Candidate& c) {
-      return c.variant->precision == Precision::bf16;
+      return extension_of(*c.variant).precision == Precision::bf16;
     });
     const double device_bytes = bytes_needed(shape, sets, timed, bf16_only);
     const double host_bytes =
@@ -170,7 +173,7 @@ class Runner {
     std::vector<Candidate> list;
     const Variant<Problem>* one = chosen_one<Problem>(rung_, options_);
     for (const auto& v : Info::variants(rung_)) {
-      if (options_.type && v.precision != *options_.type) continue;
+      if (options_.type && extension_of(v).precision != *options_.type) continue;
       if (&v != one && !options_.ablate) continue;
       Candidate c{&v, {}};
       c.result.rung = rung_.name;
@@ -228,7 +231,7 @@ class Runner {
     std::optional<Precision> rivals_for;
     for (Candidate& c : candidates) {
       if (!runs(c)) continue;
-      const Precision precision = c.variant->precision;
+      const Precision precision = extension_of(*c.variant).precision;
       workload.choose(*c.variant);
       std::vector<Problem> problems;
       for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
@@ -279,7 +282,7 @@ class Runner {
   void write_json(const Candidate& c, const Problem& shape, const Problem& content, int sets,
                   const std::string& input) const {
     const Result& r = c.result;
-    const Precision precision = c.variant->precision;
+    const Precision precision = extension_of(*c.variant).precision;
     const auto& all = Info::variants(rung_);
     int index = 0;
     while (all[index].name != r.variant) ++index;

@@ -141,55 +141,66 @@ function(ladder_sass name file first)
   endif()
 endfunction()
 
-# ladder_fault(NAME FILE FAULT [HEADER header] REPLACE text BY other RUN arguments EXPECT regex [UNCHECKED regex]): the
-# rung's kernels on the simulator as bin/faults/NAME_FAULT, with `text`, which must occur in the rung's FILE, or in the
-# header that it includes, exactly once, replaced by `other`; and the test that they fail when run with the arguments, in
-# every order of execution, with words that the regex matches. UNCHECKED: with the simulator's checks off, too, and with
-# these words. Of the planted FILE there is PTX alone, and the simulator runs it instead of the rung's own: host code is
-# the rung's.
-function(ladder_fault name file fault)
+# ladder_faults(NAME): the rung's planted faults, faults/*.patch. A fault begins with a line on what is wrong and fields,
+#   run:        the rung's arguments
+#   expect:     a regular expression that what the simulator prints must match, in every order of execution
+#   unchecked:  the same with the simulator's checks off, where results tell as well
+#   compile:    the rung's source that includes the patched file, where that is a header
+# and then a patch without line numbers: `--- path` from the repository's root, `@@` above each hunk. Of the planted
+# source there is PTX alone, and the simulator runs it instead of the rung's own: host code is the rung's. The script
+# bin/faults/NAME_FAULT does that.
+function(ladder_faults name)
   if(NOT LADDER_TESTS)
     return()
   endif()
-  set(keywords HEADER REPLACE BY RUN EXPECT UNCHECKED)
-  cmake_parse_arguments(PARSE_ARGV 3 fault "" "${keywords}" "")
-  math(EXPR last "${ARGC} - 1")
-  set(given "")
-  foreach(i RANGE 3 ${last}) # cmake_parse_arguments keeps the last of two, and says nothing
-    if("${ARGV${i}}" IN_LIST given)
-      message(FATAL_ERROR "the fault ${fault} of ${name} has ${ARGV${i}} twice")
-    elseif("${ARGV${i}}" IN_LIST keywords)
-      list(APPEND given "${ARGV${i}}")
+  file(GLOB faults CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/faults/*)
+  foreach(file ${faults})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
+    ladder_fault(${name} ${file})
+  endforeach()
+endfunction()
+
+function(ladder_fault name patch)
+  cmake_path(GET patch STEM fault)
+  file(READ ${patch} text)
+  if(NOT patch MATCHES "\\.patch$" OR NOT text MATCHES "^[^\n:]+\n((\n|[a-z]+: [^\n]+\n)+)--- ([^\n]+)\n")
+    message(FATAL_ERROR "${patch} is no fault: ladder_faults() says what one looks like")
+  endif()
+  set(fields "\n${CMAKE_MATCH_1}")
+  set(patched ${CMAKE_MATCH_3})
+  set(known "")
+  foreach(field run expect unchecked compile)
+    set(${field} "")
+    if(fields MATCHES "\n${field}: ([^\n]+)\n")
+      set(${field} "${CMAKE_MATCH_1}")
+      string(APPEND known "\n${field}: ${CMAKE_MATCH_1}")
     endif()
   endforeach()
-  if(fault_UNPARSED_ARGUMENTS)
-    message(FATAL_ERROR "the fault ${fault} of ${name} has what it should not: ${fault_UNPARSED_ARGUMENTS}")
+  string(REGEX REPLACE "[^\n]" "" lines "${known}")
+  string(REGEX REPLACE "\n+" "\n" fields "${fields}")
+  string(REGEX REPLACE "[^\n]" "" given "${fields}")
+  if(run STREQUAL "" OR expect STREQUAL "" OR NOT "${lines}\n" STREQUAL given)
+    message(FATAL_ERROR "${patch}: it needs run and expect, may have unchecked and compile, and nothing twice")
   endif()
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
-  set(source ${CMAKE_CURRENT_SOURCE_DIR}/${file})
-  set(planted ${folder}/${file})
+  set(planted ${folder}/${patched})
+  set(source ${PROJECT_SOURCE_DIR}/${patched})
   set(compiled ${planted})
-  if(fault_HEADER) # found before the sound one
-    set(compiled ${source})
-    set(source ${PROJECT_SOURCE_DIR}/${fault_HEADER})
-    set(planted ${folder}/${fault_HEADER})
+  if(compile)
+    set(compiled ${CMAKE_CURRENT_SOURCE_DIR}/${compile}) # the planted header is found before the sound one
+  else()
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE compile)
   endif()
   set(plant ${ladder_harness_tests}/plant_fault.cmake)
-  file(CONFIGURE OUTPUT ${folder}/fault.cmake @ONLY CONTENT
-"set(source [==[@source@]==])
-set(planted [==[@planted@]==])
-set(text [==[@fault_REPLACE@]==])
-set(by [==[@fault_BY@]==])
-include([==[@plant@]==])
-")
-  add_custom_command(OUTPUT ${planted} COMMAND ${CMAKE_COMMAND} -P ${folder}/fault.cmake
-    DEPENDS ${source} ${folder}/fault.cmake ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
+  add_custom_command(OUTPUT ${planted}
+    COMMAND ${CMAKE_COMMAND} -D FAULT=${patch} -D ROOT=${PROJECT_SOURCE_DIR} -D PLANTED=${folder} -P ${plant}
+    DEPENDS ${source} ${patch} ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
 
   set(target ${name}_${fault})
   get_target_property(arch ${name}_objects LADDER_ARCH)
   if(TARGET ${name}_newer)
     get_target_property(newer ${name}_newer SOURCES)
-    if(file IN_LIST newer)
+    if(compile IN_LIST newer)
       get_target_property(arch ${name}_newer LADDER_ARCH)
     endif()
   endif()
@@ -203,17 +214,17 @@ include([==[@plant@]==])
     CONTENT "#!/bin/sh\nSIMULATOR_PTX='$<TARGET_OBJECTS:${target}>' exec '$<TARGET_FILE:${name}_sim>' \"$@\"\n"
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   add_test(NAME ${name}.fault.${fault}
-    COMMAND ${CMAKE_COMMAND} -D FAULTY=${program} -D RUN=${fault_RUN} -D EXPECT=${fault_EXPECT}
-            -D UNCHECKED=${fault_UNCHECKED} -P ${ladder_harness_tests}/fault.cmake)
+    COMMAND ${CMAKE_COMMAND} -D FAULTY=${program} -D RUN=${run} -D EXPECT=${expect} -D UNCHECKED=${unchecked}
+            -P ${ladder_harness_tests}/fault.cmake)
   set_tests_properties(${name}.fault.${fault} PROPERTIES LABELS simulator TIMEOUT 120)
 
   # Once for all faults that are run like this.
-  string(MAKE_C_IDENTIFIER "${fault_RUN}" sound)
+  string(MAKE_C_IDENTIFIER "${run}" sound)
   set(sound ${name}.sound.${sound})
   get_property(known GLOBAL PROPERTY LADDER_SOUND)
   if(NOT sound IN_LIST known)
     set_property(GLOBAL APPEND PROPERTY LADDER_SOUND ${sound})
-    add_test(NAME ${sound} COMMAND ${CMAKE_COMMAND} -D SOUND=$<TARGET_FILE:${name}_sim> -D RUN=${fault_RUN}
+    add_test(NAME ${sound} COMMAND ${CMAKE_COMMAND} -D SOUND=$<TARGET_FILE:${name}_sim> -D RUN=${run}
              -P ${ladder_harness_tests}/fault.cmake)
     set_tests_properties(${sound} PROPERTIES LABELS simulator TIMEOUT 120)
   endif()

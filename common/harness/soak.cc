@@ -82,7 +82,7 @@ Soaked soak(const Variant<Problem>& variant, const std::string& program, const O
     std::vector<std::unique_ptr<Subject<Problem>>> subjects;
     for (int i = 0; i < shapes_at_once && soaked.launches < options.soak; ++i) {
       Problem shape = random_shape(random, options.device, Problem{});
-      if (!variant.unsupported(shape).empty()) shape = in_vectors(shape, variant.precision);
+      if (!variant.unsupported(shape).empty()) shape = in_vectors(shape, extension_of(variant).precision);
       if (!variant.unsupported(shape).empty()) continue;
       const std::string doing = std::string(Info::name) + " " + variant.name + " at " + shape_text(shape);
       auto subject = std::make_unique<Subject<Problem>>(shape, random(), options.reference);

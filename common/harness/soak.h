@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "common/extension.h"
 #include "common/harness/options.h"
 #include "common/harness/report.h"
-#include "common/rung.h"
 
 namespace ladder {
 

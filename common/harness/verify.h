@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "common/extension.h"
 #include "common/harness/parallel.h"
-#include "common/rung.h"
 
 namespace ladder {
 

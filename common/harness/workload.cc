@@ -29,15 +29,9 @@ Gemm GemmWorkload::problem(int set) const {
     p.a = s.a.data();
     p.b = s.b.data();
   } else {
-    p.a_fp32 = s.a.as<float>();
-    p.b_fp32 = s.b.as<float>();
+    p.typed = &s.typed;
   }
-  if (format_of(precision_).c == Number::bf16) {
-    p.c = s.c.data();
-  } else {
-    p.c_typed = s.c.as<void>();
-  }
-  if (s.workspace) p.workspace = s.workspace->as<void>();
+  if (format_of(precision_).c == Number::bf16) p.c = s.c.data();
   return p;
 }
 
@@ -50,6 +44,7 @@ void GemmWorkload::draw(const Drawn& wanted) {
       sets_.push_back({GuardedBuffer("A", Kind::input, area(shape_.m, shape_.k), wanted.input_bytes),
                        GuardedBuffer("B", Kind::input, area(shape_.k, shape_.n), wanted.input_bytes),
                        GuardedBuffer("C", Kind::output, area(shape_.m, shape_.n), wanted.output_bytes),
+                       {},
                        {}});
       if (i == 0) continue;
       draw_inputs(sets_[i].a, sets_[i].b, {}, {}, seed_ + 1000 + 2 * i);
@@ -129,18 +124,21 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
 }
 
 void GemmWorkload::choose(const Variant<Gemm>& variant) {
-  precision_ = variant.precision;
+  const Extension<Gemm>& extension = extension_of(variant);
+  precision_ = extension.precision;
   const auto [a, b] = distributions();
   const Drawn wanted{pass_, precision_ == Precision::bf16 ? sizeof(__nv_bfloat16) : sizeof(float),
                      std::size_t(bits_of(format_of(precision_).c)) / 8, a, b};
   if (drawn_ != wanted) draw(wanted);
   for (std::size_t i = 0; i < sets_.size(); ++i) {
-    sets_[i].workspace.reset();
-    if (!variant.prepare) continue;
-    sets_[i].workspace.emplace("the workspace", GuardedBuffer::Kind::output, variant.workspace_bytes(shape_),
-                               1);
-    sets_[i].workspace->poison();
-    check(variant.prepare(problem(int(i)), nullptr),
+    Set& set = sets_[i];
+    set.workspace.reset();
+    set.typed = {set.a.as<float>(), set.b.as<float>(), set.c.as<void>(), nullptr};
+    if (!extension.prepare) continue;
+    set.workspace.emplace("the workspace", GuardedBuffer::Kind::output, extension.workspace_bytes(shape_), 1);
+    set.workspace->poison();
+    set.typed.workspace = set.workspace->as<void>();
+    check(extension.prepare(problem(int(i)), nullptr),
           std::string("preparing the operands of ") + variant.name);
   }
   if (reference_of_ != precision_) compute_reference();
@@ -254,6 +252,7 @@ NormWorkload::NormWorkload(const FusedNorm& shape, int sets, std::uint64_t seed,
                      GuardedBuffer("h", Kind::output, elements),
                      GuardedBuffer("y", Kind::output, elements),
                      {},
+                     {},
                      {}});
     if (i > 0) draw(sets_[i], 1, seed + 1000 + 3 * i);  // prepare() draws set 0
   }
@@ -272,13 +271,12 @@ FusedNorm NormWorkload::problem(int set) const {
   p.gamma = sets_[set].gamma.data();
   p.h = sets_[set].h.data();
   p.y = precision_ == Precision::bf16 ? sets_[set].y.data() : nullptr;
-  if (sets_[set].y_elements) p.y_elements = sets_[set].y_elements->as<unsigned char>();
-  if (sets_[set].y_scales) p.y_scales = sets_[set].y_scales->as<unsigned char>();
+  if (precision_ != Precision::bf16) p.quantised = &sets_[set].quantised;
   return p;
 }
 
 void NormWorkload::choose(const Variant<FusedNorm>& variant) {
-  precision_ = variant.precision;
+  precision_ = extension_of(variant).precision;
   for (Set& set : sets_) {
     set.y_elements.reset();
     set.y_scales.reset();
@@ -286,6 +284,7 @@ void NormWorkload::choose(const Variant<FusedNorm>& variant) {
     const QuantisedLayout layout(precision_, shape_.rows, shape_.cols);
     set.y_elements.emplace("y", GuardedBuffer::Kind::output, layout.element_bytes() / 2);
     set.y_scales.emplace("y's scales", GuardedBuffer::Kind::output, layout.scale_bytes() / 2);
+    set.quantised = {set.y_elements->as<unsigned char>(), set.y_scales->as<unsigned char>()};
   }
 }
 

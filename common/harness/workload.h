@@ -49,6 +49,7 @@ class GemmWorkload {
   struct Set {
     GuardedBuffer a, b, c;
     std::optional<GuardedBuffer> workspace;
+    TypedOperands typed;  // of a variant in another precision
   };
   // What is in the sets.
   struct Drawn {
@@ -105,6 +106,7 @@ class NormWorkload {
   struct Set {
     GuardedBuffer x, residual, gamma, h, y;
     std::optional<GuardedBuffer> y_elements, y_scales;
+    QuantisedRows quantised;  // the same
   };
   void draw(const Set& set, float deviation, std::uint64_t seed) const;
 

@@ -54,7 +54,8 @@ const Rung& fake_of_three() {
 const Rung& fake_of_types() {
   static const Rung rung = [] {
     Rung typed = fake();
-    typed.gemm[1].precision = Precision::tf32;
+    static const Extension<Gemm> tf32{.precision = Precision::tf32};
+    typed.gemm[1].extension = &tf32;
     return typed;
   }();
   return rung;
@@ -75,7 +76,8 @@ cudaError_t trace_nothing(const Problem&, const Timeline&, cudaStream_t) {
 const Rung& fake_traced() {
   static const Rung rung = [] {
     Rung traced = fake();
-    traced.gemm[1].traced = trace_nothing;
+    static const Extension<Gemm> timeline{.traced = trace_nothing<Gemm>};
+    traced.gemm[1].extension = &timeline;
     return traced;
   }();
   return rung;

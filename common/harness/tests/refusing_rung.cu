@@ -1,6 +1,6 @@
 // A rung that does not take every shape, and has a variant that is not always right, for cli_test's suite
 // Refusing.
-#include "common/rung.h"
+#include "common/extension.h"
 
 namespace ladder {
 namespace {
@@ -44,6 +44,8 @@ cudaError_t never(const FusedNorm&, cudaStream_t) {
   return cudaErrorInvalidValue;
 }
 
+constexpr Extension<Gemm> f16{.precision = Precision::f16};
+
 }  // namespace
 
 const Rung& rung() {
@@ -51,7 +53,7 @@ const Rung& rung() {
       .name = "refusing",
       .title = "takes what it likes",
       .needs = {8, 0, Compatibility::newer},
-      .gemm = {{"typed", "of another type", nothing, gemm, Precision::f16},
+      .gemm = {{"typed", "of another type", nothing, gemm, &f16},
                {"slips", "its 40th launch is wrong", tall, gemm_that_slips},
                {"whole_tiles", "multiples of 16", whole_tiles, gemm},
                {"rung", "n and k multiples of 8", whole_vectors, gemm}},

@@ -1,5 +1,5 @@
 // Rounds A and B to s8, for dp4a: four neighbours along k side by side in both, so B is transposed.
-#include "03_vectorized/variants.h"
+#include "03_vectorized/precision/prepare.h"
 
 namespace ladder::rung_03 {
 namespace {
@@ -40,11 +40,11 @@ std::size_t packed_bytes(const Gemm& p) {
   return Packed(p).bytes;
 }
 
-cudaError_t pack(const Gemm& p, cudaStream_t stream) {
+cudaError_t pack_operands(const Gemm& p, cudaStream_t stream) {
   const Packed to(p);
-  pack_rows<<<grid(std::size_t(p.m) * to.values), threads, 0, stream>>>(p.a_fp32, to.a, p.m, to.values, p.k,
+  pack_rows<<<grid(std::size_t(p.m) * to.values), threads, 0, stream>>>(p.typed->a, to.a, p.m, to.values, p.k,
                                                                         p.k, 1);
-  pack_rows<<<grid(std::size_t(p.n) * to.values), threads, 0, stream>>>(p.b_fp32, to.b, p.n, to.values, p.k,
+  pack_rows<<<grid(std::size_t(p.n) * to.values), threads, 0, stream>>>(p.typed->b, to.b, p.n, to.values, p.k,
                                                                         1, p.n);
   return cudaGetLastError();
 }

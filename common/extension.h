@@ -1,0 +1,75 @@
+// What excursions of some rungs need beyond common/rung.h: another precision, operands that are rounded into
+// a workspace first, a timeline of what warps do, and the third problem.
+#pragma once
+
+#include "common/precision.h"
+#include "common/rung.h"
+#include "common/timeline.h"
+
+namespace ladder {
+
+// The operands of a gemm whose precision is not bf16. Gemm's a and b are null then, and c, where C is not
+// stored as bf16. Device pointers, aligned to 256 bytes.
+struct TypedOperands {
+  const float* a;   // [m, k], before it is rounded
+  const float* b;   // [k, n], the same
+  void* c;          // [m, n], of the type that format_of() says; Gemm's c where that is bf16
+  void* workspace;  // of Extension::workspace_bytes(), what prepare() fills
+};
+
+// y of a norm whose precision is not bf16, as QuantisedLayout lays it out. FusedNorm's y is null then.
+struct QuantisedRows {
+  unsigned char* elements;
+  unsigned char* scales;
+};
+
+// A linear layer behind a residual add and an RMSNorm:
+//   h = bf16(x + residual)
+//   W' = bf16(gamma · W), each row of W by its element of gamma
+//   C = bf16(scale · (h · W')), scale = rsqrt(mean over the row of h² + eps), the product accumulated in fp32
+// x, residual and h are [rows, cols], w is [cols, n], c is [rows, n], gamma is [cols]; all row-major, bf16.
+// 1 <= rows, cols, n <= max_dimension.
+//
+// What FusedNorm multiplies into y is split up: gamma belongs to the weights and is folded into them once, by
+// prepare(), and a row's scale is a factor of its row of C. So no normalised matrix is ever stored. Either
+// way each term of a sum along cols is rounded once before it is accumulated: there y, here W'.
+struct NormGemm {
+  int rows, cols, n;
+  const __nv_bfloat16* x;
+  const __nv_bfloat16* residual;
+  const __nv_bfloat16* gamma;
+  const __nv_bfloat16* w;
+  __nv_bfloat16* h;
+  __nv_bfloat16* c;
+  float eps;
+  // W', and whatever else the variant's kernels keep there. launch() finds it as prepare() or the launch
+  // before has left it.
+  void* workspace = nullptr;
+};
+
+// What a variant has beyond a launch in bf16.
+template <class Problem>
+struct Extension {
+  // What A and B are rounded to before they are multiplied, along k, or y when it is stored, along cols.
+  Precision precision = Precision::bf16;
+
+  // A gemm in another precision brings its own kernels that round: prepare() enqueues them, they fill the
+  // workspace of workspace_bytes(), aligned to 256, and launch() reads it. They are not timed: in a chain of
+  // layers it is the layer before that rounds A, and B is rounded once. Null where there is nothing to
+  // prepare.
+  std::size_t (*workspace_bytes)(const Problem&) = nullptr;
+  cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
+
+  // launch(), by a kernel that records on the timeline what its warps do and is the same otherwise. Null
+  // where there is none.
+  cudaError_t (*traced)(const Problem&, const Timeline&, cudaStream_t) = nullptr;
+};
+
+// A variant's extension; of one without, an empty one.
+template <class Problem>
+const Extension<Problem>& extension_of(const Variant<Problem>& variant) {
+  static const Extension<Problem> none;
+  return variant.extension ? *variant.extension : none;
+}
+
+}  // namespace ladder
