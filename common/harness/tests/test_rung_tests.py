@@ -21,28 +21,62 @@ class Case(unittest.TestCase):
         self.temporary.cleanup()
 
 
+FAULT = "Nothing waits for the copies.\n\nrun: gemm --size 64\nexpect: (race|deadlock) in .*k\n"
+PATCH = "\n--- 42_x/gemm.cu\n@@\n   a[0];\n-  wait<1>();\n+  wait<2>();\n@@\n-  b;  // \"two\"\n"
+SOURCE = 'void k() {\n  a[0];\n  wait<1>();\n  a[0];\n  b;  // "two"\n  c;\n}\n'
+
+
 class Faults(Case):
-    def configure(self, arguments):
+    def configure(self, text):
         """What is printed where the fault is not accepted; empty where it gets as far as asking for the rung."""
+        rung = self.folder / "42_x"
+        (rung / "faults").mkdir(parents=True, exist_ok=True)
+        (rung / "faults/name.patch").write_text(text)
+        (rung / "CMakeLists.txt").write_text("ladder_faults(42_x)\n")
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(x LANGUAGES NONE)\nset(LADDER_TESTS ON)\n"
-            f"include({FOLDER.parent}/rung_tests.cmake)\nladder_fault(rung gemm.cu name {arguments})\n"
+            f"include({FOLDER.parent}/rung_tests.cmake)\nadd_subdirectory(42_x)\n"
         )
         command = [CMAKE, "-S", self.folder, "-B", self.folder / "build", f"-DCMAKE_MAKE_PROGRAM={sys.executable}"]
         done = subprocess.run(command, capture_output=True, text=True)
         self.assertNotEqual(done.returncode, 0, "there is no rung")
         text = " ".join(done.stderr.split())
-        return text if "ladder_fault" not in text or "the fault name of rung" in text else ""
+        return text if "name.patch" in text else ""
 
-    def test_a_keyword_twice_is_an_error(self):
-        for twice in "HEADER a HEADER b REPLACE x BY y", 'REPLACE x BY "" RUN r BY y', "REPLACE x REPLACE x":
-            self.assertRegex(self.configure(f"{twice} EXPECT e"), "the fault name of rung has [A-Z]+ twice")
+    def plant(self, patch, source=SOURCE):
+        """The planted file; or what is printed where the patch does not apply."""
+        (self.folder / "42_x").mkdir(exist_ok=True)
+        (self.folder / "42_x/gemm.cu").write_text(source)
+        fault = self.folder / "42_x/name.patch"
+        fault.write_text(FAULT + patch)
+        command = [CMAKE, f"-DFAULT={fault}", f"-DROOT={self.folder}", f"-DPLANTED={self.folder}/out"]
+        done = subprocess.run([*command, "-P", FOLDER / "plant_fault.cmake"], capture_output=True, text=True)
+        return (self.folder / "out/42_x/gemm.cu").read_text() if done.returncode == 0 else done.stderr
 
-    def test_what_is_no_keyword_is_an_error(self):
-        self.assertIn("has what it should not", self.configure("REPLACE x BY y EXPEKT z"))
+    def test_a_fault(self):
+        self.assertEqual(self.configure(FAULT + PATCH), "")
+        self.assertEqual(self.configure(FAULT + "unchecked: elements wrong\ncompile: sub/other.cu\n" + PATCH), "")
 
-    def test_texts_may_hold_anything(self):
-        self.assertEqual(self.configure('REPLACE "a;\\nb;\\n" BY "" RUN "x y" EXPECT "HEADER"'), "")
+    def test_what_is_no_fault(self):
+        for text in PATCH, "run: a\nexpect: b\n" + PATCH, FAULT, FAULT + "and this\n" + PATCH:
+            self.assertIn("is no fault", self.configure(text))
+
+    def test_fields(self):
+        for more in "expekt: z\n", "run: gemm\n", "run: gemm --size 64\n":
+            self.assertIn("needs run and expect", self.configure(FAULT + more + PATCH), more)
+        self.assertIn("needs run and expect", self.configure(FAULT.replace("expect", "unchecked") + PATCH))
+
+    def test_planting(self):
+        self.assertEqual(self.plant(PATCH), "void k() {\n  a[0];\n  wait<2>();\n  a[0];\n  c;\n}\n")
+
+    def test_lines_that_are_gone(self):
+        for source in SOURCE.replace("wait<1>", "wait<3>"), SOURCE.replace("b;", "d;"), SOURCE + SOURCE, "":
+            text = " ".join(self.plant(PATCH, source).split())
+            self.assertIn("42_x/name.patch: these lines must occur in 42_x/gemm.cu exactly once", text)
+
+    def test_a_patch_without_a_hunk(self):
+        for patch in "\n--- 42_x/gemm.cu\n-  c;\n", "\n--- 42_x/gone.cu\n@@\n-  c;\n", "\n--- 42_x/gemm.cu\n@@\n":
+            self.assertIn("42_x/name.patch: ", " ".join(self.plant(patch).split()))
 
 
 class Assembles(Case):

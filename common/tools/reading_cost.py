@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""What it takes to read a rung: `reading_cost.py [--check] [ROOT]`.
+
+Prints a table of the files that a reader of each rung's gemm.cu and fused_norm.cu opens, without common/: their lines,
+the longest function, and how often it says `if constexpr`. With --check it only prints what is over the course's budgets,
+or what a rung's own files may not include or mention, and exits with 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+CONTRACT = 120  # lines of common/rung.h
+GEMM = {0: 130, 3: 200, 6: 280}  # of gemm.cu, from that rung on
+NORM = 200  # of fused_norm.cu
+FURTHER = 150  # of the one further file that a rung may have beside each
+# What belongs to excursions, and words that the course writes otherwise.
+ELSEWHERE = re.compile(r"precision|fp8|e4m3|split.?k|norm_gemm|estimate", re.IGNORECASE)
+WORDS = re.compile(r"\b(widen\w*|reckon\w*|nobody|somebody|so-manieth|drain\w*|alibi)\b", re.IGNORECASE)
+INCLUDE = re.compile(r'^#include "(\d\d_[^"]+)"', re.MULTILINE)
+
+
+def opened(root: Path, file: Path) -> list:
+    """The file and what it includes of its rung, each once, in the order of reading."""
+    found = [file]
+    for at in found:
+        found += [root / name for name in INCLUDE.findall(at.read_text()) if root / name not in found]
+    return found
+
+
+def longest_function(text: str) -> tuple:
+    """Lines and name of the longest function at namespace level: clang-format ends it with a brace in the first column."""
+    best, start = (0, ""), None
+    lines = text.splitlines()
+    for number, line in enumerate(lines):
+        if line == "}" and start is not None:
+            head = " ".join(lines[start : number + 1])
+            name = re.search(r"(\w+)\s*\(", re.sub(r"__launch_bounds__\((?:[^()]|\([^()]*\))*\)", "", head))
+            best = max(best, (number - start + 1, name[1] if name else ""))
+        if re.match(r"}|namespace|struct|class|enum|using", line):
+            start = None
+        elif start is None and not re.match(r"\s|#|//|$|.*;$", line):
+            start = number
+    return best
+
+
+def rungs(root: Path) -> list:
+    return sorted(path for path in root.glob("[0-9][0-9]_*") if path.is_dir())
+
+
+def table(root: Path) -> str:
+    rows = [("rung", "problem", "files", "lines", "longest function", "if constexpr")]
+    for rung in rungs(root):
+        for problem in "gemm", "fused_norm":
+            files = opened(root, rung / f"{problem}.cu")
+            texts = [file.read_text() for file in files]
+            lines, name = max(longest_function(text) for text in texts)
+            counts = len(files), sum(len(text.splitlines()) for text in texts)
+            branches = sum(text.count("if constexpr") for text in texts)
+            rows.append((rung.name, problem, *map(str, counts), f"{lines} ({name})", str(branches)))
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
+
+
+def budget_of_gemm(rung: Path) -> int:
+    return GEMM[max(first for first in GEMM if first <= int(rung.name[:2]))]
+
+
+def faults_of(root: Path, file: Path, budget: int) -> list:
+    """What is wrong with a rung's gemm.cu or fused_norm.cu, and with the files of the rung that it includes."""
+    found = []
+    for at in opened(root, file):
+        name, text = at.relative_to(root), at.read_text()
+        most, lines = budget if at == file else FURTHER, len(text.splitlines())
+        if lines > most:
+            found.append(f"{name} has {lines} lines, at most {most} are to be read at once")
+        if at.parent != file.parent:
+            found.append(f"{file.relative_to(root)} includes {name}: a rung's own files include none of its excursions")
+        for number, line in enumerate(text.splitlines(), 1):
+            if (word := ELSEWHERE.search(line)) and at.parent == file.parent:
+                found.append(f"{name}:{number} mentions '{word[0]}', which is an excursion's")
+    if len(further := opened(root, file)[1:]) > 1:
+        names = ", ".join(str(at.relative_to(root)) for at in further)
+        found.append(f"{file.relative_to(root)} takes {len(further)} further files to read, at most one: {names}")
+    return found
+
+
+def over_budget(root: Path) -> list:
+    """A line for each thing that is over budget or in the wrong place."""
+    found = []
+    if (lines := len((root / "common/rung.h").read_text().splitlines())) > CONTRACT:
+        found.append(f"common/rung.h has {lines} lines, at most {CONTRACT} are for a first reading")
+    for rung in rungs(root):
+        found += faults_of(root, rung / "gemm.cu", budget_of_gemm(rung))
+        found += faults_of(root, rung / "fused_norm.cu", NORM)
+    for file in sorted([*root.glob("[0-9][0-9]_*/**/*.*"), *root.glob("common/ptx/*")]):
+        if file.suffix not in {".cu", ".cuh", ".h", ".cc"}:
+            continue
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            if word := WORDS.search(line):
+                found.append(f"{file.relative_to(root)}:{number} says '{word[0]}': the course has another word for it")
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parents[2])
+    arguments = parser.parse_args()
+    if not arguments.check:
+        print(table(arguments.root))
+        return 0
+    found = over_budget(arguments.root)
+    print("\n".join(found))
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

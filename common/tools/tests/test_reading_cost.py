@@ -1,0 +1,89 @@
+"""Tests of reading_cost.py, and that the course itself is within its budgets."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import reading_cost as cost
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+class Course(unittest.TestCase):
+    def test_is_within_its_budgets(self):
+        self.assertEqual(cost.over_budget(ROOT), [])
+
+    def test_has_ten_rungs(self):
+        self.assertEqual(len(cost.rungs(ROOT)), 10)
+
+
+class Made(unittest.TestCase):
+    """A course of one rung, whose files a test spoils."""
+
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = Path(temporary.name)
+        self.write("common/rung.h", "\n")
+        self.write("06_x/gemm.cu", '#include "common/rung.h"\n')
+        self.write("06_x/fused_norm.cu", "\n")
+        self.assertEqual(cost.over_budget(self.root), [])
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def expect(self, *parts):
+        found = cost.over_budget(self.root)
+        self.assertEqual(len(found), 1, found)
+        for part in parts:
+            self.assertIn(part, found[0])
+
+    def test_a_long_file(self):
+        self.write("06_x/gemm.cu", "\n" * 280)
+        self.assertEqual(cost.over_budget(self.root), [])
+        self.write("06_x/gemm.cu", "\n" * 281)
+        self.expect("06_x/gemm.cu has 281 lines, at most 280")
+
+    def test_a_long_norm(self):
+        self.write("06_x/fused_norm.cu", "\n" * 201)
+        self.expect("06_x/fused_norm.cu has 201 lines, at most 200")
+
+    def test_a_long_contract(self):
+        self.write("common/rung.h", "\n" * 121)
+        self.expect("common/rung.h has 121 lines")
+
+    def test_further_files(self):
+        self.write("06_x/gemm.cu", '#include "06_x/ring.cuh"\n')
+        self.write("06_x/ring.cuh", "\n" * 150)
+        self.assertEqual(cost.over_budget(self.root), [])
+        self.write("06_x/ring.cuh", "\n" * 151)
+        self.expect("06_x/ring.cuh has 151 lines, at most 150")
+        self.write("06_x/ring.cuh", '#include "06_x/other.cuh"\n')
+        self.write("06_x/other.cuh", "\n")
+        self.expect("06_x/gemm.cu takes 2 further files", "06_x/ring.cuh, 06_x/other.cuh")
+
+    def test_an_excursion_in_the_rungs_own_file(self):
+        self.write("06_x/gemm.cu", '#include "06_x/shapes/tiles.cuh"\n')
+        self.write("06_x/shapes/tiles.cuh", "// an estimate\n")
+        self.expect("06_x/gemm.cu includes 06_x/shapes/tiles.cuh")
+        self.write("06_x/gemm.cu", "// not of fp8\n")
+        self.expect("06_x/gemm.cu:1 mentions 'fp8'")
+
+    def test_a_word(self):
+        self.write("06_x/shapes/tiles.cuh", "\n// Widened once.\n")
+        self.expect("06_x/shapes/tiles.cuh:2 says 'Widened'")
+
+    def test_the_longest_function(self):
+        text = (
+            "template <class C>\n__global__ void __launch_bounds__(C::threads, 1)\n    gemm_kernel(Gemm p) {\n"
+            "#pragma unroll\n  int i;\n}\n\nstruct S {\n  int a;\n};\n\nint launch(int x) {\n  return x;\n}\n"
+        )
+        self.assertEqual(cost.longest_function(text), (6, "gemm_kernel"))
+
+
+if __name__ == "__main__":
+    unittest.main()
