@@ -57,21 +57,15 @@ template <class Problem>
 struct Extension;  // see common/extension.h
 struct NormGemm;   // the third problem, of some rungs: common/extension.h
 
-// unsupported() of a variant that takes every shape.
-template <class Problem>
-std::string any_shape(const Problem&) {
-  return {};
-}
-
 // One kernel, or one kernel with one trick left out.
 template <class Problem>
 struct Variant {
   const char* name;  // as typed after --variant
   const char* what;  // one line: what it shows
 
-  // Why this shape cannot be run, in one line; empty where it can. Looks at the sizes only, never at the
-  // pointers.
-  std::string (*unsupported)(const Problem&) = any_shape<Problem>;
+  // Why this shape cannot be run, in one line; empty where it can, as every shape can by default. Looks at
+  // the sizes only, never at the pointers.
+  std::string (*unsupported)(const Problem&) = [](const Problem&) -> std::string { return {}; };
 
   // Enqueues the work on the stream. Allocates nothing, synchronises nothing, keeps nothing between calls.
   // Returns the first error of the runtime. Only called with shapes that unsupported() lets pass.

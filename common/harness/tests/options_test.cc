@@ -24,7 +24,7 @@ cudaError_t launch_nothing(const Problem&, cudaStream_t) {
 
 template <class Problem>
 Variant<Problem> variant(const char* name, const char* what) {
-  return {name, what, any_shape, launch_nothing};
+  return {.name = name, .what = what, .launch = launch_nothing<Problem>};
 }
 
 const Rung& fake() {

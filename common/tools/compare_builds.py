@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Whether a change made any kernel slower: `compare_builds.py OLD/bin NEW/bin [--turns N] [RUN...]`, on a GPU.
+
+Runs every variant of every rung from both builds, in turns (old, new, new, old, ...), so that both see the same clocks.
+Prints for each variant the median time of each, old / new (more than 1: the new one is faster), and the noise: the
+largest difference between two runs of the same build. A RUN is a rung and its arguments: "07_wgmma_tma gemm --size 4096".
+Exits with 1 where a variant of the old build is missing, or slower by more than 1 % and by more than the noise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SIZES = {"gemm": "--size 4096", "fused_norm": "--rows 16384 --cols 8192", "norm_gemm": "--rows 8192 --cols 4096 --n 4096"}
+SLOW = {"00_naive", "01_coalesced", "02_smem_tiling", "03_vectorized"}  # at 4096 a launch takes up to a third of a second
+
+
+def default_runs(folder: Path) -> list:
+    runs = []
+    for program in sorted(folder.glob("[0-9][0-9]_*")):
+        if not (folder / f"{program.name}_sim").exists():
+            continue  # a test, or the simulated program itself
+        has_three = "norm_gemm" in subprocess.run([program, "--list"], capture_output=True, text=True).stdout
+        for problem, sizes in SIZES.items():
+            if problem != "norm_gemm" or has_three:
+                size = "--size 1024" if program.name in SLOW and problem == "gemm" else sizes
+                runs.append(f"{program.name} {problem} {size}")
+    return runs
+
+
+def times(folder: Path, run: str, repeats: int) -> dict:
+    """Median microseconds of each variant."""
+    program, *arguments = run.split()
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as file:
+        command = [folder / program, *arguments, "--ablate", "--repeats", str(repeats), "--json", file.name]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode == 77:
+            return {}
+        if done.returncode:
+            sys.exit(f"{folder / program} {' '.join(arguments)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
+        records = [json.loads(line) for line in Path(file.name).read_text().splitlines()]
+    return {record["variant"]: record["median_us"] for record in records if "median_us" in record}
+
+
+def noise(of_turns: list) -> float:
+    return max(of_turns) / min(of_turns) - 1
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("old", type=Path)
+    parser.add_argument("new", type=Path)
+    parser.add_argument("--turns", type=int, default=2)
+    parser.add_argument("--repeats", type=int, default=25, help="timed launches of a variant in a turn")
+    parser.add_argument("runs", nargs="*")
+    arguments = parser.parse_args()
+    print(f"{'old us':>10} {'new us':>10} {'old/new':>8} {'noise':>7}")
+    slower = 0
+    for run in arguments.runs or default_runs(arguments.old):
+        turns = {arguments.old: [], arguments.new: []}
+        for turn in range(arguments.turns):
+            order = [arguments.old, arguments.new]
+            for folder in order if turn % 2 == 0 else reversed(order):
+                turns[folder].append(times(folder, run, arguments.repeats))
+        for variant in turns[arguments.old][0]:
+            old, new = ([found.get(variant) for found in turns[folder]] for folder in (arguments.old, arguments.new))
+            if None in new:
+                print(f"{run} {variant}: not in {arguments.new}")
+                slower += 1
+                continue
+            ratio = statistics.median(old) / statistics.median(new)
+            band = max(noise(old), noise(new))
+            bad = ratio < 0.99 and 1 - ratio > band
+            slower += bad
+            print(
+                f"{statistics.median(old):10.2f} {statistics.median(new):10.2f} {ratio:8.4f} {100 * band:6.2f}%  "
+                f"{run} --variant {variant}{'  SLOWER' if bad else ''}",
+                flush=True,
+            )
+    return 1 if slower else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
