@@ -114,19 +114,19 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Parame
     uint4 bits[C::copies_a + C::copies_b];
 #pragma unroll
     for (int v = 0; v < C::copies_a + C::copies_b; ++v) bits[v] = shared.ring[stage][v][threadIdx.x];
+    float values[vector];
 #pragma unroll
-    for (int v = 0; v < C::copies_a; ++v)
+    for (int v = 0; v < C::copies_a; ++v) {
+      convert(bits[v], values);
 #pragma unroll
-      for (int j = 0; j < vector; ++j)
-        shared.tile_a[buffer][a_k + j][a_row + v * C::copy_rows_a] = convert(bits[v], j);
+      for (int j = 0; j < vector; ++j) shared.tile_a[buffer][a_k + j][a_row + v * C::copy_rows_a] = values[j];
+    }
 #pragma unroll
     for (int v = 0; v < C::copies_b; ++v) {
-      const uint4& b = bits[C::copies_a + v];
+      convert(bits[C::copies_a + v], values);
       float* to = &shared.tile_b[buffer][b_k][b_col] + v * C::copy_rows_b * C::block_n;
-      *reinterpret_cast<float4*>(to) =
-          make_float4(convert(b, 0), convert(b, 1), convert(b, 2), convert(b, 3));
-      *reinterpret_cast<float4*>(to + quad) =
-          make_float4(convert(b, 4), convert(b, 5), convert(b, 6), convert(b, 7));
+      *reinterpret_cast<float4*>(to) = make_float4(values[0], values[1], values[2], values[3]);
+      *reinterpret_cast<float4*>(to + quad) = make_float4(values[4], values[5], values[6], values[7]);
     }
   };
 

@@ -8,10 +8,14 @@ namespace ladder::rung_04 {
 
 constexpr int vector = 8, quad = 4;  // bf16 and fp32 in 16 bytes: the size of a copy, and of an access
 
-// Element i of 8, in fp32. bf16 is the upper half of fp32: converting is a shift or a mask, one instruction.
-__device__ inline float convert(const uint4& bits, int i) {
+// bf16 is the upper half of fp32: converting is a shift or a mask.
+__device__ inline void convert(uint4 bits, float (&out)[vector]) {
   const unsigned words[4] = {bits.x, bits.y, bits.z, bits.w};
-  return __uint_as_float(i % 2 == 0 ? words[i / 2] << 16 : words[i / 2] & 0xFFFF0000u);
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+    out[2 * i] = __uint_as_float(words[i] << 16);
+    out[2 * i + 1] = __uint_as_float(words[i] & 0xFFFF0000u);
+  }
 }
 
 __device__ inline unsigned pack(float low, float high) {
