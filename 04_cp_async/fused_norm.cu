@@ -1,100 +1,39 @@
-// Rows that arrive while others are worked on. A CTA stays for many rows: the next ones are on their way into
-// a ring in shared memory, by cp.async, while this one is reduced and written. gamma is read once per CTA,
-// into registers. A thread reads only what it copied itself, so the copies need no barrier, only the wait for
-// its own.
-#include "04_cp_async/variants.h"
+// Persistent CTAs: while one row is reduced and written, cp.async copies the next ones into the stages of a
+// ring buffer in shared memory. gamma is read once per CTA, into registers. A thread reads only what it
+// copied itself, so the ring buffer needs no barrier: waiting for its own copies is enough.
+#include "common/norm.cuh"
 #include "common/ptx/cp_async.cuh"
 
 namespace ladder::rung_04 {
 namespace {
 
-constexpr int warp_size = 32;
-constexpr int vector = 8;  // bf16 elements in 16 bytes
-
-__device__ float warp_sum(float value) {
-#pragma unroll
-  for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    value += __shfl_xor_sync(0xFFFFFFFFu, value, distance);
-  return value;
-}
-
-// The sum over the threads of a row: blockDim.x of them, a warp or the whole CTA, which has up to 32 warps.
-// `partial` is free again when every thread has passed the barrier of another call: callers take turns
-// between two.
-__device__ float row_sum(float value, float (&partial)[warp_size]) {
-  value = warp_sum(value);
-  if (blockDim.x == warp_size) return value;
-  const int lane = threadIdx.x % warp_size;
-  if (lane == 0) partial[threadIdx.x / warp_size] = value;
-  __syncthreads();  // partial[] is complete
-  return warp_sum(lane < int(blockDim.x) / warp_size ? partial[lane] : 0.0f);
-}
-
-// Two bf16 in 32 bits: the first is the lower half. Widening is a shift, since bf16 is the upper half of
-// fp32.
-__device__ float low_half(unsigned pair) {
-  return __uint_as_float(pair << 16);
-}
-__device__ float high_half(unsigned pair) {
-  return __uint_as_float(pair & 0xFFFF0000u);
-}
-__device__ unsigned pack(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
-  return reinterpret_cast<const unsigned&>(pair);
-}
-
-__device__ uint4 load(const __nv_bfloat16* from) {
-  return *reinterpret_cast<const uint4*>(from);
-}
-__device__ void store(__nv_bfloat16* to, uint4 bits) {
-  *reinterpret_cast<uint4*>(to) = bits;
-}
-
-__device__ unsigned add_pair(unsigned x, unsigned residual, float& squares) {
-  const unsigned h = pack(low_half(x) + low_half(residual), high_half(x) + high_half(residual));
-  squares += low_half(h) * low_half(h) + high_half(h) * high_half(h);
-  return h;
-}
-__device__ uint4 add_vector(uint4 x, uint4 residual, float& squares) {
-  return make_uint4(add_pair(x.x, residual.x, squares), add_pair(x.y, residual.y, squares),
-                    add_pair(x.z, residual.z, squares), add_pair(x.w, residual.w, squares));
-}
-__device__ unsigned scale_pair(unsigned h, unsigned gamma, float scale) {
-  return pack(low_half(h) * scale * low_half(gamma), high_half(h) * scale * high_half(gamma));
-}
-__device__ uint4 scale_vector(uint4 h, uint4 gamma, float scale) {
-  return make_uint4(scale_pair(h.x, gamma.x, scale), scale_pair(h.y, gamma.y, scale),
-                    scale_pair(h.z, gamma.z, scale), scale_pair(h.w, gamma.w, scale));
-}
-
 // A row is blockDim.x threads with up to `vectors` vectors each; blockDim.y rows share a CTA where a row is
-// one warp's. cols is a multiple of 8 and at most blockDim.x · vectors · 8. `stages` rows are on their way;
-// with 0 there is no ring, a CTA has one row, and loads it as 03_vectorized does.
+// one warp's. cols is a multiple of 8 and at most blockDim.x · vectors · 8. `stages` rows are in flight; with
+// 0 there is no ring buffer, and a CTA loads its only row as 03_vectorized does.
 template <int vectors, int stages, int most_threads>
 __global__ void __launch_bounds__(most_threads) rows_through_ring(FusedNorm p) {
-  // For all rows of the CTA; but 1024 threads have only 64 registers each.
+  // gamma stays in registers for all rows of the CTA; 1024 threads have only 64 each, too few for that.
   constexpr bool gamma_stays = stages > 0 && most_threads < 1024;
   // [stage][x, residual][vector][thread]: neighbouring threads, neighbouring banks.
   extern __shared__ uint4 ring[];
   __shared__ float partial[2][warp_size];
   const int threads = blockDim.x * blockDim.y, thread = threadIdx.y * blockDim.x + threadIdx.x;
-  auto slot = [&](int stage, int input, int v) {
+  auto share = [&](int stage, int input, int v) {  // this thread's v-th vector
     return ring + ((stage * 2 + input) * vectors + v) * threads + thread;
   };
-  // Of this thread's v-th vector.
-  auto column = [&](int v) { return (v * int(blockDim.x) + int(threadIdx.x)) * vector; };
+  auto column = [&](int v) { return (v * int(blockDim.x) + int(threadIdx.x)) * vector; };  // in the row
 
-  // Starts this thread's part of a row's copies. Past the row's end 0 of 16 bytes are present: zeros are
-  // written, and add nothing to the sum. The group is closed even where there is no row any more, so that the
-  // count of groups holds.
-  auto copy = [&](unsigned row, int stage) {
+  // Global -> ring buffer: this thread's share of a row. Past the row's end 0 of 16 bytes are present: zeros
+  // are written, whose squares change nothing. The group is committed even where there is no row any more,
+  // since wait_group counts groups.
+  auto issue = [&](unsigned row, int stage) {
     if (row < unsigned(p.rows)) {
       const std::size_t start = std::size_t(row) * p.cols;
 #pragma unroll
       for (int v = 0; v < vectors; ++v) {
         const int present = column(v) < p.cols ? 16 : 0;
-        ptx::cp_async_16(ptx::shared_address(slot(stage, 0, v)), p.x + start + column(v), present);
-        ptx::cp_async_16(ptx::shared_address(slot(stage, 1, v)), p.residual + start + column(v), present);
+        ptx::cp_async_16(ptx::shared_address(share(stage, 0, v)), p.x + start + column(v), present);
+        ptx::cp_async_16(ptx::shared_address(share(stage, 1, v)), p.residual + start + column(v), present);
       }
     }
     ptx::cp_async_commit_group();
@@ -103,7 +42,7 @@ __global__ void __launch_bounds__(most_threads) rows_through_ring(FusedNorm p) {
   const unsigned row_step = gridDim.x * blockDim.y;  // unsigned, as the row after the last may pass 2^31
   unsigned row = blockIdx.x * blockDim.y + threadIdx.y;
 #pragma unroll
-  for (int stage = 0; stage < stages; ++stage) copy(row + stage * row_step, stage);
+  for (int stage = 0; stage < stages; ++stage) issue(row + stage * row_step, stage);
 
   uint4 h[vectors], gamma[vectors];
   if constexpr (gamma_stays) {
@@ -112,16 +51,16 @@ __global__ void __launch_bounds__(most_threads) rows_through_ring(FusedNorm p) {
       if (column(v) < p.cols) gamma[v] = load(p.gamma + column(v));
   }
 
-  int stage = 0, turn = 0;
+  int stage = 0, buffer = 0;
   for (; row < unsigned(p.rows); row += row_step) {  // all threads of a row together
     const std::size_t start = std::size_t(row) * p.cols;
     float squares = 0;
     if constexpr (stages > 0) {
-      ptx::cp_async_wait_group<stages - 1>();  // the oldest group, this row, has landed
+      ptx::cp_async_wait_group<stages - 1>();  // the oldest group, this row's, has landed
 #pragma unroll
-      for (int v = 0; v < vectors; ++v) h[v] = add_vector(*slot(stage, 0, v), *slot(stage, 1, v), squares);
-      // No other thread reads this one's slots, so they can be filled again at once.
-      copy(row + stages * row_step, stage);
+      for (int v = 0; v < vectors; ++v) h[v] = add_vector(*share(stage, 0, v), *share(stage, 1, v), squares);
+      // No other thread reads this one's share of the stage, so the stage can be refilled at once.
+      issue(row + stages * row_step, stage);
       stage = stage + 1 == stages ? 0 : stage + 1;
     } else {
 #pragma unroll
@@ -132,8 +71,8 @@ __global__ void __launch_bounds__(most_threads) rows_through_ring(FusedNorm p) {
       }
     }
 
-    const float scale = rsqrtf(row_sum(squares, partial[turn]) / float(p.cols) + p.eps);
-    turn ^= 1;  // slower warps may still read these partial sums
+    const float scale = rsqrtf(row_sum(squares, partial[buffer]) / float(p.cols) + p.eps);
+    buffer ^= 1;  // slower warps may still read these partial sums during the next row
 #pragma unroll
     for (int v = 0; v < vectors; ++v) {
       if (column(v) >= p.cols) break;
@@ -145,54 +84,9 @@ __global__ void __launch_bounds__(most_threads) rows_through_ring(FusedNorm p) {
   }
 }
 
-// Any width, one row per CTA: for rows too long for registers, and for rows that do not start on a 16-byte
-// boundary because cols is no multiple of 8. x, residual, h and y share their alignment: the row is cut at
-// the boundaries, and only its first and last vector may lie half outside. h is read back from L2.
-constexpr int any_width_threads = 512;
-__global__ void __launch_bounds__(any_width_threads) row_of_any_width(FusedNorm p) {
-  __shared__ float partial[warp_size];
-  const std::size_t start = std::size_t(blockIdx.x) * p.cols;
-  const int before_start = start % vector;  // elements from the boundary to the start of the row
-  auto for_row = [&](auto&& whole, auto&& single) {
-    for (int col = threadIdx.x * vector - before_start; col < p.cols; col += any_width_threads * vector) {
-      if (col >= 0 && col + vector <= p.cols) {
-        whole(col);
-      } else {
-        for (int i = 0; i < vector; ++i)
-          if (col + i >= 0 && col + i < p.cols) single(col + i);
-      }
-    }
-  };
-
-  float squares = 0;
-  for_row(
-      [&](int col) {
-        store(p.h + start + col,
-              add_vector(load(p.x + start + col), load(p.residual + start + col), squares));
-      },
-      [&](int col) {
-        const float sum = __bfloat162float(p.x[start + col]) + __bfloat162float(p.residual[start + col]);
-        p.h[start + col] = __float2bfloat16_rn(sum);
-        squares += __bfloat162float(p.h[start + col]) * __bfloat162float(p.h[start + col]);
-      });
-
-  const float scale = rsqrtf(row_sum(squares, partial) / float(p.cols) + p.eps);
-  for_row(
-      [&](int col) {
-        unsigned gamma[vector / 2];  // not aligned with the row: one by one, and from L1 after the first row
-#pragma unroll
-        for (int i = 0; i < vector / 2; ++i) gamma[i] = pack(p.gamma[col + 2 * i], p.gamma[col + 2 * i + 1]);
-        store(p.y + start + col, scale_vector(load(p.h + start + col),
-                                              make_uint4(gamma[0], gamma[1], gamma[2], gamma[3]), scale));
-      },
-      [&](int col) {
-        const float h = __bfloat162float(p.h[start + col]);
-        p.y[start + col] = __float2bfloat16_rn(h * scale * __bfloat162float(p.gamma[col]));
-      });
-}
-
 // As many threads per row as `vectors` vectors each need, in whole warps; eight rows to a CTA where that is
-// one warp; as many CTAs as the device can hold at once, or fewer rows.
+// one warp; as many CTAs as are resident on the device at once, or fewer rows. A ring buffer that
+// does not fit into shared memory gets a stage less.
 template <int vectors, int stages, int most_threads>
 cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   const int threads = ceil_div(ceil_div(p.cols, vector * vectors), warp_size) * warp_size;
@@ -222,31 +116,24 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
 
 template <int stages>
 cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
-  if (p.cols % vector != 0 || p.cols > 1024 * 8 * vector) {
-    row_of_any_width<<<p.rows, any_width_threads, 0, stream>>>(p);
-    return cudaGetLastError();
-  }
+  if (p.cols % vector != 0 || p.cols > 1024 * 8 * vector) return launch_any_width(p, stream);
   if (p.cols <= warp_size * 1 * vector) return launch<1, stages, 256>(p, stream);
   if (p.cols <= warp_size * 2 * vector) return launch<2, stages, 256>(p, stream);
   if (p.cols <= warp_size * 4 * vector) return launch<4, stages, 256>(p, stream);
   if (p.cols <= 512 * 2 * vector) return launch<2, stages, 512>(p, stream);
   if (p.cols <= 1024 * 4 * vector) return launch<4, stages, 1024>(p, stream);
-  return launch<8, 0, 1024>(p, stream);  // 256 KiB of x and residual: no ring holds that
+  return launch<8, 0, 1024>(p, stream);  // 256 KiB of x and residual do not fit into shared memory
 }
 
 }  // namespace
 
-cudaError_t fused_norm_no_ring(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<0>(p, stream);
-}
-cudaError_t fused_norm_1_stage(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<1>(p, stream);
-}
-cudaError_t fused_norm_2_stages(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<2>(p, stream);
-}
-cudaError_t fused_norm_cp_async(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<3>(p, stream);
+Variants<FusedNorm> fused_norm() {
+  return {{.name = "no_ring", .what = "one row per CTA, loaded into registers", .launch = launch_by_width<0>},
+          {.name = "1_stage",
+           .what = "persistent CTAs: the next row is in flight during this one",
+           .launch = launch_by_width<1>},
+          {.name = "2_stages", .what = "the next two rows in flight", .launch = launch_by_width<2>},
+          {.name = "cp_async", .what = "the next three rows in flight", .launch = launch_by_width<3>}};
 }
 
 }  // namespace ladder::rung_04
