@@ -1,10 +1,10 @@
 // The order of tiles, and the divisions it is found by: every tile once, down the rows of its group.
-#include "06_swizzle_ldmatrix/order.h"
-
 #include <gtest/gtest.h>
 
 #include <climits>
 #include <vector>
+
+#include "06_swizzle_ldmatrix/tiles.cuh"
 
 namespace ladder::rung_06 {
 namespace {

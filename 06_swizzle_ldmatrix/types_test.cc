@@ -8,10 +8,11 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "06_swizzle_ldmatrix/variants.h"
+#include "common/extension.h"
 #include "common/harness/precision.h"
 
 namespace ladder {
@@ -33,25 +34,30 @@ T* on_device(const std::vector<T>& host) {
   return static_cast<T*>(device);
 }
 
+const Variant<Gemm>& named(const std::string& name) {
+  for (const Variant<Gemm>& v : rung().gemm)
+    if (v.name == name) return v;
+  throw std::invalid_argument("no variant " + name);
+}
+
 // C[m,n] of a variant, as doubles.
 template <class T>
 std::vector<double> product_as(const Variant<Gemm>& variant, const std::vector<float>& a,
                                const std::vector<float>& b) {
-  Gemm p{m, n, k, nullptr, nullptr, nullptr};
+  const Extension<Gemm>& extension = extension_of(variant);
   T* const c = on_device(std::vector<T>(m * n));
-  p.a_fp32 = on_device(a);
-  p.b_fp32 = on_device(b);
-  p.c = reinterpret_cast<__nv_bfloat16*>(c);
-  p.c_typed = format_of(variant.precision).c == Number::bf16 ? nullptr : c;
+  TypedOperands typed{on_device(a), on_device(b), c, nullptr};
+  Gemm p{m, n, k, nullptr, nullptr, nullptr, &typed};
+  if (format_of(extension.precision).c == Number::bf16) p.c = reinterpret_cast<__nv_bfloat16*>(c);
   EXPECT_EQ(variant.unsupported(p), "");
-  p.workspace = on_device(std::vector<unsigned char>(variant.workspace_bytes(p)));
-  succeed(variant.prepare(p, nullptr));
+  typed.workspace = on_device(std::vector<unsigned char>(extension.workspace_bytes(p)));
+  succeed(extension.prepare(p, nullptr));
   succeed(variant.launch(p, nullptr));
   succeed(cudaDeviceSynchronize());
   std::vector<T> host(m * n);
   succeed(cudaMemcpy(host.data(), c, host.size() * sizeof(T), cudaMemcpyDeviceToHost));
-  for (const void* q : {static_cast<const void*>(p.a_fp32), static_cast<const void*>(p.b_fp32),
-                        static_cast<const void*>(c), static_cast<const void*>(p.workspace)})
+  for (const void* q : {static_cast<const void*>(typed.a), static_cast<const void*>(typed.b),
+                        static_cast<const void*>(c), static_cast<const void*>(typed.workspace)})
     cudaFree(const_cast<void*>(q));
   std::vector<double> wide;
   for (const T x : host) wide.push_back(double(float(x)));
@@ -60,7 +66,7 @@ std::vector<double> product_as(const Variant<Gemm>& variant, const std::vector<f
 
 std::vector<double> product(const Variant<Gemm>& variant, const std::vector<float>& a,
                             const std::vector<float>& b) {
-  switch (format_of(variant.precision).c) {
+  switch (format_of(extension_of(variant).precision).c) {
     case Number::f16:
       return product_as<__half>(variant, a, b);
     case Number::fp32:
@@ -84,9 +90,8 @@ std::vector<double> alone(const Variant<Gemm>& variant, float x, float b) {
 }
 
 std::vector<Variant<Gemm>> floating() {
-  std::vector variants = {rung_06::gemm_f16(), rung_06::gemm_f16_f16(), rung_06::gemm_tf32(),
-                          rung_06::gemm_bf16_sparse()};
-  for (const Variant<Gemm>& fp8 : {rung_06::gemm_fp8(), rung_06::gemm_fp8_e5m2()})
+  std::vector variants = {named("f16"), named("f16_f16"), named("tf32"), named("bf16_sparse")};
+  for (const Variant<Gemm>& fp8 : {named("fp8"), named("fp8_e5m2")})
     if (fp8.unsupported({m, n, k, nullptr, nullptr, nullptr}).find("compute capability") == std::string::npos)
       variants.push_back(fp8);
   return variants;
@@ -99,7 +104,7 @@ TEST(Types, NanStaysInItsRow) {
 
 TEST(Types, InfinityIsOneOrTheLargest) {
   for (const Variant<Gemm>& variant : floating()) {
-    const Number number = format_of(variant.precision).a;
+    const Number number = format_of(extension_of(variant).precision).a;
     const double right = number == Number::e4m3 ? 448 : number == Number::e5m2 ? 57344 : infinity;
     for (const double c : alone(variant, infinity, 1)) EXPECT_EQ(c, right) << variant.name;
     for (const double c : alone(variant, -infinity, 1)) EXPECT_EQ(c, -right) << variant.name;
@@ -110,14 +115,14 @@ TEST(Types, InfinityIsOneOrTheLargest) {
 // what is half-way and what is past its largest.
 TEST(Types, RoundAsDefined) {
   for (const Variant<Gemm>& variant : floating()) {
-    const Format format = format_of(variant.precision);
+    const Format format = format_of(extension_of(variant).precision);
     for (const float x :
          {1.0f,         0x1p-9f,      0x1.8p-10f,   0x1p-10f,    0x1p-16f,    0x1p-17f,    0x1.8p-17f,
           0x1p-24f,     0x1.8p-25f,   0x1p-25f,     1 + 0x1p-4f, 1 + 0x3p-4f, 1 + 0x1p-3f, 1 + 0x1p-8f,
           1 + 0x1p-11f, 1 + 0x3p-11f, 1 + 0x1p-12f, 448.0f,      464.0f,      465.0f,      500.0f,
           57344.0f,     61440.0f,     65504.0f,     65519.0f,    65520.0f,    70000.0f}) {
       std::vector<float> rounded{x};
-      round_matrix(variant.precision, Factor::a, rounded, 1, 1);
+      round_matrix(extension_of(variant).precision, Factor::a, rounded, 1, 1);
       // What C can hold of it.
       const double right = format.c == Number::f16    ? double(float(__float2half_rn(rounded[0])))
                            : format.c == Number::bf16 ? double(float(__float2bfloat16_rn(rounded[0])))
@@ -127,31 +132,31 @@ TEST(Types, RoundAsDefined) {
   }
 }
 
-// f16 that is added up in f16 is lost once a sum passes 65504, whatever comes after; in fp32 it is not.
+// f16 accumulated in f16 is lost once an accumulator passes 65504, whatever comes after; in fp32 it is not.
 TEST(Types, SumsInF16Overflow) {
   std::vector<float> a(m * k, 64), b(k * n, 64);
   for (int i = k / 2 * n; i < k * n; ++i) b[i] = -64;  // 32 products of 4096, then 32 of -4096
-  for (const double c : product(rung_06::gemm_f16(), a, b)) EXPECT_EQ(c, 0);
-  for (const double c : product(rung_06::gemm_f16_f16(), a, b)) EXPECT_FALSE(std::isfinite(c));
+  for (const double c : product(named("f16"), a, b)) EXPECT_EQ(c, 0);
+  for (const double c : product(named("f16_f16"), a, b)) EXPECT_FALSE(std::isfinite(c));
 }
 
 // And it loses what is less than half of a sum's last bit: 2048 + 1 = 2048.
 TEST(Types, SumsInF16Stagnate) {
   std::vector<float> a(m * k, 1), b(k * n, 1);
   for (int j = 0; j < n; ++j) b[j] = 4096 - 63;
-  for (const double c : product(rung_06::gemm_f16(), a, b)) EXPECT_EQ(c, 4096);
+  for (const double c : product(named("f16"), a, b)) EXPECT_EQ(c, 4096);
   // In steps of 16: 4033 and 15, which is 4048, then 16 each.
-  for (const double c : product(rung_06::gemm_f16_f16(), a, b)) EXPECT_EQ(c, 4096);
+  for (const double c : product(named("f16_f16"), a, b)) EXPECT_EQ(c, 4096);
   for (int j = 0; j < n; ++j) b[j] = 2048;
   for (int i = n; i < 16 * n; ++i) b[i] = 0;
   for (int i = 16 * n; i < k * n; ++i) b[i] = i / n % 16 == 0;  // three ones, each in a step of its own
-  for (const double c : product(rung_06::gemm_f16(), a, b)) EXPECT_EQ(c, 2052);  // 2051, to even
-  for (const double c : product(rung_06::gemm_f16_f16(), a, b)) EXPECT_EQ(c, 2048);
+  for (const double c : product(named("f16"), a, b)) EXPECT_EQ(c, 2052);  // 2051, to even
+  for (const double c : product(named("f16_f16"), a, b)) EXPECT_EQ(c, 2048);
 }
 
 // Exact to the end of the range: k · 127², of both signs; and what is past ±127/32 is cut off.
 TEST(Types, WholeNumbersAreCutOffAndSummedExactly) {
-  const Variant<Gemm> s8 = rung_06::gemm_s8();
+  const Variant<Gemm> s8 = named("s8");
   for (const double c : product(s8, std::vector<float>(m * k, 1000), std::vector<float>(k * n, -infinity)))
     EXPECT_EQ(c, -k * 127 * 127);
   for (const double c : alone(s8, nan, 1)) EXPECT_EQ(c, 0);
@@ -170,7 +175,7 @@ TEST(Types, TheTwoLargestOfFourStay) {
   for (int i = 0; i < k; ++i) b[i * n + i % n] = float(1 << i / n);  // four elements of a row to a column
   std::vector<float> pruned = a;
   round_matrix(Precision::bf16_sparse, Factor::a, pruned, m, k);
-  const std::vector<double> c = product(rung_06::gemm_bf16_sparse(), a, b);
+  const std::vector<double> c = product(named("bf16_sparse"), a, b);
   for (int row = 0; row < m; ++row)
     for (int col = 0; col < n; ++col) {
       double right = 0;
@@ -184,7 +189,7 @@ TEST(Types, AFourOfNanIsPrunedToo) {
   std::vector<float> a(m * k), b(k * n, 1);
   for (int i = 0; i < 4; ++i) a[2 * k + 8 + i] = nan;
   a[2 * k + 12] = a[3 * k] = 5;
-  const std::vector<double> c = product(rung_06::gemm_bf16_sparse(), a, b);
+  const std::vector<double> c = product(named("bf16_sparse"), a, b);
   for (int j = 0; j < n; ++j) {
     EXPECT_TRUE(std::isnan(c[2 * n + j]));
     EXPECT_EQ(c[1 * n + j], 0);

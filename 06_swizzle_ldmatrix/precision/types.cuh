@@ -1,9 +1,9 @@
-// What a type of factor changes in the kernel: the instruction, how many elements make its 32 bytes of a row
+// What a type of operand changes in the kernel: the instruction, how many elements make its 32 bytes of a row
 // of A, which way B's rows must run, and what C is.
 //
-// A and B lie in memory as the kernel wants them: A along k. B along n, as the gemm is given, where ldmatrix
-// can transpose it on its way: it moves pairs of bytes, so only elements of 16 bits come out whole. Of 8 or
-// 32 bits B must lie along k, too, and whoever rounds it transposes it (prepare.cuh).
+// A lies along k in memory. B lies along n, as the gemm is given, where ldmatrix can transpose it on its way:
+// it moves pairs of bytes, so only elements of 16 bits come out whole. B of 8 or 32 bits must lie along k,
+// too, and the kernel that rounds it transposes it (prepare.cuh).
 #pragma once
 
 #include <cuda_bf16.h>
@@ -11,9 +11,9 @@
 
 #include <cstdint>
 
-#include "06_swizzle_ldmatrix/variants.h"
 #include "common/ptx/mma.cuh"
 #include "common/ptx/narrow.cuh"
+#include "common/rung.h"
 
 namespace ladder::rung_06 {
 
@@ -50,12 +50,12 @@ struct Dense {
   using Pair = unsigned;  // two neighbours of C
   static constexpr bool k_major_b = false, sparse = false;
   static constexpr int block_m = 128, block_n = 256,
-                       warp_m = 64;  // of C: a CTA's tile, and a warp's rows of it
-  static constexpr int sums = 4;     // registers of a lane for 16 x 8 sums
+                       warp_m = 64;    // of C: a CTA's tile, and a warp's rows of it
+  static constexpr int registers = 4;  // of a lane, for 16 x 8 accumulators
 };
 
-// Of which B must lie along k, since ldmatrix transposes elements of 16 bits alone. The tile stands upright:
-// a hundredth faster, measured.
+// B must lie along k, since ldmatrix transposes elements of 16 bits alone. The tile stands upright: a
+// hundredth faster, measured.
 struct KMajor : Dense {
   static constexpr bool k_major_b = true;
   static constexpr int block_m = 256, block_n = 128;
@@ -64,14 +64,14 @@ struct KMajor : Dense {
 struct OfBf16 : Dense {
   using A = Bf16;
   using B = Bf16;
-  using Sum = float;
+  using Accumulator = float;
   using C = __nv_bfloat16;
   static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k16(d, a, b);
   }
   // Two neighbours of C, of row g (half 0) or g + 8 (half 1) of what the lane holds.
-  static __device__ Pair pair(const float (&sum)[4], int half) {
-    const __nv_bfloat162 two = __floats2bfloat162_rn(sum[half * 2], sum[half * 2 + 1]);
+  static __device__ Pair pair(const float (&accumulator)[4], int half) {
+    const __nv_bfloat162 two = __floats2bfloat162_rn(accumulator[half * 2], accumulator[half * 2 + 1]);
     return reinterpret_cast<const unsigned&>(two);
   }
 };
@@ -79,60 +79,60 @@ struct OfBf16 : Dense {
 struct OfF16 : Dense {
   using A = F16;
   using B = F16;
-  using Sum = float;
+  using Accumulator = float;
   using C = __half;
   static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k16_f16(d, a, b);
   }
-  static __device__ Pair pair(const float (&sum)[4], int half) {
-    const __half2 two = __floats2half2_rn(sum[half * 2], sum[half * 2 + 1]);
+  static __device__ Pair pair(const float (&accumulator)[4], int half) {
+    const __half2 two = __floats2half2_rn(accumulator[half * 2], accumulator[half * 2 + 1]);
     return reinterpret_cast<const unsigned&>(two);
   }
 };
 
-// Half the registers for sums, each a pair of C already; past 65504 they are infinity.
+// Half the registers for accumulators, each a pair of C already; past 65504 they are infinity.
 struct OfF16InF16 : Dense {
   using A = F16;
   using B = F16;
-  using Sum = unsigned;
+  using Accumulator = unsigned;
   using C = __half;
-  static constexpr int sums = 2;
+  static constexpr int registers = 2;
   static __device__ void multiply(unsigned (&d)[2], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k16_f16(d, a, b);
   }
-  static __device__ Pair pair(const unsigned (&sum)[2], int half) { return sum[half]; }
+  static __device__ Pair pair(const unsigned (&accumulator)[2], int half) { return accumulator[half]; }
 };
 
 struct OfTf32 : KMajor {
   using A = Tf32;
   using B = Tf32;
-  using Sum = float;
+  using Accumulator = float;
   using C = float;
   static __device__ void multiply(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k8_tf32(d, a, b);
   }
   using Pair = float2;
-  static __device__ Pair pair(const float (&sum)[4], int half) {
-    return make_float2(sum[half * 2], sum[half * 2 + 1]);
+  static __device__ Pair pair(const float (&accumulator)[4], int half) {
+    return make_float2(accumulator[half * 2], accumulator[half * 2 + 1]);
   }
 };
 
 struct OfS8 : KMajor {
   using A = S8;
   using B = S8;
-  using Sum = int;
+  using Accumulator = int;
   using C = int;
   static __device__ void multiply(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
     ptx::mma_m16n8k32_s8(d, a, b);
   }
   using Pair = int2;
-  static __device__ Pair pair(const int (&sum)[4], int half) {
-    return make_int2(sum[half * 2], sum[half * 2 + 1]);
+  static __device__ Pair pair(const int (&accumulator)[4], int half) {
+    return make_int2(accumulator[half * 2], accumulator[half * 2 + 1]);
   }
 };
 
 // Two elements of every four of A are stored, and four bits of metadata say which they were. B is whole: a
-// step is 32 elements of k.
+// step is 32 elements of k, and its fragments are twice as long.
 struct OfSparseBf16 : OfBf16 {
   static constexpr bool sparse = true;
   static constexpr int block_m = 256, block_n = 128;  // upright: A costs less than B

@@ -1,64 +1,41 @@
-// The kernel's tiles, by the type of its factors, and which of its tricks it uses: what is decided before it
-// runs.
+// The kernel's tiles, by the type of its operands, and what its epilogue does: what is decided at compile
+// time.
 #pragma once
 
-#include "06_swizzle_ldmatrix/types.cuh"
-#include "06_swizzle_ldmatrix/variants.h"
+#include "06_swizzle_ldmatrix/precision/types.cuh"
 
 namespace ladder::rung_06 {
 namespace {
 
+constexpr int warp_size = 32;
 constexpr int chunk_bytes = 16;                       // what a lane copies, and a row of an 8x8 matrix
 constexpr int span = 8;                               // chunks in 128 bytes: as many as meet all 32 banks
 constexpr int mma_m = 16, mma_n = 8, mma_bytes = 32;  // of a row of A, along k
 
-enum class Rows {
-  plain,     // one after the other: the same chunk of 8 rows lies in the same banks
-  padded,    // 16 bytes apart, so that it does not
-  swizzled,  // chunk c of row r lies where chunk c ^ r % 8 would
+struct Epilogue {
+  bool stores_later = false;  // a tile of C, or half of it, is stored while the next is multiplied
+  bool scale_rows = false;    // of C, by the norm's scales
 };
 
-// A warp's fragments for a step along k.
-enum class Fragments {
-  one_set,   // are loaded, then multiplied
-  two_sets,  // the next are loaded while these are multiplied
-  in_place,  // the next take the registers of each as soon as it has been multiplied for the last time: less
-             // time to arrive in, for half the registers
-};
-
-// What an ablation leaves out, or adds.
-struct Tricks {
-  Rows rows = Rows::swizzled;
-  Fragments fragments = Fragments::two_sets;
-  bool serpentine = true;       // every other row of mmas runs backwards: its first B is the one just used
-  bool hoisted_offsets = true;  // a lane's offsets are worked out once, before the loop
-  int group = 8;                // rows of CTA tiles that neighbouring CTAs share; 1: row by row
-  bool persistent = true;       // a CTA per SM, for tile after tile
-  bool stores_later = false;    // a tile of C, or half of it, is stored while the next is multiplied
-  bool scale_rows = false;      // of C, by the norm's scales
-};
-
-template <class Type_, Tricks tricks_, int stages_>
+template <class Type_, Epilogue epilogue_, int stages_>
 struct Config {
   using Type = Type_;
   using Element = typename Type::A::Element;  // B's are as long
-  static constexpr Tricks tricks = tricks_;
+  static constexpr Epilogue epilogue = epilogue_;
   static constexpr int stages = stages_;
   static constexpr int vector = chunk_bytes / sizeof(Element);  // elements of a chunk
-  // The CTA's tile of C, and its step along k: 128 bytes of a row of A. Where half of A's elements are not
-  // stored, that is twice as far.
+  // The CTA's tile of C, and the k-tile: 128 bytes of a row of A. Where half of A's elements are not stored,
+  // that is twice as many of k.
   static constexpr int stored_k = 128 / sizeof(Element), block_k = Type::sparse ? 2 * stored_k : stored_k;
   static constexpr int block_m = Type::block_m, block_n = Type::block_n;
   static constexpr int warps_m = block_m / Type::warp_m, warps_n = block_n / 64,
                        threads = warp_size * warps_m * warps_n;
   static constexpr int warp_m = block_m / warps_m,
-                       warp_n = block_n / warps_n;  // 64 x 64 (fp8: 32 x 64): 128 registers of sums
+                       warp_n = block_n / warps_n;  // 64 x 64 (fp8: 32 x 64): 128 accumulator registers
   static constexpr int mmas_m = warp_m / mma_m, mmas_n = warp_n / mma_n, steps = 128 / mma_bytes;
-  static constexpr int pad = tricks.rows == Rows::padded ? chunk_bytes : 0;
-  static constexpr int step_k = block_k / steps;  // of k: an mma's
+  static constexpr int step_k = block_k / steps;  // of k: an MMA's
   // Bytes of a row in shared memory. B's rows run along n, as in memory, or along k.
-  static constexpr int row_a = 128 + pad,
-                       row_b = (Type::k_major_b ? 128 : block_n * int(sizeof(Element))) + pad;
+  static constexpr int row_a = 128, row_b = Type::k_major_b ? 128 : block_n * int(sizeof(Element));
   static constexpr int rows_b = Type::k_major_b ? block_n : block_k;
   static constexpr int tile_a = block_m * row_a, tile_b = rows_b * row_b;
   static constexpr int tile_metadata = Type::sparse ? block_m * block_k / 8 : 0;
@@ -67,15 +44,15 @@ struct Config {
   static constexpr int pass_rows = threads / span, passes_a = block_m / pass_rows,
                        passes_b = rows_b / pass_rows;
   static constexpr int across_b = row_b / 128, copies = passes_a + passes_b * across_b;
-  // Fragments that share out their columns, so that a lane's sums of a row are 16 bytes of C: column_of().
+  // Fragments that share out their columns, so that a lane's accumulators of a row are 16 bytes of C:
+  // column_of().
   static constexpr int interleaved = Type::k_major_b ? chunk_bytes / int(sizeof(typename Type::Pair)) : 1;
   static_assert(pass_rows % (8 * interleaved) == 0,
                 "a thread's chunk and its row's swizzle are the same in every pass");
-  static constexpr bool defers = tricks.persistent && tricks.stores_later;
-  static constexpr int piece_cols = 64 / int(sizeof(typename Type::C));  // of C, that a warp stores at a time
+  static constexpr int store_cols = 64 / int(sizeof(typename Type::C));  // of C, that a warp stores at a time
   static constexpr int mmas_of_b = Type::sparse ? 1 : 2;                 // an ldmatrix.x4 has B for so many
   static constexpr int loads_b = mmas_n / mmas_of_b, loads_each = loads_b / mmas_m;
-  static_assert(loads_b % mmas_m == 0, "with every row of mmas as many fragments of B");
+  static_assert(loads_b % mmas_m == 0, "with every row of MMAs as many fragments of B");
   static_assert(tile_metadata == 0 || tile_metadata == threads * chunk_bytes, "a chunk of metadata a thread");
 };
 
@@ -91,9 +68,9 @@ __device__ constexpr int column_of(int j, int c) {
 
 // Bytes from the start of a tile to a chunk of one of its rows. The rows of a matrix are 0 and 1, and those
 // `interleaved` pairs on: they differ in the bits that swizzle.
-template <class C, int interleaved = 1>
+template <int interleaved = 1>
 __device__ int chunk_offset(int row_bytes, int row, int chunk) {
-  if constexpr (C::tricks.rows == Rows::swizzled) chunk ^= row / (2 * interleaved) % 4 * 2 + row % 2;
+  chunk ^= row / (2 * interleaved) % 4 * 2 + row % 2;
   return row * row_bytes + chunk * chunk_bytes;
 }
 

@@ -1,8 +1,9 @@
 // The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left in
-// front of the product is the sum h = x + residual, and each row's sum of squares, which one kernel makes.
-// The other is the gemm, which scales C's rows as it stores them.
-#include "06_swizzle_ldmatrix/launch.cuh"
-#include "06_swizzle_ldmatrix/norm_vectors.cuh"
+// front of the product is the addition h = x + residual, and each row's sum of squares, by one kernel. The
+// other is the gemm, which scales C's rows in its epilogue.
+#include "06_swizzle_ldmatrix/precision/launch.cuh"
+#include "common/extension.h"
+#include "common/norm.cuh"
 
 namespace ladder::rung_06 {
 namespace {
@@ -35,12 +36,8 @@ cudaError_t fold_gamma(const NormGemm& p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-__device__ float squares_of_pair(unsigned h) {
-  return low_half(h) * low_half(h) + high_half(h) * high_half(h);
-}
-
-// h = x + residual and the row's sum of squares, by one CTA. All its loads of a batch are on their way before
-// the first is used.
+// h = x + residual and the row's sum of squares, by one CTA. It issues all loads of a batch
+// before it uses the first.
 constexpr int add_threads = 256;
 __global__ void __launch_bounds__(add_threads) add_kernel(NormGemm p, float* squares_of_rows) {
   __shared__ float of_warps[add_threads / warp_size];
@@ -59,8 +56,7 @@ __global__ void __launch_bounds__(add_threads) add_kernel(NormGemm p, float* squ
     }
 #pragma unroll
     for (int i = 0; i < batch; ++i) {
-      const uint4 h = add_vector(x[i], residual[i]);
-      squares += squares_of_pair(h.x) + squares_of_pair(h.y) + squares_of_pair(h.z) + squares_of_pair(h.w);
+      const uint4 h = add_vector(x[i], residual[i], squares);
       if (first + i * add_threads < row_vectors) store(p.h + start + (first + i * add_threads) * vector, h);
     }
   }
@@ -78,10 +74,14 @@ cudaError_t launch_both(const NormGemm& p, cudaStream_t stream) {
   add_kernel<<<p.rows, add_threads, 0, stream>>>(p, squares_of(p));
   const cudaError_t error = cudaGetLastError();
   if (error != cudaSuccess) return error;
-  Product<OfBf16> product{p.rows, p.n,    p.cols, p.h, static_cast<const __nv_bfloat16*>(p.workspace),
-                          p.c,    nullptr};
-  product.squares = {squares_of(p), p.eps};
-  return launch<OfBf16, Tricks{.scale_rows = true}>(product, stream);
+  const Product<OfBf16> product{.m = p.rows,
+                                .n = p.n,
+                                .k = p.cols,
+                                .a = p.h,
+                                .b = static_cast<const __nv_bfloat16*>(p.workspace),
+                                .c = p.c,
+                                .squares = {squares_of(p), p.eps}};
+  return launch<OfBf16, Epilogue{.scale_rows = true}>(product, stream);
 }
 
 std::string whole_vectors(const NormGemm& p) {
@@ -89,15 +89,16 @@ std::string whole_vectors(const NormGemm& p) {
   return "n and cols must be multiples of 8: rows are copied 16 bytes at a time";
 }
 
+constexpr Extension<NormGemm> with_workspace{.workspace_bytes = workspace_bytes, .prepare = fold_gamma};
+
 }  // namespace
 
-Variant<NormGemm> norm_gemm_row_scales() {
-  return {.name = "row_scales",
-          .what = "a sum, and a product that scales rows",
-          .unsupported = whole_vectors,
-          .launch = launch_both,
-          .workspace_bytes = workspace_bytes,
-          .prepare = fold_gamma};
+Variants<NormGemm> norm_gemm() {
+  return {{.name = "row_scales",
+           .what = "an addition, and a product that scales rows",
+           .unsupported = whole_vectors,
+           .launch = launch_both,
+           .extension = &with_workspace}};
 }
 
 }  // namespace ladder::rung_06

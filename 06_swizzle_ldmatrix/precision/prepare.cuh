@@ -1,15 +1,15 @@
-// The factors of a gemm, rounded to a type and laid out as its kernel wants them: A along k, B along n or k.
-// Of a sparse A the elements that stay and the metadata that say where they were.
+// The operands of a gemm, rounded to a type and laid out for its kernel: A along k, B along n or k. Of a
+// sparse A the elements that stay and the metadata that say where they were.
 #pragma once
 
 #include <utility>
 
-#include "06_swizzle_ldmatrix/types.cuh"
-#include "06_swizzle_ldmatrix/variants.h"
+#include "06_swizzle_ldmatrix/precision/types.cuh"
+#include "common/extension.h"
 
 namespace ladder::rung_06 {
 
-// Where the factors are in the workspace.
+// Where the operands are in the workspace.
 template <class Type>
 struct Workspace {
   typename Type::A::Element* a;
@@ -18,7 +18,7 @@ struct Workspace {
   std::size_t bytes = 0;
 
   explicit Workspace(const Gemm& p) {
-    auto* const start = static_cast<unsigned char*>(p.workspace);
+    auto* const start = p.typed ? static_cast<unsigned char*>(p.typed->workspace) : nullptr;
     auto take = [&](std::size_t size) {
       unsigned char* const part = start + bytes;
       bytes += (size + 255) / 256 * 256;
@@ -127,16 +127,16 @@ cudaError_t prepare(const Gemm& p, cudaStream_t stream) {
   if constexpr (Type::sparse) {
     const std::size_t words = metadata_at(p.k, ceil_div(p.m, 256) * 16, 0);
     compress<Type><<<unsigned((words + prepare_threads - 1) / prepare_threads), prepare_threads, 0, stream>>>(
-        p.a_fp32, w.a, w.metadata, p.m, p.k, words);
+        p.typed->a, w.a, w.metadata, p.m, p.k, words);
   } else {
-    round(typename Type::A(), p.a_fp32, w.a, std::size_t(p.m) * p.k);
+    round(typename Type::A(), p.typed->a, w.a, std::size_t(p.m) * p.k);
   }
   if constexpr (Type::k_major_b) {
     round_transposed<typename Type::B>
         <<<unsigned(ceil_div(p.k, 32)) * unsigned(ceil_div(p.n, 32)), prepare_threads, 0, stream>>>(
-            p.b_fp32, w.b, p.k, p.n);
+            p.typed->b, w.b, p.k, p.n);
   } else {
-    round(typename Type::B(), p.b_fp32, w.b, std::size_t(p.k) * p.n);
+    round(typename Type::B(), p.typed->b, w.b, std::size_t(p.k) * p.n);
   }
   return cudaGetLastError();
 }

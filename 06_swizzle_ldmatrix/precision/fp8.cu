@@ -1,6 +1,6 @@
-// The rung's kernel in fp8: its conversions need sm_89, so it is compiled for that, and the rung's other
-// kernels are not.
-#include "06_swizzle_ldmatrix/typed.cuh"
+// The kernel in fp8: the conversions need sm_89, so it is compiled for that, and the rung's other kernels are
+// not.
+#include "06_swizzle_ldmatrix/precision/typed.cuh"
 
 namespace ladder::rung_06 {
 namespace {
@@ -14,14 +14,14 @@ struct E5m2 {
   static __device__ Element round(float x) { return static_cast<Element>(ptx::e5m2x2(x, 0)); }
 };
 
-// What is stored and copied is fp8; what is multiplied is f16, which holds every e4m3 and e5m2. Of the GPUs
-// from sm_89 on those for data centres have no mma.sync for fp8: ptxas makes one of these very conversions,
-// and of more registers than a thread has (docs/precision.md). Done here, a fragment of A is widened once,
-// and the CTA's tile is half as wide: there is room for what is widened.
+// What is stored and copied is fp8; what is multiplied is f16, which holds every e4m3 and e5m2. GPUs for data
+// centres from sm_89 on have no mma.sync for fp8: ptxas makes one from these very conversions, with more
+// registers than a thread has (docs/precision.md). Here a fragment of A is converted once, and the CTA's tile
+// is half as wide, which leaves registers for the converted fragments.
 //
-// Of four neighbours along k two are in an mma, and two in the next: of A and of B the same ones.
-__device__ void multiply_widened(float (&d)[4], const unsigned (&a_low)[4], const unsigned (&a_high)[4],
-                                 const unsigned (&b)[2]) {
+// Of four neighbours along k two are in one MMA and two in the next: of A and of B the same ones.
+__device__ void multiply_converted(float (&d)[4], const unsigned (&a_low)[4], const unsigned (&a_high)[4],
+                                   const unsigned (&b)[2]) {
   const unsigned b_low[2] = {ptx::e4m3x2_to_f16x2(b[0]), ptx::e4m3x2_to_f16x2(b[1])};
   const unsigned b_high[2] = {ptx::e4m3x2_to_f16x2(b[0] >> 16), ptx::e4m3x2_to_f16x2(b[1] >> 16)};
   ptx::mma_m16n8k16_f16(d, a_low, b_low);
@@ -40,7 +40,7 @@ struct OfE4m3 : OfBf16 {
       low[i] = ptx::e4m3x2_to_f16x2(a[i]);
       high[i] = ptx::e4m3x2_to_f16x2(a[i] >> 16);
     }
-    multiply_widened(d, low, high, b);
+    multiply_converted(d, low, high, b);
   }
 };
 
@@ -53,17 +53,14 @@ struct OfE5m2 : OfE4m3 {
       low[i] = ptx::e5m2x2_to_f16x2(a[i]);
       high[i] = ptx::e5m2x2_to_f16x2(a[i] >> 16);
     }
-    multiply_widened(d, low, high, b);
+    multiply_converted(d, low, high, b);
   }
 };
 
 template <class Type>
 std::string from_sm_89(const Gemm& p) {
-  int device = 0, major = 0, minor = 0;
-  if (cudaGetDevice(&device) == cudaSuccess) {
-    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device);
-  }
+  const int major = attribute(cudaDevAttrComputeCapabilityMajor),
+            minor = attribute(cudaDevAttrComputeCapabilityMinor);
   if (major * 10 + minor >= 89) return whole_vectors<Type>(p);
   return "fp8 needs compute capability 8.9; this GPU has " + std::to_string(major) + "." +
          std::to_string(minor);
@@ -71,16 +68,21 @@ std::string from_sm_89(const Gemm& p) {
 
 // C is short, and stored later all the same: where it is not, ptxas puts 48 instructions into the loop that
 // do nothing (UIADD3 of URZ), beside those that convert.
-constexpr Tricks later{.stores_later = true};
+constexpr Epilogue later{.stores_later = true};
 
 }  // namespace
 
-Variant<Gemm> gemm_fp8() {
-  return typed<OfE4m3, later>(Precision::fp8, "fp8", "e4m3, K-major B", from_sm_89<OfE4m3>);
-}
-Variant<Gemm> gemm_fp8_e5m2() {
-  return typed<OfE5m2, later>(Precision::fp8_e5m2, "fp8_e5m2", "A in e5m2: more range, less fraction",
-                              from_sm_89<OfE5m2>);
+Variants<Gemm> fp8() {
+  return {{.name = "fp8",
+           .what = "e4m3, K-major B",
+           .unsupported = from_sm_89<OfE4m3>,
+           .launch = launch_typed<OfE4m3, later>,
+           .extension = &typed<OfE4m3, Precision::fp8>},
+          {.name = "fp8_e5m2",
+           .what = "A in e5m2: more range, less fraction",
+           .unsupported = from_sm_89<OfE5m2>,
+           .launch = launch_typed<OfE5m2, later>,
+           .extension = &typed<OfE5m2, Precision::fp8_e5m2>}};
 }
 
 }  // namespace ladder::rung_06

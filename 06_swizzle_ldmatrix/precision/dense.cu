@@ -1,0 +1,56 @@
+// The kernel in the types of Ampere's tensor cores, and in bf16 with its stores deferred.
+#include "06_swizzle_ldmatrix/precision/typed.cuh"
+
+namespace ladder::rung_06 {
+namespace {
+
+// C is fp32 or s32, twice as long as others: it is worth storing later.
+constexpr Epilogue later{.stores_later = true};
+
+cudaError_t launch_stores_later(const Gemm& p, cudaStream_t stream) {
+  return launch<OfBf16, later>({p.m, p.n, p.k, p.a, p.b, p.c, nullptr}, stream);
+}
+
+// The largest k with which no accumulator passes 2^31.
+constexpr int most_k_of_s8 = 0x7FFFFFFF / (127 * 127);
+
+std::string sums_in_s32(const Gemm& p) {
+  if (p.k <= most_k_of_s8) return whole_vectors<OfS8>(p);
+  return "k must be at most " + std::to_string(most_k_of_s8) + ": longer sums may pass 2^31";
+}
+
+}  // namespace
+
+Variants<Gemm> precisions() {
+  return {{.name = "stores_later",
+           .what = "a tile of C is stored while the next is multiplied",
+           .unsupported = whole_vectors<OfBf16>,
+           .launch = launch_stores_later},
+          {.name = "f16",
+           .what = "f16: three bits more than bf16, and numbers up to 65504",
+           .unsupported = whole_vectors<OfF16>,
+           .launch = launch_typed<OfF16>,
+           .extension = &typed<OfF16, Precision::f16>},
+          {.name = "f16_f16",
+           .what = "f16 accumulated in f16: half the accumulator registers",
+           .unsupported = whole_vectors<OfF16InF16>,
+           .launch = launch_typed<OfF16InF16>,
+           .extension = &typed<OfF16InF16, Precision::f16_f16>},
+          {.name = "tf32",
+           .what = "fp32 in memory, of which 10 bits of fraction are multiplied",
+           .unsupported = whole_vectors<OfTf32>,
+           .launch = launch_typed<OfTf32, later>,
+           .extension = &typed<OfTf32, Precision::tf32>},
+          {.name = "s8_stores_at_once",
+           .what = "s8, whose tiles of C are stored before the next is begun",
+           .unsupported = sums_in_s32,
+           .launch = launch_typed<OfS8>,
+           .extension = &typed<OfS8, Precision::s8>},
+          {.name = "s8",
+           .what = "whole numbers of 8 bits, exact sums of 32",
+           .unsupported = sums_in_s32,
+           .launch = launch_typed<OfS8, later>,
+           .extension = &typed<OfS8, Precision::s8>}};
+}
+
+}  // namespace ladder::rung_06

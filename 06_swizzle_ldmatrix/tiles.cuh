@@ -1,0 +1,149 @@
+// Between global memory and an SM: which tile of C a CTA computes, how the k-tiles of A and B for it arrive
+// in shared memory, and how it is stored.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "common/ptx/cp_async.cuh"
+#include "common/rung.h"
+
+namespace ladder::rung_06 {
+
+// Division of 0 <= n < 2^31 by a number that the host knows, 1 <= by < 2^31: a multiplication by 2^shift /
+// by, rounded up, which adds less than 1 / by to the quotient. (Granlund, Montgomery, "Division by Invariant
+// Integers using Multiplication", 1994)
+struct Divisor {
+  int shift = 31;
+  unsigned factor;
+
+  explicit Divisor(int by) {
+    while (1ll << (shift - 31) < by) ++shift;
+    factor = unsigned(((1ull << shift) + by - 1) / by);
+  }
+  __host__ __device__ int divide(int n) const { return int(std::uint64_t(unsigned(n)) * factor >> shift); }
+};
+
+// Down `group` rows of tiles, then on to the next column. CTAs that run at the same time so share both rows
+// of A and columns of B in L2.
+template <int group>
+struct Order {
+  int tiles_m, tiles, tiles_per_group;    // of a whole group
+  Divisor per_group, per_column_of_last;  // the last group's columns are shorter, if it is not whole
+
+  Order(int rows, int columns)
+      : tiles_m(rows),
+        tiles(rows * columns),
+        tiles_per_group(group * columns),
+        per_group(tiles_per_group),
+        per_column_of_last(std::max(rows % group, 1)) {}
+
+  // Row and column of the tile, 0 <= index < tiles.
+  __host__ __device__ int2 tile(int index) const {
+    const int groups = per_group.divide(index), first_row = groups * group;
+    const int in_group = index - groups * tiles_per_group, rows_left = tiles_m - first_row;
+    const int rows = rows_left < group ? rows_left : group;
+    const int column = rows == group ? in_group / group : per_column_of_last.divide(in_group);
+    return make_int2(first_row + in_group - column * rows, column);
+  }
+};
+
+// Global -> shared. A thread copies the same chunk of every 32nd row of a tile, from pointers that move on by
+// a k-tile at a time. It copies zeros past the edges of A and B, past the end of k and when the CTA has no
+// next tile of C, so the mainloop has no special cases.
+template <class C>
+struct Copies {
+  const Gemm& p;
+  const ptx::SharedAddress shared;
+  const int row = threadIdx.x / C::span, chunk = threadIdx.x % C::span;
+  const ptx::SharedAddress to_a = shared + C::chunk_offset(C::row_a, row, chunk);
+  const ptx::SharedAddress to_b = shared + C::tile_a + C::chunk_offset(C::row_b, row, chunk);
+  ptx::SharedAddress stage = 0;  // that the next copies fill
+  const __nv_bfloat16 *from_a, *from_b;
+  int rows_left, cols_left, k_left;  // of A, of B and of k, from where the next copies read
+
+  // The next k-tile is the first of this tile of C.
+  __device__ void begin_tile(const Order<C::tricks.group>& order, int index) {
+    k_left = 0;
+    if (index >= order.tiles) return;
+    const int2 tile = order.tile(index);
+    const int first_row = tile.x * C::block_m + row, first_col = tile.y * C::block_n + chunk * C::vector;
+    from_a = p.a + std::size_t(first_row) * p.k + chunk * C::vector;
+    from_b = p.b + std::size_t(row) * p.n + first_col;
+    rows_left = p.m - first_row, cols_left = p.n - first_col, k_left = p.k;
+  }
+
+  // The copies of a k-tile, a third in each of the first three steps of the one that is multiplied meanwhile.
+  // They are a group, also where they copy nothing but zeros: wait_for_k_tile() counts groups.
+  __device__ void issue(int step) const {
+    constexpr int share = ceil_div(C::copies, C::steps - 1);
+#pragma unroll
+    for (int c = step * share; c < min(step * share + share, C::copies); ++c) {
+      const int b = c - C::passes_a;
+      if (b < 0)
+        copy_a(c * C::pass_rows);
+      else
+        copy_b(b / C::across_b * C::pass_rows, b % C::across_b * C::span);
+    }
+    if (step == C::steps - 2) ptx::cp_async_commit_group();
+  }
+  // 32 rows of A, `down` the tile; and of B, there 128 bytes each, `right` chunks to the right.
+  __device__ void copy_a(int down) const {
+    const bool inside = down < rows_left && chunk * C::vector < k_left;
+    ptx::cp_async_16(to_a + stage + down * C::row_a, from_a + std::size_t(down) * p.k, inside ? 16 : 0);
+  }
+  __device__ void copy_b(int down, int right) const {
+    const bool inside = row + down < k_left && right * C::vector < cols_left;
+    ptx::cp_async_16(to_b + stage + down * C::row_b + right * C::chunk_bytes,
+                     from_b + std::size_t(down) * p.n + right * C::vector, inside ? 16 : 0);
+  }
+
+  __device__ void next_k_tile() {
+    stage = C::stage_after(stage);
+    k_left -= C::block_k;
+    from_a += C::block_k;
+    from_b += std::size_t(C::block_k) * p.n;
+  }
+};
+
+// Lanes 4g + t hold row g of a fragment of C between them, a pair of neighbours each: they would store 4
+// bytes at a time. So they exchange, four fragments at a time: lane t ends with the 16 bytes of fragment t.
+__device__ inline uint4 gather(unsigned (&pairs)[4], int t) {
+  auto swap = [&](int distance, unsigned& low, unsigned& high) {
+    const bool upper = t & distance;
+    const unsigned received = __shfl_xor_sync(0xffffffff, upper ? low : high, distance);
+    (upper ? low : high) = received;
+  };
+  swap(1, pairs[0], pairs[1]);
+  swap(1, pairs[2], pairs[3]);
+  swap(2, pairs[0], pairs[2]);
+  swap(2, pairs[1], pairs[3]);
+  return make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+}
+
+// Registers -> global: a warp's tile of C, fragments of 16 x 8, from `row` and `col` on. Neither shared
+// memory nor a barrier takes part: the ring buffer holds the first k-tiles of the next tile already, and a
+// warp that has stored its tile goes on to that one.
+template <int mmas_m, int mmas_n>
+__device__ void store_tile(const float (&accumulator)[mmas_m][mmas_n][4], const Gemm& p, int row, int col) {
+  const int lane = threadIdx.x % 32;
+  row += lane / 4, col += lane % 4 * 8;
+  __nv_bfloat16* const c = p.c + std::size_t(row) * p.n + col;
+#pragma unroll
+  for (int down = 0; down < mmas_m * 16; down += 8)
+#pragma unroll
+    for (int j = 0; j < mmas_n; j += 4) {
+      unsigned pairs[4];
+#pragma unroll
+      for (int f = 0; f < 4; ++f) {
+        const float* const of_row = &accumulator[down / 16][j + f][down % 16 / 8 * 2];
+        const __nv_bfloat162 pair = __floats2bfloat162_rn(of_row[0], of_row[1]);
+        pairs[f] = reinterpret_cast<const unsigned&>(pair);
+      }
+      const uint4 bits = gather(pairs, lane % 4);
+      if (row + down < p.m && col + j * 8 < p.n)
+        *reinterpret_cast<uint4*>(c + std::size_t(down) * p.n + j * 8) = bits;
+    }
+}
+
+}  // namespace ladder::rung_06
