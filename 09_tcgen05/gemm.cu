@@ -1,8 +1,7 @@
 // Blackwell's tensor cores. One thread issues the MMAs: it hands the tensor core two tiles in shared memory,
 // and the accumulator is in tensor memory, not in registers. There is room for the accumulators of two tiles,
-// so while one goes through the epilogue, the next tile is multiplied. The two CTAs of a pair multiply
-// together, each with half of B. And a cluster that has finished its tile takes over one whose cluster has
-// not started (tiles.cuh).
+// so while one goes through the epilogue, the next tile is multiplied. A pair of CTAs multiplies together,
+// each with half of B. And a cluster that has finished takes over the tile of one that has not started.
 //
 // Who waits for whom, all through mbarriers in shared memory:
 //   load      empty of a stage: the MMAs that read it are complete (tcgen05.commit, in both CTAs)
@@ -35,8 +34,7 @@ struct Config {
   static constexpr int block_k = row / 2, mma_k = 16;  // elements
   using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;
 
-  // Bytes of a stage. A is one box; B, whose rows run along n, is boxes of 64 columns, each with all of
-  // block_k.
+  // Bytes of a stage. A is one box; B, whose rows run along n, is boxes of block_k rows and 64 columns.
   static constexpr int box_n = row / 2, boxes_b = block_n / box_n, box_b = block_k * row;
   static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
 
@@ -79,8 +77,7 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Ti
       // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
       ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
       // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
-      // empty only after the last phase was complete, so they count for this one, which waits for the
-      // arrival.
+      // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
       if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes * C::ctas);
       const int k = t * C::block_k;
       ptx::tma_load_of_pair(to_a, p.a, k, m, leader_full);
@@ -103,7 +100,8 @@ __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAd
   for (; tiles.valid(); tiles.advance(), accumulator.advance()) {
     // Parity 1 first: the accumulators start out empty.
     ptx::mbarrier_wait(accumulator.of(shared.accumulator_empty), accumulator.parity ^ 1);
-    ptx::tcgen05_fence_after();
+    ptx::tcgen05_fence_after();  // orders the MMAs after the wait
+    const TensorAddress to = memory + accumulator.index * C::tile_n;
     for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
       ptx::mbarrier_wait(stage.of(shared.full), stage.parity);
       ptx::tcgen05_fence_after();
@@ -113,9 +111,8 @@ __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAd
       // From an MMA to the next one it is 32 bytes of each row of A, which run along k, and mma_k rows of B.
 #pragma unroll
       for (int step = 0; step < C::block_k / C::mma_k; ++step)
-        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(memory + accumulator.index * C::tile_n, a + step * 32,
-                                                     b + step * C::mma_k * row, C::Mma::bits,
-                                                     t > 0 || step > 0);
+        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(to, a + step * 32, b + step * C::mma_k * row,
+                                                     C::Mma::bits, t > 0 || step > 0);
       ptx::tcgen05_commit<C::ctas>(stage.of(shared.empty), both_ctas);
     }
     ptx::tcgen05_commit<C::ctas>(accumulator.of(shared.accumulator_full), both_ctas);
@@ -149,12 +146,12 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
   auto(&buffers)[2][C::box_c] = shared.c[warp];
   Stage<C::accumulators> accumulator;
   int buffer = 0;
-  auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };
+  auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
   while (broadcast(tiles.valid())) {
     const int tile_row = broadcast(tiles.row()) + rank * C::block_m + warp * warp_size;
     const int tile_col = broadcast(tiles.col());
     ptx::mbarrier_wait(accumulator.of(shared.accumulator_full), accumulator.parity);
-    ptx::tcgen05_fence_after();
+    ptx::tcgen05_fence_after();  // orders the loads after the wait
     const TensorAddress from = memory + (warp * warp_size << 16) + accumulator.index * C::tile_n;
     for (int col = 0; col < C::tile_n; col += row / 2) {
       float values[2][32];
@@ -162,16 +159,16 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
       ptx::tcgen05_load(values[1], from + col + 32);
       ptx::tcgen05_wait_load(values);
       if (col + row / 2 == C::tile_n) {
-        ptx::tcgen05_fence_before();
-        __syncwarp();  // the whole warp has read the accumulator
+        ptx::tcgen05_fence_before();  // orders the loads before the arrival
+        __syncwarp();                 // the whole warp has read the accumulator
         if (lane == 0) ptx::mbarrier_arrive(accumulator.of(shared.accumulator_empty), 0);
       }
 
       if (lane == 0) ptx::bulk_wait_group_read<1>();
       __syncwarp();  // the buffer is free
       store_row(buffers[buffer], lane, values);
-      ptx::fence_proxy_async();
-      __syncwarp();  // the box is complete
+      ptx::fence_proxy_async();  // threads have written, TMA will read
+      __syncwarp();              // the box is complete
       if (lane == 0) {
         ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(buffers[buffer]));
         ptx::bulk_commit_group();

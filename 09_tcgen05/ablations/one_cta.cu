@@ -157,8 +157,8 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, TensorAd
     if (lane == 0) ptx::bulk_wait_group_read<1>();
     __syncwarp();  // the buffer is free
     store_row(buffers[buffer], lane, values);
-    ptx::fence_proxy_async();
-    __syncwarp();  // the box is complete
+    ptx::fence_proxy_async();  // threads have written, TMA will read
+    __syncwarp();              // the box is complete
     if (lane == 0) {
       ptx::tma_store(p.c, n + col, m + warp * warp_size, ptx::shared_address(buffers[buffer]));
       ptx::bulk_commit_group();

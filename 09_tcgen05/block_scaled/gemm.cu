@@ -98,8 +98,7 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Ti
       // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
       ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
       // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
-      // empty only after the last phase was complete, so they count for this one, which waits for the
-      // arrival.
+      // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
       if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::loaded_bytes * C::ctas);
       const int byte = t * row;  // of the rows of A and B
       ptx::tma_load_of_pair(to_a, p.a, byte, m, leader_full);
@@ -167,7 +166,7 @@ __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAd
   for (; tiles.valid(); tiles.advance(), accumulator.advance(), released.advance()) {
     // Parity 1 first: the accumulators start out empty.
     ptx::mbarrier_wait(released.of(shared.accumulator_empty), released.parity ^ 1);
-    ptx::tcgen05_fence_after();
+    ptx::tcgen05_fence_after();  // orders the MMAs after the wait
     for (int t = 0; t < p.tiles_k; ++t, stage.advance(), scales.advance()) {
       // Nothing orders a copy after an MMA that reads what it overwrites: wait for the MMA. Where there is a
       // set for each stage, `full` implies it.
@@ -216,12 +215,12 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
   Stage<C::accumulators> accumulator;
   Stage<C::releases> released;
   int buffer = 0;
-  auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };
+  auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
   while (broadcast(tiles.valid())) {
     const int tile_row = broadcast(tiles.row()) + rank * C::block_m + warp * warp_size;
     const int tile_col = broadcast(tiles.col());
     ptx::mbarrier_wait(accumulator.of(shared.accumulator_full), accumulator.parity);
-    ptx::tcgen05_fence_after();
+    ptx::tcgen05_fence_after();  // orders the loads after the wait
     const TensorAddress from = memory + (warp * warp_size << 16) + accumulator.index * C::accumulator_step;
     // The half that the next tile overwrites comes first: of the lower accumulator the upper half.
     const int first_box = C::scaled && accumulator.index == 0 ? C::boxes_c / 2 : 0;
@@ -232,16 +231,16 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
       ptx::tcgen05_load(values[1], from + col + 32);
       ptx::tcgen05_wait_load(values);
       if (i + 1 == C::boxes_before_release) {
-        ptx::tcgen05_fence_before();
-        __syncwarp();  // the whole warp has read
+        ptx::tcgen05_fence_before();  // orders the loads before the arrival
+        __syncwarp();                 // the whole warp has read
         if (lane == 0) ptx::mbarrier_arrive(released.of(shared.accumulator_empty), 0);
       }
 
       if (lane == 0) ptx::bulk_wait_group_read<1>();
       __syncwarp();  // the buffer is free
       store_row(buffers[buffer], lane, values);
-      ptx::fence_proxy_async();
-      __syncwarp();  // the box is complete
+      ptx::fence_proxy_async();  // threads have written, TMA will read
+      __syncwarp();              // the box is complete
       if (lane == 0) {
         ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(buffers[buffer]));
         ptx::bulk_commit_group();

@@ -90,8 +90,7 @@ struct Config {
   static constexpr int block_k = row / 2, mma_k = 16;  // elements
   using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;
 
-  // Bytes of a stage. A is one box; B, whose rows run along n, is boxes of 64 columns, each with all of
-  // block_k.
+  // Bytes of a stage. A is one box; B, whose rows run along n, is boxes of block_k rows and 64 columns.
   static constexpr int box_n = row / 2, boxes_b = block_n / box_n, box_b = block_k * row;
   static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
 
@@ -140,8 +139,7 @@ __device__ void load(C::Shared& shared, const Operands& p, int rank, Tiles<C> ti
       // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
       ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
       // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
-      // empty only after the last phase was complete, so they count for this one, which waits for the
-      // arrival.
+      // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
       if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes * C::ctas);
       const int k = t * C::block_k;
       ptx::tma_load_of_pair(to_a, p.a, k, m, leader_full);
@@ -162,7 +160,8 @@ __device__ void multiply(C::Shared& shared, const Operands& p, TensorAddress mem
   for (; tiles.valid(); tiles.advance(), accumulator.advance()) {
     // Parity 1 first: the accumulators start out empty.
     ptx::mbarrier_wait(accumulator.of(shared.accumulator_empty), accumulator.parity ^ 1);
-    ptx::tcgen05_fence_after();
+    ptx::tcgen05_fence_after();  // orders the MMAs after the wait
+    const TensorAddress to = memory + accumulator.index * C::tile_n;
     for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
       ptx::mbarrier_wait(stage.of(shared.full), stage.parity);
       ptx::tcgen05_fence_after();
@@ -172,9 +171,8 @@ __device__ void multiply(C::Shared& shared, const Operands& p, TensorAddress mem
       // From an MMA to the next one it is 32 bytes of each row of A, which run along k, and mma_k rows of B.
 #pragma unroll
       for (int step = 0; step < C::block_k / C::mma_k; ++step)
-        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(memory + accumulator.index * C::tile_n, a + step * 32,
-                                                     b + step * C::mma_k * row, C::Mma::bits,
-                                                     t > 0 || step > 0);
+        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(to, a + step * 32, b + step * C::mma_k * row,
+                                                     C::Mma::bits, t > 0 || step > 0);
       ptx::tcgen05_commit<C::ctas>(stage.of(shared.empty), both_ctas);
     }
     ptx::tcgen05_commit<C::ctas>(accumulator.of(shared.accumulator_full), both_ctas);
@@ -209,13 +207,13 @@ __device__ void epilogue(C::Shared& shared, const Operands& p, int rank, TensorA
   auto(&buffers)[2][C::box_c] = shared.c[warp];
   Stage<C::accumulators> accumulator;
   int buffer = 0;
-  auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };
+  auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
   while (broadcast(tiles.valid())) {
     const int tile_row = broadcast(tiles.row()) + rank * C::block_m + warp * warp_size;
     const int tile_col = broadcast(tiles.col());
     const float scale = row_scale(p, tile_row + lane);
     ptx::mbarrier_wait(accumulator.of(shared.accumulator_full), accumulator.parity);
-    ptx::tcgen05_fence_after();
+    ptx::tcgen05_fence_after();  // orders the loads after the wait
     const TensorAddress from = memory + (warp * warp_size << 16) + accumulator.index * C::tile_n;
     for (int col = 0; col < C::tile_n; col += row / 2) {
       float values[2][32];
@@ -223,16 +221,16 @@ __device__ void epilogue(C::Shared& shared, const Operands& p, int rank, TensorA
       ptx::tcgen05_load(values[1], from + col + 32);
       ptx::tcgen05_wait_load(values);
       if (col + row / 2 == C::tile_n) {
-        ptx::tcgen05_fence_before();
-        __syncwarp();  // the whole warp has read the accumulator
+        ptx::tcgen05_fence_before();  // orders the loads before the arrival
+        __syncwarp();                 // the whole warp has read the accumulator
         if (lane == 0) ptx::mbarrier_arrive(accumulator.of(shared.accumulator_empty), 0);
       }
 
       if (lane == 0) ptx::bulk_wait_group_read<1>();
       __syncwarp();  // the buffer is free
       store_row(buffers[buffer], lane, values, scale);
-      ptx::fence_proxy_async();
-      __syncwarp();  // the box is complete
+      ptx::fence_proxy_async();  // threads have written, TMA will read
+      __syncwarp();              // the box is complete
       if (lane == 0) {
         ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(buffers[buffer]));
         ptx::bulk_commit_group();
