@@ -1,60 +1,279 @@
-// The designs of kernel.cuh that are launched, in bf16 and in the precisions of quantise.cu.
-#include "09_tcgen05/kernel.cuh"
-#include "09_tcgen05/variants.h"
+// Blackwell's tensor cores. One thread issues the MMAs: it hands the tensor core two tiles in shared memory,
+// and the accumulator is in tensor memory, not in registers. There is room for the accumulators of two tiles,
+// so while one goes through the epilogue, the next tile is multiplied. A pair of CTAs multiplies together,
+// each with half of B. And a cluster that has finished takes over the tile of one that has not started.
+//
+// Who waits for whom, all through mbarriers in shared memory:
+//   load      empty of a stage: the MMAs that read it are complete (tcgen05.commit, in both CTAs)
+//   multiply  full of a stage, in the leader alone: the bytes of both CTAs have arrived (TMA)
+//             accumulator_empty, in the leader alone: the epilogue warps of both CTAs have read it
+//   epilogue  accumulator_full: the MMAs of a tile are complete (tcgen05.commit, in both CTAs)
+//   schedule, and all of them for the next tile: tiles.cuh
+#include "09_tcgen05/tiles.cuh"
+#include "common/ptx/elect.cuh"
+#include "common/ptx/tcgen05.cuh"
 
 namespace ladder::rung_09 {
 namespace {
 
-constexpr Design one_stage{.ctas = 1, .stages = 1, .specialized = false, .schedule = Schedule::one_tile};
-constexpr Design pipelined{.ctas = 1, .stages = 4, .specialized = false, .schedule = Schedule::one_tile};
-constexpr Design warp_specialized{.ctas = 1, .stages = 4, .schedule = Schedule::one_tile};
-constexpr Design two_ctas{.schedule = Schedule::one_tile};
-constexpr Design persistent{.schedule = Schedule::persistent};
+using ptx::SharedAddress;
+using ptx::SharedMatrix;
+using ptx::Swizzle;
+using ptx::TensorAddress;
 
-}  // namespace
+constexpr int warp_size = 32;
+constexpr int row = 128;                 // bytes of a TMA box's row, and of the swizzle
+constexpr unsigned short both_ctas = 3;  // of the pair, as a mask
+
+template <Schedule schedule_>
+struct Config {
+  static constexpr Schedule schedule = schedule_;
+  static constexpr int ctas = 2, stages = 6, group = 8;
+  // The pair's tile of C. A CTA has half of its rows, and loads these of A and half of the columns of B.
+  static constexpr int tile_m = 256, tile_n = 256, block_m = tile_m / ctas, block_n = tile_n / ctas;
+  static constexpr int block_k = row / 2, mma_k = 16;  // elements
+  using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;
+
+  // Bytes of a stage. A is one box; B, whose rows run along n, is boxes of block_k rows and 64 columns.
+  static constexpr int box_n = row / 2, boxes_b = block_n / box_n, box_b = block_k * row;
+  static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
+
+  // Tensor memory has 512 columns: the accumulators of two tiles fill it.
+  static constexpr int accumulators = schedule == Schedule::one_tile ? 1 : 2;
+  static constexpr int columns = accumulators * tile_n;
+
+  static constexpr int epilogue_first = 4, epilogue_warps = 4;
+  static constexpr int threads = (epilogue_first + epilogue_warps) * warp_size;
+  static constexpr int box_c = warp_size * row;  // bytes that a warp stores at once: 32 rows of 64 columns
+
+  struct Shared {
+    alignas(1024) unsigned char ring[stages][stage_bytes];  // 1024: where the swizzle's pattern repeats
+    alignas(1024) unsigned char c[epilogue_warps][2][box_c];
+    ptx::Mbarrier full[stages], empty[stages];
+    ptx::Mbarrier accumulator_full[accumulators], accumulator_empty[accumulators];
+    Responses responses;
+    TensorAddress tensor_memory;
+  };
+  static constexpr int shared_bytes = sizeof(Shared) + 1024;  // to align it
+  static_assert(shared_bytes <= 227 * 1024, "the most that a CTA can have");
+};
+
+struct Operands {
+  CUtensorMap a{}, b{}, c{};
+  int m, n, tiles_k;
+};
+
+// Global -> shared, by one thread of each CTA. It runs ahead of the MMAs, also from tile to tile, as far as
+// there are stages. `rank`: of the CTA in its pair; 0 is the leader, which issues the MMAs of both.
+template <class C>
+__device__ void load(typename C::Shared& shared, const Operands& p, int rank, Tiles<C> tiles) {
+  Stage<C::stages> stage;
+  for (; tiles.valid(); tiles.advance()) {
+    const int m = tiles.row() + rank * C::block_m, n = tiles.col() + rank * C::block_n;
+    for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
+      const SharedAddress full = stage.of(shared.full);
+      const SharedAddress leader_full = ptx::cluster_address(full, 0);
+      const SharedAddress to_a = stage.of(shared.ring), to_b = to_a + C::tile_a;
+      // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
+      ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
+      // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
+      // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
+      if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes * C::ctas);
+      const int k = t * C::block_k;
+      ptx::tma_load_of_pair(to_a, p.a, k, m, leader_full);
+#pragma unroll
+      for (int box = 0; box < C::boxes_b; ++box)
+        ptx::tma_load_of_pair(to_b + box * C::box_b, p.b, n + box * C::box_n, k, leader_full);
+    }
+  }
+  // The CTA may not exit before the last commits have arrived at its barriers: until all stages are empty.
+  for (int s = 0; s < C::stages; ++s, stage.advance())
+    ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
+}
+
+// Shared -> accumulators in tensor memory, by one thread of the leader for both CTAs.
+template <class C>
+__device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAddress memory,
+                         Tiles<C> tiles) {
+  Stage<C::stages> stage;
+  Stage<C::accumulators> accumulator;
+  for (; tiles.valid(); tiles.advance(), accumulator.advance()) {
+    // Parity 1 first: the accumulators start out empty.
+    ptx::mbarrier_wait(accumulator.of(shared.accumulator_empty), accumulator.parity ^ 1);
+    ptx::tcgen05_fence_after();  // orders the MMAs after the wait
+    const TensorAddress to = memory + accumulator.index * C::tile_n;
+    for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
+      ptx::mbarrier_wait(stage.of(shared.full), stage.parity);
+      ptx::tcgen05_fence_after();
+      const SharedAddress from_a = stage.of(shared.ring), from_b = from_a + C::tile_a;
+      const SharedMatrix a(from_a, 0, 8 * row, Swizzle::bytes128);
+      const SharedMatrix b(from_b, C::box_b, 8 * row, Swizzle::bytes128);
+      // From an MMA to the next one it is 32 bytes of each row of A, which run along k, and mma_k rows of B.
+#pragma unroll
+      for (int step = 0; step < C::block_k / C::mma_k; ++step)
+        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(to, a + step * 32, b + step * C::mma_k * row,
+                                                     C::Mma::bits, t > 0 || step > 0);
+      ptx::tcgen05_commit<C::ctas>(stage.of(shared.empty), both_ctas);
+    }
+    ptx::tcgen05_commit<C::ctas>(accumulator.of(shared.accumulator_full), both_ctas);
+  }
+}
+
+// A row of 64 columns in bf16 to its place in a box of C: 16-byte chunks, swizzled as TMA expects them.
+__device__ void store_row(unsigned char* box, int at, const float (&values)[2][32]) {
+#pragma unroll
+  for (int chunk = 0; chunk < 8; ++chunk) {
+    uint4 bits;
+    unsigned* const words = &bits.x;
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      const int j = chunk * 8 + w * 2;
+      const __nv_bfloat162 pair = __floats2bfloat162_rn(values[j / 32][j % 32], values[j / 32][j % 32 + 1]);
+      words[w] = reinterpret_cast<const unsigned&>(pair);
+    }
+    *reinterpret_cast<uint4*>(box + at * row + (chunk ^ at % 8) * 16) = bits;
+  }
+}
+
+// Accumulators -> registers -> shared -> C, by four warps. A warp reaches 32 lanes of tensor memory, 32 rows
+// of the tile, one for each thread. It stores them 64 columns at a time through two buffers in turn: while
+// TMA reads one, the warp fills the other. The last stores of a tile are still under way when the next tile
+// begins.
+template <class C>
+__device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank, TensorAddress memory,
+                         Tiles<C> tiles) {
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
+  auto(&buffers)[2][C::box_c] = shared.c[warp];
+  Stage<C::accumulators> accumulator;
+  int buffer = 0;
+  auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
+  while (broadcast(tiles.valid())) {
+    const int tile_row = broadcast(tiles.row()) + rank * C::block_m + warp * warp_size;
+    const int tile_col = broadcast(tiles.col());
+    ptx::mbarrier_wait(accumulator.of(shared.accumulator_full), accumulator.parity);
+    ptx::tcgen05_fence_after();  // orders the loads after the wait
+    const TensorAddress from = memory + (warp * warp_size << 16) + accumulator.index * C::tile_n;
+    for (int col = 0; col < C::tile_n; col += row / 2) {
+      float values[2][32];
+      ptx::tcgen05_load(values[0], from + col);
+      ptx::tcgen05_load(values[1], from + col + 32);
+      ptx::tcgen05_wait_load(values);
+      if (col + row / 2 == C::tile_n) {
+        ptx::tcgen05_fence_before();  // orders the loads before the arrival
+        __syncwarp();                 // the whole warp has read the accumulator
+        if (lane == 0) ptx::mbarrier_arrive(accumulator.of(shared.accumulator_empty), 0);
+      }
+
+      if (lane == 0) ptx::bulk_wait_group_read<1>();
+      __syncwarp();  // the buffer is free
+      store_row(buffers[buffer], lane, values);
+      ptx::fence_proxy_async();  // threads have written, TMA will read
+      __syncwarp();              // the box is complete
+      if (lane == 0) {
+        ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(buffers[buffer]));
+        ptx::bulk_commit_group();
+      }
+      buffer ^= 1;
+    }
+    if (lane == 0) tiles.advance();
+    accumulator.advance();
+  }
+  if (lane == 0) ptx::bulk_wait_group_read<0>();  // shared memory lives until then
+}
+
+template <class C>
+__global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_constant__ Operands p) {
+  extern __shared__ unsigned char unaligned[];
+  auto& shared = *reinterpret_cast<typename C::Shared*>(
+      unaligned + (1024 - ptx::shared_address(unaligned) % 1024) % 1024);
+  // The shuffle tells the compiler that all threads of the warp have the same value.
+  const int warp = __shfl_sync(~0u, int(threadIdx.x) / warp_size, 0), rank = ptx::cluster_rank();
+
+  if (warp == C::epilogue_first && ptx::elect_one()) {
+    ptx::prefetch_tensor_map(p.a);
+    ptx::prefetch_tensor_map(p.b);
+    ptx::prefetch_tensor_map(p.c);
+    init_barriers(shared.full, 1);   // one arrival, and the bytes
+    init_barriers(shared.empty, 1);  // one commit
+    init_barriers(shared.accumulator_full, 1);
+    init_barriers(shared.accumulator_empty, C::epilogue_warps * C::ctas);
+    init_barriers(shared.responses.full, 1);
+    // The warps that load and store in each CTA, and the one that multiplies.
+    init_barriers(shared.responses.empty, (1 + C::epilogue_warps) * C::ctas + 1);
+    ptx::fence_mbarrier_init();
+  }
+  // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
+  // its destructor, behind which no CTA accesses its peer.
+  const ptx::TensorMemory<C::ctas, C::columns> memory(shared.tensor_memory);
+  const Tiles<C> tiles(ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses);
+
+  if (warp == 0) {
+    if (ptx::elect_one()) load<C>(shared, p, rank, tiles);
+  } else if (warp == 1) {
+    if (rank == 0 && ptx::elect_one()) multiply<C>(shared, p, memory.address(), tiles);
+  } else if (warp == 2 && C::schedule == Schedule::launch_control) {
+    if (rank == 0 && ptx::elect_one()) schedule<C>(shared.responses);
+  } else if (warp >= C::epilogue_first) {
+    epilogue<C>(shared, p, rank, memory.address(), tiles);
+  }
+}
+
+template <Schedule schedule>
+cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+  using C = Config<schedule>;
+  auto* const kernel = gemm_kernel<C>;
+  Operands operands{.m = p.m, .n = p.n, .tiles_k = ceil_div(p.k, C::block_k)};
+  constexpr Swizzle swizzle = Swizzle::bytes128;
+  cudaError_t error = ptx::make_tensor_map(&operands.a, p.a, p.m, p.k, C::block_m, C::block_k, swizzle);
+  if (error == cudaSuccess)
+    error = ptx::make_tensor_map(&operands.b, p.b, p.k, p.n, C::block_k, C::box_n, swizzle);
+  if (error == cudaSuccess)
+    error = ptx::make_tensor_map(&operands.c, p.c, p.m, p.n, warp_size, row / 2, swizzle);
+  if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+  if (error != cudaSuccess) return error;
+
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {C::ctas, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.blockDim = C::threads;
+  config.dynamicSmemBytes = C::shared_bytes;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int clusters = ceil_div(p.m, C::tile_m) * ceil_div(p.n, C::tile_n);
+  if constexpr (schedule == Schedule::persistent) {
+    config.gridDim = C::ctas;
+    int at_once = 0;
+    error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
+    if (error != cudaSuccess) return error;
+    if (at_once < clusters) clusters = at_once;
+  }
+  config.gridDim = clusters * C::ctas;
+  return cudaLaunchKernelEx(&config, kernel, operands);
+}
 
 std::string rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
 }
-template <Precision precision>
-std::string whole_blocks(const Gemm& p) {
-  constexpr int block = QuantisedLayout(precision, 1, 64).block;
-  if (p.n % 8 == 0 && p.k % (block ? block : 8) == 0) return {};
-  return "n must be a multiple of 8" +
-         (block ? ", k of " + std::to_string(block) + ": so many elements share a scale"
-                : " and k too: a tensor map's rows are multiples of 16 bytes");
-}
-template std::string whole_blocks<Precision::fp8>(const Gemm&);
-template std::string whole_blocks<Precision::mxfp8>(const Gemm&);
-template std::string whole_blocks<Precision::nvfp4>(const Gemm&);
 
-cudaError_t gemm_one_stage(const Gemm& p, cudaStream_t stream) {
-  return launch<one_stage>(p, stream);
-}
-cudaError_t gemm_pipelined(const Gemm& p, cudaStream_t stream) {
-  return launch<pipelined>(p, stream);
-}
-cudaError_t gemm_warp_specialized(const Gemm& p, cudaStream_t stream) {
-  return launch<warp_specialized>(p, stream);
-}
-cudaError_t gemm_two_ctas(const Gemm& p, cudaStream_t stream) {
-  return launch<two_ctas>(p, stream);
-}
-cudaError_t gemm_persistent(const Gemm& p, cudaStream_t stream) {
-  return launch<persistent>(p, stream);
-}
-cudaError_t gemm_launch_control(const Gemm& p, cudaStream_t stream) {
-  return launch<Design{}>(p, stream);
-}
-cudaError_t gemm_fp8(const Gemm& p, cudaStream_t stream) {
-  return launch<Design{.precision = Precision::fp8}>(p, stream);
-}
-cudaError_t gemm_mxfp8(const Gemm& p, cudaStream_t stream) {
-  return launch<Design{.precision = Precision::mxfp8, .stages = 5}>(p, stream);
-}
-cudaError_t gemm_nvfp4(const Gemm& p, cudaStream_t stream) {
-  return launch<Design{.precision = Precision::nvfp4, .stages = 5}>(p, stream);
+}  // namespace
+
+Variants<Gemm> gemm() {
+  return {{.name = "two_ctas",
+           .what = "two CTAs multiply together, each with half of B",
+           .unsupported = rows_of_vectors,
+           .launch = launch<Schedule::one_tile>},
+          {.name = "persistent",
+           .what = "a tile is multiplied during the epilogue of the one before",
+           .unsupported = rows_of_vectors,
+           .launch = launch<Schedule::persistent>},
+          {.name = "launch_control",
+           .what = "clusters take over the tiles of those that have not started",
+           .unsupported = rows_of_vectors,
+           .launch = launch<Schedule::launch_control>}};
 }
 
 }  // namespace ladder::rung_09

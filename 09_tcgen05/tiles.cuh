@@ -1,19 +1,31 @@
-// The scheduler: which tile of C a cluster works on next. Every role asks for itself, and they need not talk
-// about it: either all count alike, or all read the same responses of cluster launch control.
+// The scheduler: which tile of C a cluster works on next. The warps that load, multiply and store each walk
+// through the tiles by themselves, and need not exchange anything: either all count alike, or all read the
+// same responses of cluster launch control.
+//
+// Who waits for whom, with launch control, through the mbarriers of Responses:
+//   schedule  empty, in the leader alone: every role of both CTAs has read the response before
+//             full: it reads the response itself, since no request may follow one that failed
+//   advance   full, in its own CTA: the 16 bytes of the response have arrived
 #pragma once
 
-#include "09_tcgen05/variants.h"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/cluster_launch_control.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/tma.cuh"
+#include "common/rung.h"
 
 namespace ladder::rung_09 {
 
-// A place in a ring of n, and how often it went round: the parity of the phase that its barriers are in.
+// A stage of a multistage buffer of n, and the parity of the phase that its barriers are in, which flips
+// whenever the buffer starts over.
 template <int n>
-struct Slot {
+struct Stage {
   int index = 0, parity = 0;
+  // Of the buffers, or of the barriers, the one of this stage.
+  template <class T>
+  __device__ ptx::SharedAddress of(T (&all)[n]) const {
+    return ptx::shared_address(&all[index]);
+  }
   __device__ void advance() {
     if (++index == n) {
       index = 0;
@@ -22,21 +34,34 @@ struct Slot {
   }
 };
 
+// By one thread; fence_mbarrier_init() must follow.
+template <int n>
+__device__ void init_barriers(ptx::Mbarrier (&barriers)[n], int arrivals) {
+  for (ptx::Mbarrier& barrier : barriers) ptx::mbarrier_init(ptx::shared_address(&barrier), arrivals);
+}
+
+// The index-th tile, in tiles: row and column. Tiles that run at the same time share rows and columns of A
+// and B, which come from L2 after the first read: down `group` tiles, then on to the next column.
+__device__ inline int2 tile_of_cluster(int index, int tiles_m, int tiles_n, int group) {
+  const int first = index / (group * tiles_n) * group, height = min(group, tiles_m - first);
+  const int in_group = index - first * tiles_n;
+  return make_int2(first + in_group % height, in_group / height);
+}
+
 enum class Schedule {
-  one_tile,    // a cluster for each tile
-  persistent,  // as many clusters as run at once, each steps over what the others take
-  cancel       // a cluster for each tile, but those that run take over from those that have not started
+  one_tile,       // a cluster for each tile
+  persistent,     // as many clusters as run at once; each steps over what the others take
+  launch_control  // a cluster for each tile, but a running one takes over from one that has not started
 };
 
-// Responses of cluster launch control, fetched ahead. `full`: the response is there; `empty`, of the leader
-// alone: all roles of all CTAs have read the one before.
+// Responses of cluster launch control, requested ahead.
 struct Responses {
   static constexpr int depth = 2;
   alignas(16) unsigned char response[depth][16];
   ptx::Mbarrier full[depth], empty[depth];
 };
 
-// The tiles of a cluster, for one thread. C is the Config of gemm.cu.
+// The tiles of a cluster, for one thread. C is the kernel's Config.
 template <class C>
 class Tiles {
  public:
@@ -52,47 +77,41 @@ class Tiles {
     } else if constexpr (C::schedule == Schedule::persistent) {
       index_ += int(gridDim.x) / C::ctas;
     } else {
-      ptx::mbarrier_wait(ptx::shared_address(&responses_.full[slot_.index]), slot_.parity);
-      const int first_cta = ptx::canceled_cluster(ptx::shared_address(responses_.response[slot_.index]));
+      ptx::mbarrier_wait(stage_.of(responses_.full), stage_.parity);
+      const int first_cta = ptx::canceled_cluster(stage_.of(responses_.response));
       index_ = first_cta < 0 ? -1 : first_cta / C::ctas;
       // The next response is written through the async proxy: not before this read.
       ptx::fence_proxy_async();
-      ptx::mbarrier_arrive(ptx::shared_address(&responses_.empty[slot_.index]), 0);
-      slot_.advance();
+      ptx::mbarrier_arrive(stage_.of(responses_.empty), 0);
+      stage_.advance();
     }
   }
 
-  // Tiles that run at the same time share rows and columns of A and B, which come from L2 once they are
-  // there: down C::group tiles, then on to the next column. In elements of C, of the tile's first one.
-  __device__ int row() const { return (first_of_group() + in_group() % height()) * C::tile_m; }
-  __device__ int col() const { return in_group() / height() * C::tile_n; }
+  // Of the tile's first element in C.
+  __device__ int row() const { return tile_of_cluster(index_, tiles_m_, tiles_n_, C::group).x * C::tile_m; }
+  __device__ int col() const { return tile_of_cluster(index_, tiles_m_, tiles_n_, C::group).y * C::tile_n; }
 
  private:
-  __device__ int first_of_group() const { return index_ / (C::group * tiles_n_) * C::group; }
-  __device__ int height() const { return min(C::group, tiles_m_ - first_of_group()); }
-  __device__ int in_group() const { return index_ - first_of_group() * tiles_n_; }
-
   int tiles_m_, tiles_n_;
   Responses& responses_;
-  int index_;  // -1: there is no more
-  Slot<Responses::depth> slot_;
+  int index_;  // -1: there are no more
+  Stage<Responses::depth> stage_;
 };
 
-// Asks for more tiles, ahead of those who work on them, until there are none. By one thread of the cluster's
-// first CTA.
+// Requests tiles ahead of the roles that work on them, until there are none. By one thread of the leader.
 template <class C>
 __device__ void schedule(Responses& responses) {
-  Slot<Responses::depth> slot;
-  for (int first_cta = 0; first_cta >= 0; slot.advance()) {
-    const ptx::SharedAddress full = ptx::shared_address(&responses.full[slot.index]);
-    const ptx::SharedAddress response = ptx::shared_address(responses.response[slot.index]);
-    // Parity 1 first: the phase before the first is complete, the slots are free.
-    ptx::mbarrier_wait(ptx::shared_address(&responses.empty[slot.index]), slot.parity ^ 1);
+  Stage<Responses::depth> stage;
+  for (int first_cta = 0; first_cta >= 0; stage.advance()) {
+    const ptx::SharedAddress full = stage.of(responses.full);
+    const ptx::SharedAddress response = stage.of(responses.response);
+    // Parity 1 first: the phase before the first counts as complete, so the buffers start out empty.
+    ptx::mbarrier_wait(stage.of(responses.empty), stage.parity ^ 1);
     for (int cta = 0; cta < C::ctas; ++cta)
       ptx::mbarrier_arrive_expect_bytes(full, sizeof responses.response[0], cta);
     ptx::try_cancel<C::ctas>(response, full);
-    ptx::mbarrier_wait(full, slot.parity);
-    // To ask again after a failure is undefined, so this thread reads the response, too.
+    ptx::mbarrier_wait(full, stage.parity);
+    // Another request after one that failed is undefined, so this thread reads the response, too.
     first_cta = ptx::canceled_cluster(response);
     ptx::fence_proxy_async();
   }

@@ -1,7 +1,7 @@
 // Rounds A and B to a precision, into the workspace: both with k along the rows, since 4-bit elements can be
 // multiplied in no other way, and with the scales where the tensor core's copies want them. A chain of layers
-// does without this kernel for A: fused_norm.cu stores its y in the same layout.
-#include "09_tcgen05/quantise.cuh"
+// does without this kernel for A: block_scaled/fused_norm.cu stores its y in the same layout.
+#include "09_tcgen05/block_scaled/quantise.cuh"
 
 namespace ladder::rung_09 {
 namespace {
@@ -78,9 +78,9 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream) {
     if (error != cudaSuccess) return error;
   }
   quantise_rows<precision>
-      <<<grid(w.a, length), threads, 0, stream>>>(p.a_fp32, {w.a, w.a_elements, w.a_scales});
+      <<<grid(w.a, length), threads, 0, stream>>>(p.typed->a, {w.a, w.a_elements, w.a_scales});
   quantise_columns<precision>
-      <<<grid(w.b, length), threads, 0, stream>>>(p.b_fp32, {w.b, w.b_elements, w.b_scales});
+      <<<grid(w.b, length), threads, 0, stream>>>(p.typed->b, {w.b, w.b_elements, w.b_scales});
   return cudaGetLastError();
 }
 template cudaError_t quantise<Precision::fp8>(const Gemm&, cudaStream_t);

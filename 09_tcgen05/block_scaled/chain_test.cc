@@ -1,15 +1,17 @@
 // The norm and the gemm as a chain of layers has them: y, stored in a precision by one kernel, is the A of
-// the next, and nobody repacks it. What the two compute alone, the harness verifies.
+// the next, and is not repacked in between. What the two compute alone, the harness verifies.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "09_tcgen05/variants.h"
+#include "09_tcgen05/block_scaled/workspace.h"
 #include "common/harness/precision.h"
 #include "common/harness/reference.h"
 
@@ -36,10 +38,15 @@ HostMatrix numbers(int rows, int cols, int seed) {
   return matrix;
 }
 
-std::vector<float> wide(const HostMatrix& matrix) {
+std::vector<float> in_fp32(const HostMatrix& matrix) {
   std::vector<float> values;
   for (const __nv_bfloat16 x : matrix) values.push_back(__bfloat162float(x));
   return values;
+}
+
+template <class Problem>
+const Variant<Problem>& named(const Variants<Problem>& variants, std::string_view name) {
+  return *std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.name == name; });
 }
 
 class Chain : public testing::TestWithParam<Precision> {};
@@ -51,36 +58,35 @@ TEST_P(Chain, NormThenGemm) {
 
   const HostMatrix x = numbers(m, k, 1), residual = numbers(m, k, 2), gamma = numbers(1, k, 3),
                    b = numbers(k, n, 4);
+  const Variant<Gemm>& product = named(rung().gemm, precision_name(precision));
   Gemm gemm{m, n, k, nullptr, nullptr, on_device(HostMatrix(m * n))};
-  gemm.a_fp32 = on_device(wide(x));
-  gemm.b_fp32 = on_device(wide(b));
-  const std::size_t bytes = nvfp4 ? rung_09::workspace_bytes<Precision::nvfp4>(gemm)
-                                  : rung_09::workspace_bytes<Precision::mxfp8>(gemm);
-  gemm.workspace = on_device(std::vector<unsigned char>(bytes));
-  succeed(nvfp4 ? rung_09::quantise<Precision::nvfp4>(gemm, nullptr)
-                : rung_09::quantise<Precision::mxfp8>(gemm, nullptr));
+  const std::size_t bytes = product.extension->workspace_bytes(gemm);
+  const TypedOperands typed{on_device(in_fp32(x)), on_device(in_fp32(b)), gemm.c,
+                            on_device(std::vector<unsigned char>(bytes))};
+  gemm.typed = &typed;
+  succeed(product.extension->prepare(gemm, nullptr));
 
   // A was quantised from x, and is overwritten with the norm's y.
   const rung_09::Workspace workspace(precision, gemm);
-  FusedNorm norm{m,
-                 k,
-                 on_device(x),
-                 on_device(residual),
-                 on_device(gamma),
-                 on_device(HostMatrix(m * k)),
-                 nullptr,
-                 1e-5f,
-                 workspace.a_elements,
-                 workspace.a_scales};
-  succeed(nvfp4 ? rung_09::fused_norm_nvfp4(norm, nullptr) : rung_09::fused_norm_mxfp8(norm, nullptr));
-  succeed(nvfp4 ? rung_09::gemm_nvfp4(gemm, nullptr) : rung_09::gemm_mxfp8(gemm, nullptr));
+  const QuantisedRows y_rows{workspace.a_elements, workspace.a_scales};
+  const FusedNorm norm{.rows = m,
+                       .cols = k,
+                       .x = on_device(x),
+                       .residual = on_device(residual),
+                       .gamma = on_device(gamma),
+                       .h = on_device(HostMatrix(m * k)),
+                       .y = nullptr,
+                       .eps = 1e-5f,
+                       .quantised = &y_rows};
+  succeed(named(rung().fused_norm, precision_name(precision)).launch(norm, nullptr));
+  succeed(product.launch(gemm, nullptr));
   succeed(cudaDeviceSynchronize());
 
   // What the tensor cores must have multiplied is in the workspace, and verified with the norm.
   std::vector<unsigned char> elements(workspace.a.element_bytes()), scales(workspace.a.scale_bytes());
   succeed(cudaMemcpy(elements.data(), workspace.a_elements, elements.size(), cudaMemcpyDeviceToHost));
   succeed(cudaMemcpy(scales.data(), workspace.a_scales, scales.size(), cudaMemcpyDeviceToHost));
-  std::vector<float> y(m * k), rounded_b = wide(b);
+  std::vector<float> y(m * k), rounded_b = in_fp32(b);
   HostMatrix c(m * n);
   for (int row = 0; row < m; ++row) {
     for (int col = 0; col < k; ++col) {
@@ -105,8 +111,8 @@ TEST_P(Chain, NormThenGemm) {
                                          [&](std::uint64_t i) { return of_norm.y(i); });
   EXPECT_TRUE(stored.passed()) << stored.wrong << " wrong: " << stored.first_wrong;
 
-  for (const void* p : {static_cast<const void*>(gemm.a_fp32), static_cast<const void*>(gemm.b_fp32),
-                        static_cast<const void*>(gemm.c), static_cast<const void*>(gemm.workspace),
+  for (const void* p : {static_cast<const void*>(typed.a), static_cast<const void*>(typed.b),
+                        static_cast<const void*>(gemm.c), static_cast<const void*>(typed.workspace),
                         static_cast<const void*>(norm.x), static_cast<const void*>(norm.residual),
                         static_cast<const void*>(norm.gamma), static_cast<const void*>(norm.h)})
     cudaFree(const_cast<void*>(p));

@@ -1,8 +1,8 @@
-// Elements that share a scale, rounded to a precision as common/rung.h defines it, with Blackwell's
+// Elements that share a scale, rounded to a precision as common/precision.h defines it, with Blackwell's
 // conversions.
 #pragma once
 
-#include "09_tcgen05/variants.h"
+#include "09_tcgen05/block_scaled/workspace.h"
 #include "common/ptx/narrow.cuh"
 
 namespace ladder::rung_09 {
