@@ -1,18 +1,20 @@
 // Cluster launch control: a running cluster takes over the work of one that has not been launched. The grid
-// has a cluster for every piece of work; as many as fit start by themselves, and each asks for more when it
-// is ready, so that a slow one gets less. PTX ISA, "clusterlaunchcontrol.try_cancel", "….query_cancel".
-// sm_100 and newer; for clusters of several CTAs sm_100a and its family.
+// has a cluster for every work item; the hardware launches as many as fit, and each of those cancels the
+// launch of another when it is ready for more, so that a slow one gets less. PTX ISA,
+// "clusterlaunchcontrol.try_cancel", "….query_cancel". sm_100 and newer; for clusters of several CTAs sm_100a
+// and its family.
 #pragma once
 
 #include "common/ptx/shared_address.cuh"
 
 namespace ladder::ptx {
 
-// Asks for a cluster that has not been launched yet. The response, 16 bytes, aligned, is written to this
-// address in every CTA of the cluster, through the async proxy, and counted by the mbarrier at this address
-// in each, which must have been told of 16 bytes. By one thread of one CTA; not again after a response that
-// said there is none. (clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128,
-// for several CTAs .multicast::cluster::all)
+// Tries to cancel the launch of a cluster that has not started yet. The response, 16 bytes, aligned to 16, is
+// written through the async proxy to address `response` in every CTA of the cluster, and counts at the
+// mbarrier at address `barrier` of each, which must expect 16 bytes. Issued by one thread of one CTA; not
+// again after a response that none was left.
+// (clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128, for several CTAs
+// .multicast::cluster::all)
 template <int ctas>
 __device__ __forceinline__ void try_cancel(SharedAddress response, SharedAddress barrier) {
   if constexpr (ctas == 1) {
@@ -30,9 +32,9 @@ __device__ __forceinline__ void try_cancel(SharedAddress response, SharedAddress
   }
 }
 
-// What a response says: the blockIdx.x that the first CTA of the cluster would have had, which now will never
-// be launched, or -1: there was none left. The response may be overwritten after a fence_proxy_async() and a
-// barrier. (ld.shared.b128; clusterlaunchcontrol.query_cancel.is_canceled, ….get_first_ctaid::x)
+// Decodes a response: the blockIdx.x that the first CTA of the cancelled cluster would have had, or -1 where
+// none was left. The response may be overwritten after a fence_proxy_async() and a barrier. (ld.shared.b128;
+// clusterlaunchcontrol.query_cancel.is_canceled, ….get_first_ctaid::x)
 __device__ __forceinline__ int canceled_cluster(SharedAddress response) {
   int first_cta;
   asm volatile(

@@ -1,19 +1,19 @@
-// Programmatic dependent launch: a grid may start while the one before it in the stream still runs, and only
-// waits before it touches memory. PTX ISA, "griddepcontrol"; CUDA Programming Guide, "Programmatic Dependent
-// Launch". sm_90 and newer. For a grid that was launched without
-// cudaLaunchAttributeProgrammaticStreamSerialization, and for the one after it, nothing changes.
+// Programmatic dependent launch: a grid may start while the one before it in the stream still runs, and waits
+// only before it accesses memory. PTX ISA, "griddepcontrol"; CUDA Programming Guide, "Programmatic Dependent
+// Launch". sm_90 and newer. Without cudaLaunchAttributeProgrammaticStreamSerialization at the launch of the
+// later grid, both instructions have no effect.
 #pragma once
 
 namespace ladder::ptx {
 
-// From this CTA the next grid may start, as soon as every CTA has said so or left. It says nothing about
-// memory. (griddepcontrol.launch_dependents)
+// The next grid may start as soon as every CTA of this one has executed this, or has exited. It orders no
+// memory accesses. (griddepcontrol.launch_dependents)
 __device__ __forceinline__ void let_next_grid_start() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
 
-// Waits until the grid before this one has ended, and what it wrote is there. By every thread that reads or
-// writes global memory. (griddepcontrol.wait)
+// Waits until the grid before this one has completed and what it wrote is visible. Every thread that accesses
+// global memory executes it first. (griddepcontrol.wait)
 __device__ __forceinline__ void wait_for_previous_grid() {
   asm volatile("griddepcontrol.wait;" ::: "memory");
 }

@@ -1,11 +1,12 @@
-// elect: one thread of a warp, the same for all. PTX ISA, "Parallel Synchronization and Communication
-// Instructions: elect.sync". sm_90 and newer.
+// elect: selects one thread of a warp. PTX ISA, "Parallel Synchronization and Communication Instructions:
+// elect.sync". sm_90 and newer.
 #pragma once
 
 namespace ladder::ptx {
 
-// True in one thread of the warp, which all execute together. Unlike `lane == 0` it tells the compiler that
-// what follows happens once per warp: operands of TMA stay in uniform registers. (elect.sync)
+// True in one thread of the warp. All 32 execute it together. Unlike after `lane == 0`, the compiler knows
+// that what follows happens once per warp: operands of TMA instructions stay in uniform registers.
+// (elect.sync)
 __device__ __forceinline__ bool elect_one() {
   int elected;
   asm volatile(

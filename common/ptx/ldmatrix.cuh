@@ -1,13 +1,13 @@
 // ldmatrix: a warp reads 8×8 matrices of 16-bit elements from shared memory, straight into the fragments that
-// mma.sync takes; stmatrix is the way back. PTX ISA, "Warp-level matrix load instruction: ldmatrix" (sm_75
+// mma.sync takes; stmatrix does the reverse. PTX ISA, "Warp-level matrix load instruction: ldmatrix" (sm_75
 // and newer), "Warp-level matrix store instruction: stmatrix" (sm_90 and newer).
 //
 // A matrix is eight rows of 16 bytes, each at an address of its own, a multiple of 16. Lanes 8i to 8i+7 give
-// the row addresses of matrix i. Of each matrix lane l receives one register, two neighbouring elements of
-// row l/4: columns 2·(l%4) and 2·(l%4)+1, the first in the lower half. With .trans it is those of the
-// transposed matrix: rows 2·(l%4) and 2·(l%4)+1 of column l/4.
+// the row addresses of matrix i. Of each matrix lane l receives one register with two neighbouring elements
+// of row l/4: columns 2·(l%4) and 2·(l%4)+1, the first in the lower half. With .trans they are elements of
+// column l/4: rows 2·(l%4) and 2·(l%4)+1.
 //
-// Each matrix is one wavefront if its eight rows meet 32 different banks.
+// A matrix takes one wavefront if its eight rows lie in 32 different banks.
 #pragma once
 
 #include "common/ptx/shared_address.cuh"

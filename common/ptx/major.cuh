@@ -1,5 +1,5 @@
-// Which way a matrix in shared memory lies, as wgmma and tcgen05 ask for it. PTX ISA, "Major-ness supported
-// by Strides".
+// The major-ness of a matrix in shared memory, as the descriptors of wgmma and tcgen05 encode it. PTX ISA,
+// "Major-ness supported by Strides".
 #pragma once
 
 namespace ladder::ptx {

@@ -1,17 +1,18 @@
-// mma.sync: a warp multiplies two small matrices on its SM sub-partition's tensor core. PTX ISA, "Multiply-
-// accumulate operation using mma instruction", "Matrix Fragments for mma.m16n8k16". sm_80 and newer.
+// mma.sync: a warp multiplies two small matrices on the tensor core of its SM sub-partition. PTX ISA,
+// "Multiply-accumulate operation using mma instruction", "Matrix Fragments for mma.m16n8k16". sm_80 and
+// newer.
 #pragma once
 
 namespace ladder::ptx {
 
-// d[16,8] += a[16,16] · b[16,8]: bf16 in, fp32 out. 2048 multiply-adds, by all 32 lanes together.
+// d[16,8] += a[16,16] · b[16,8]: bf16 operands, fp32 accumulators. All 32 lanes together: 2048 multiply-adds.
 //
-// What lane l holds, with g = l / 4 and t = l % 4, two bf16 to a register, the first in the lower half:
+// Lane l holds, with g = l / 4 and t = l % 4, two bf16 to a register, the first in the lower half:
 //   a[0]: row g,   columns 2t, 2t+1      a[2]: row g,   columns 2t+8, 2t+9
 //   a[1]: row g+8, columns 2t, 2t+1      a[3]: row g+8, columns 2t+8, 2t+9
 //   b[0]: column g, rows 2t, 2t+1        b[1]: column g, rows 2t+8, 2t+9
 //   d[0], d[1]: row g, columns 2t, 2t+1  d[2], d[3]: row g+8, columns 2t, 2t+1
-// The order in which the products are added is the hardware's own.
+// The order in which the products are accumulated is up to the hardware.
 // (mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32)
 __device__ __forceinline__ void mma_m16n8k16(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   asm volatile(
@@ -31,8 +32,8 @@ __device__ __forceinline__ void mma_m16n8k16_f16(float (&d)[4], const unsigned (
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// And added up in f16: d[0] is what d[0], d[1] were, the first in the lower half, d[1] what d[2], d[3] were.
-// (mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16)
+// The same with f16 accumulators, two to a register: d[0] holds what d[0] and d[1] hold above, the first in
+// the lower half, d[1] what d[2] and d[3] hold. (mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16)
 __device__ __forceinline__ void mma_m16n8k16_f16(unsigned (&d)[2], const unsigned (&a)[4],
                                                  const unsigned (&b)[2]) {
   asm volatile(
@@ -41,9 +42,9 @@ __device__ __forceinline__ void mma_m16n8k16_f16(unsigned (&d)[2], const unsigne
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// d[16,8] += a[16,8] · b[8,8]: tf32 in, a register each, of which the lower 13 bits do not count. Bytes lie
-// where those of bf16 do: a[0]: row g, column t; a[1]: row g+8; a[2], a[3]: column t+4; b[0]: column g, row
-// t; b[1]: row t+4. (mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32)
+// d[16,8] += a[16,8] · b[8,8]: tf32 operands, one to a register, whose lower 13 bits are ignored. The bytes
+// of a row lie as those of bf16 do: a[0]: row g, column t; a[1]: row g+8; a[2], a[3]: column t+4; b[0]:
+// column g, row t; b[1]: row t+4. (mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32)
 __device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4], const unsigned (&a)[4],
                                                  const unsigned (&b)[2]) {
   asm volatile(
@@ -53,8 +54,8 @@ __device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4], const unsigned (
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// d[16,8] += a[16,32] · b[32,8]: s8 in, four to a register, s32 out. Again the bytes lie where those of bf16
-// do: a[0]: row g, columns 4t to 4t+3; b[0]: column g, rows 4t to 4t+3. Sums past 32 bits wrap around.
+// d[16,8] += a[16,32] · b[32,8]: s8 operands, four to a register, s32 accumulators, which wrap around. Again
+// the bytes lie as those of bf16 do: a[0]: row g, columns 4t to 4t+3; b[0]: column g, rows 4t to 4t+3.
 // (mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32)
 __device__ __forceinline__ void mma_m16n8k32_s8(int (&d)[4], const unsigned (&a)[4], const unsigned (&b)[2]) {
   asm volatile(
@@ -64,15 +65,16 @@ __device__ __forceinline__ void mma_m16n8k32_s8(int (&d)[4], const unsigned (&a)
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
-// d[16,8] += a[16,32] · b[32,8] in bf16, where of every four neighbours of a row of a two are stored, in the
-// place of columns 2t, 2t+1 of a matrix of 16 columns, and the others are 0. b[0] to b[3]: column g, rows 2t,
-// 2t+1, and 8, 16, 24 further down.
+// d[16,8] += a[16,32] · b[32,8] in bf16, with a sparse: of every four neighbours in a row two are stored, and
+// the others are 0. The stored ones lie as a matrix of 16 columns does above. b[0] to b[3]: column g, rows
+// 2t and 2t+1, and those 8, 16, 24 further down.
 //
-// Metadata: of two neighbouring lanes of every four, 4g and 4g+1 (selector 0) or 4g+2 and 4g+3 (1); the first
-// has those of columns 0 to 15, the second of 16 to 31: row g in the lower half, row g+8 in the upper one. Of
-// each four columns, from the lowest bits, two bits where the first of the two stored elements was, and two
-// for the second, which is further right. (mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.
-// bf16.f32; PTX ISA, "mma.sp instruction with sparse matrix A")
+// Metadata: two neighbouring lanes of every four supply it, 4g and 4g+1 (selector 0) or 4g+2 and 4g+3 (1).
+// The first has the metadata of columns 0 to 15, the second of 16 to 31: row g in the lower half, row g+8 in
+// the upper one. For each four columns, from the lowest bits: two bits with the column of the first stored
+// element, and two with that of the second, which is further right.
+// (mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.bf16.bf16.f32; PTX ISA, "mma.sp instruction
+// with sparse matrix A")
 template <int selector>
 __device__ __forceinline__ void mma_sp_m16n8k32(float (&d)[4], const unsigned (&a)[4], const unsigned (&b)[4],
                                                 unsigned metadata) {

@@ -1,13 +1,13 @@
-// fp32 rounded to the types that tensor cores multiply, and to their scales: to nearest even, and what is too
-// large to the largest. PTX ISA, "Data Movement and Conversion Instructions: cvt". e4m3, e5m2:
-// sm_89 and newer; e2m1 and ue8m0: sm_100a and its family.
+// Conversions from fp32 to the types that tensor cores multiply, and to the types of scales: to nearest, ties
+// to even, and saturating. PTX ISA, "Data Movement and Conversion Instructions: cvt". e4m3 and e5m2: sm_89
+// and newer; e2m1 and ue8m0: sm_100a and its family.
 #pragma once
 
 #include <cuda_fp16.h>
 
 namespace ladder::ptx {
 
-// tf32, ties away from zero: fp32 whose lower 13 bits are 0. (cvt.rna.tf32.f32; sm_80 and newer)
+// tf32, as fp32 whose lower 13 bits are 0; ties away from zero. (cvt.rna.tf32.f32; sm_80 and newer)
 __device__ __forceinline__ float round_to_tf32(float value) {
   unsigned bits;
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value));
@@ -60,8 +60,8 @@ __device__ __forceinline__ unsigned e2m1x2(float low, float high) {
   return pair;
 }
 
-// The smallest power of two that is at least `value`, which is not negative, as its exponent + 127; 0
-// (2^-127) for less. (cvt.rp.satfinite.ue8m0x2.f32)
+// The smallest power of two that is at least `value`, which is not negative, as its exponent + 127; for
+// smaller values 0, which is 2^-127. (cvt.rp.satfinite.ue8m0x2.f32)
 __device__ __forceinline__ unsigned char ue8m0_up(float value) {
   unsigned short pair;
   asm("cvt.rp.satfinite.ue8m0x2.f32 %0, 0f00000000, %1;" : "=h"(pair) : "f"(value));

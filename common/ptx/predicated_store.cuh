@@ -4,9 +4,9 @@
 
 namespace ladder::ptx {
 
-// Stores 16 bytes to an address of global memory that is a multiple of 16, if they are `wanted`; else `to`
-// may be any. An `if` would be a branch to the compiler until late: a loop in which it saw one, on what
-// differs between threads, lost its uniform registers, and was slower by more than the store was worth.
+// Stores 16 bytes to global memory, at a multiple of 16, if `wanted`; else `to` may be any address. The
+// compiler treats an `if` as a branch until late: in a loop with such a branch, divergent
+// within a warp, it did not keep addresses in uniform registers, which cost more time than the store.
 // (@p st.global.v4.b32)
 __device__ __forceinline__ void store_16_bytes_if(bool wanted, void* to, const uint4& bits) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %0, 0; @p st.global.v4.b32 [%1], {%2, %3, %4, %5}; }" ::"r"(

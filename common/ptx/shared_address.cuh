@@ -1,4 +1,4 @@
-// Shared memory as the instructions of this folder address it.
+// Addresses in shared memory, as the instructions of this folder take them.
 #pragma once
 
 #include <cuda_runtime_api.h>

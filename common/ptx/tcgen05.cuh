@@ -1,18 +1,19 @@
-// tcgen05: the tensor cores of Blackwell. One thread hands them matrices that lie in shared memory, and the
-// sums stay in tensor memory, 128 lanes x 512 columns of 32 bits that belong to the CTA. PTX ISA,
-// "TensorCore 5th Generation Family Instructions". sm_100a, sm_103a and what their family sm_100f has.
+// tcgen05: the tensor cores of Blackwell. One thread issues MMAs on matrices in shared memory, and the
+// accumulators stay in tensor memory, 128 lanes x 512 columns of 32 bits that belong to the CTA. PTX ISA,
+// "TensorCore 5th Generation Family Instructions". sm_100a, sm_103a and the rest of their family sm_100f.
 //
-// Everything here is asynchronous but allocation, fences, waits and commits. What orders what:
-//   an MMA after a copy or an MMA of the same shape and sums, by the same thread: nothing needed
-//   whoever uses the operands' shared memory or the sums after the MMA: tcgen05_commit() to an mbarrier, a
-//     wait for its phase, and for tensor memory tcgen05_fence_after()
-//   an MMA after another thread's load of the sums: tcgen05_wait_load(), tcgen05_fence_before(), an mbarrier
-//     or another barrier; on the other side tcgen05_fence_after()
+// Everything here is asynchronous except allocation, fences, waits and commits. What orders what:
+//   an MMA after a copy, or after an MMA of the same shape and accumulators, by the same thread: in order
+//     without any instruction
+//   a use of the operands' shared memory or of the accumulators after the MMA: tcgen05_commit() to an
+//     mbarrier, a wait for its phase, and for tensor memory tcgen05_fence_after()
+//   an MMA after another thread's load of the accumulators: there tcgen05_wait_load(), tcgen05_fence_before()
+//     and an arrival at an mbarrier or another barrier; here the wait for it and tcgen05_fence_after()
 //   an MMA after TMA: the wait for the mbarrier that counted the bytes
-// Operands are read through the async proxy.
+// MMAs read their operands through the async proxy.
 //
-// `ctas` is 1, or 2 for a pair: the two CTAs of a cluster whose ranks differ in the last bit. Of a pair one
-// thread of one CTA issues for both. All instructions of a kernel have the same `ctas`. (.cta_group)
+// `ctas` is 1, or 2 for a CTA pair: the two CTAs of a cluster whose ranks differ in the last bit. One thread
+// of one of the two issues for both. All instructions of a kernel have the same `ctas`. (.cta_group)
 #pragma once
 
 #include <bit>
@@ -29,32 +30,32 @@ namespace ladder::ptx {
 // Memory Addressing")
 using TensorAddress = std::uint32_t;
 
-// Orders the asynchronous tcgen05 operations of this thread before what follows, such as an arrival at a
-// barrier. (tcgen05.fence::before_thread_sync)
+// Orders this thread's asynchronous tcgen05 operations before what follows, such as an arrival at a barrier.
+// (tcgen05.fence::before_thread_sync)
 __device__ __forceinline__ void tcgen05_fence_before() {
   asm volatile("tcgen05.fence::before_thread_sync;" ::: "memory");
 }
 
-// Orders those that follow after what was before, such as a wait for a barrier.
+// Orders this thread's later tcgen05 operations after what came before, such as a wait for a barrier.
 // (tcgen05.fence::after_thread_sync)
 __device__ __forceinline__ void tcgen05_fence_after() {
   asm volatile("tcgen05.fence::after_thread_sync;" ::: "memory");
 }
 
 // `columns` of tensor memory, 32 to 512 and a power of two, from construction to the end of the scope. All
-// threads of the CTA, or of both CTAs, make one, and all leave the scope: that is where its barriers are.
-// So what was written before the first, such as mbarriers, is there after it, and nobody is gone before the
-// second; it cannot leak, as a kernel does not end but through the scope's end. `slot` is a word of shared
-// memory; warp 0 allocates. For a pair a barrier of the cluster comes before: "the issuing warp must make
-// sure that peer CTA is launched". (tcgen05.alloc, tcgen05.relinquish_alloc_permit, tcgen05.dealloc,
-// .sync.aligned)
+// threads of the CTA, or of the CTA pair, construct one and leave its scope, and meet at a barrier both
+// times. What was written before the first barrier, such as mbarriers, is visible after it, and no CTA exits
+// before the second. Nothing leaks, since a kernel can only end through the end of the scope. Warp 0
+// allocates; the hardware writes the address to `word`, in shared memory. In a CTA pair a cluster
+// barrier comes first: "the issuing warp must make sure that peer CTA is launched". (tcgen05.alloc,
+// tcgen05.relinquish_alloc_permit, tcgen05.dealloc, .sync.aligned)
 template <int ctas, int columns>
 class TensorMemory {
   static_assert(columns >= 32 && columns <= 512 && std::has_single_bit(unsigned(columns)),
                 "PTX ISA, tcgen05.alloc: a power of two in [32, 512]");
 
  public:
-  __device__ __forceinline__ explicit TensorMemory(TensorAddress& slot) {
+  __device__ __forceinline__ explicit TensorMemory(TensorAddress& word) {
     if constexpr (ctas == 2) {
       __syncwarp();
       cluster_sync_relaxed();  // the peer CTA has been launched; memory is ordered by meet() below
@@ -62,14 +63,14 @@ class TensorMemory {
     if (threadIdx.x < 32) {
       __syncwarp();
       asm volatile(
-          "tcgen05.alloc.cta_group::%2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(shared_address(&slot)),
+          "tcgen05.alloc.cta_group::%2.sync.aligned.shared::cta.b32 [%0], %1;" ::"r"(shared_address(&word)),
           "n"(columns), "n"(ctas)
           : "memory");
-      // Another CTA on this SM may have what is left.
+      // Another CTA on this SM may allocate what is left.
       asm volatile("tcgen05.relinquish_alloc_permit.cta_group::%0.sync.aligned;" ::"n"(ctas));
     }
     meet();
-    address_ = slot;
+    address_ = word;
   }
   __device__ __forceinline__ ~TensorMemory() {
     meet();  // all accesses are over, those of the peer included
@@ -84,7 +85,7 @@ class TensorMemory {
 
  private:
   __device__ __forceinline__ static void meet() {
-    __syncwarp();  // threads of a warp may have done different things
+    __syncwarp();  // the threads of a warp may have diverged
     tcgen05_fence_before();
     if constexpr (ctas == 1) {
       __syncthreads();
@@ -97,15 +98,15 @@ class TensorMemory {
   TensorAddress address_;
 };
 
-// Where an operand lies in shared memory, and how. As for wgmma: the tensor core sees it in core matrices, 8
-// rows of 16 bytes. With a swizzle the rows of an atom have 32, 64 or 128 bytes, and 8 of them make the
-// pattern; without, 16. Offsets are in bytes, and multiples of 16; addresses below 256 KiB, the same in both
-// CTAs of a pair. (PTX ISA, "Shared memory descriptor")
+// Where an operand lies in shared memory, and in which layout. As for wgmma, an atom is 8 rows of as many
+// bytes as the swizzle has, 32, 64 or 128, or of 16, a core matrix, without one. Offsets are in bytes, and
+// multiples of 16; addresses are below 256 KiB, and the same in both CTAs of a pair. (PTX ISA, "Shared memory
+// descriptor")
 //
-// The contiguous dimension is as long as a row; past that there is another atom, `leading` bytes on. In the
-// other dimension there are 8 rows; past that, the next atom is `stride` bytes on. (k-major without swizzle
-// it is the same: the next 16 bytes of k `leading` bytes on, the next 8 rows `stride`. mn-major without
-// swizzle they change places. k-major with swizzle an MMA never leaves the row: `leading` is not looked at.)
+// In the contiguous dimension the next atom is `leading` bytes further on, in the other one, after 8 rows,
+// `stride` bytes. In k-major layout without swizzle, too: `leading` to the next 16 bytes of k, `stride` to
+// the next 8 rows. In mn-major layout without swizzle the two are exchanged. In k-major layout with swizzle
+// the k of an MMA lies within a row, and `leading` is ignored.
 class SharedMatrix {
  public:
   struct Fields {
@@ -134,8 +135,8 @@ class SharedMatrix {
                                                  : 6;
     bits_ = __builtin_bit_cast(std::uint64_t, fields);
   }
-  // The same `bytes` further on. The pattern of a swizzle is one of addresses, so this may lead into a row.
-  // (One addition: start is the lowest field, and no address of shared memory overflows it.)
+  // The same `bytes` further on, which may be within a row, since the hardware swizzles addresses. (One
+  // addition is enough: start is the lowest field, and no address of shared memory overflows it.)
   __device__ __forceinline__ SharedMatrix operator+(int bytes) const {
     SharedMatrix moved = *this;
     moved.bits_ += bytes >> 4;
@@ -152,8 +153,8 @@ static_assert(sizeof(SharedMatrix::Fields) == 8, "the descriptor is a 64-bit reg
 enum class MmaKind {
   f16,       // bf16 by bf16 (the kind has f16, too)
   f8f6f4,    // e4m3 by e4m3, without scales (and e5m2, e2m3, e3m2, e2m1)
-  mxf8f6f4,  // the same, 32 neighbours in k share a scale, ue8m0
-  mxf4nvf4   // e2m1 by e2m1, 16 neighbours in k share a scale, ue4m3
+  mxf8f6f4,  // the same with a ue8m0 scale for every 32 neighbours along k
+  mxf4nvf4   // e2m1 by e2m1, with a ue4m3 scale for every 16 neighbours along k
 };
 
 // `value` in `bits` bits of a word, from bit `first` on.
@@ -163,8 +164,9 @@ struct BitField {
   static constexpr std::uint32_t word = value << first;
 };
 
-// What an MMA is: a constant of 32 bits. d[m, n] = a[m, K] * b[K, n] (+ d), sums in fp32; K is 32 bytes of an
-// operand. Of a pair of CTAs m and n are those of both together. (PTX ISA, "Instruction descriptor")
+// The instruction descriptor, a constant of 32 bits: d[m, n] = a[m, K] * b[K, n] (+ d), with fp32
+// accumulators; K is 32 bytes of an operand. For a CTA pair m and n are those of both CTAs together. (PTX
+// ISA, "Instruction descriptor")
 template <int ctas, MmaKind kind, int m, int n, Major major_a, Major major_b>
 class MmaDescriptor {
   static constexpr bool scaled = kind == MmaKind::mxf8f6f4 || kind == MmaKind::mxf4nvf4;
@@ -176,7 +178,7 @@ class MmaDescriptor {
   static_assert(kind != MmaKind::mxf4nvf4 || (major_a == Major::k && major_b == Major::k),
                 "4-bit elements are k-major");
 
-  // Bits that are not named are 0: dense matrices, nothing negated, integers not saturated.
+  // All other bits are 0: dense matrices, nothing negated, integers not saturated.
   static constexpr unsigned element = kind == MmaKind::f16        ? 1 /* bf16 */
                                       : kind == MmaKind::mxf4nvf4 ? 1 /* e2m1 */
                                                                   : 0 /* e4m3 */;
@@ -184,15 +186,15 @@ class MmaDescriptor {
                                         BitField<15, 1, unsigned(major_a)>::word |
                                         BitField<16, 1, unsigned(major_b)>::word |
                                         BitField<17, 6, n / 8>::word;
-  static constexpr std::uint32_t sums_fp32 = BitField<4, 2, 1>::word;
+  static constexpr std::uint32_t accumulators_fp32 = BitField<4, 2, 1>::word;
   static constexpr std::uint32_t scales_ue8m0 = BitField<23, 1, kind == MmaKind::mxf8f6f4>::word;  // or ue4m3
 
  public:
   static constexpr std::uint32_t bits = scaled ? both | scales_ue8m0 | BitField<27, 2, m / 128>::word
-                                               : both | sums_fp32 | BitField<24, 5, m / 16>::word;
+                                               : both | accumulators_fp32 | BitField<24, 5, m / 16>::word;
 
-  // The same with the scales of a and b from this byte, 0 to 3, of their words of tensor memory: mxf8f6f4,
-  // where an MMA needs one for each row or column.
+  // The same with the scales of a and b in this byte, 0 to 3, of their words of tensor memory: for mxf8f6f4,
+  // where an MMA needs one scale for each row or column.
   __device__ static constexpr std::uint32_t with_scales(int byte) {
     static_assert(kind == MmaKind::mxf8f6f4);
     return bits | byte << 29 | byte << 4;
@@ -206,9 +208,9 @@ static_assert(MmaDescriptor<1, MmaKind::mxf8f6f4, 128, 256, Major::k, Major::k>:
               0x68C00030);
 static_assert(MmaDescriptor<2, MmaKind::mxf4nvf4, 256, 256, Major::k, Major::k>::bits == 0x10400480);
 
-// d = a * b, or d + a * b where `add`, on this CTA's tensor core or, for a pair, on those of both: each CTA
-// has half of the rows of a, half of the columns of b and half of the rows of d (m 256). `what` is
-// MmaDescriptor::bits of the same ctas and kind. By one thread. (tcgen05.mma)
+// Issues d = a * b, or d + a * b where `add`, to this CTA's tensor core or, for a CTA pair, to those of both
+// CTAs: each CTA has half of the rows of a, half of the columns of b and half of the rows of d (m 256).
+// `what` is MmaDescriptor::bits of the same ctas and kind. Executed by one thread. (tcgen05.mma)
 template <int ctas, MmaKind kind>
 __device__ __forceinline__ void tcgen05_mma(TensorAddress d, SharedMatrix a, SharedMatrix b,
                                             std::uint32_t what, bool add) {
@@ -231,9 +233,9 @@ __device__ __forceinline__ void tcgen05_mma(TensorAddress d, SharedMatrix a, Sha
 #undef LADDER_MMA
 }
 
-// The same with scales, each for a row of a or a column of b and 32 or 16 elements of k. They lie in tensor
-// memory as tcgen05_copy_scales() puts them, from column scales_a and scales_b on; of a pair each CTA has
-// those of its rows of a, and those of all columns of b. (tcgen05.mma….block_scale)
+// The same with scales, each for 32 or 16 elements along k of a row of a or a column of b. They lie in tensor
+// memory as tcgen05_copy_scales() writes them, from columns scales_a and scales_b on. In a CTA pair each CTA
+// has the scales of its rows of a, and those of all columns of b. (tcgen05.mma….block_scale)
 template <int ctas, MmaKind kind>
 __device__ __forceinline__ void tcgen05_mma(TensorAddress d, SharedMatrix a, SharedMatrix b,
                                             std::uint32_t what, TensorAddress scales_a,
@@ -257,10 +259,10 @@ __device__ __forceinline__ void tcgen05_mma(TensorAddress d, SharedMatrix a, Sha
 #undef LADDER_MMA
 }
 
-// Copies 512 bytes at `from`, the scales of 128 rows and 4 blocks of k, to 4 columns of tensor memory, of
-// both CTAs of a pair, each from its own shared memory: 16 bytes to a lane, 32 lanes, and the same to each
-// quarter of the lanes. Byte b of column c in lane l is that of row 32c + l, block b. By the thread that
-// issues the MMA. (tcgen05.cp.32x128b.warpx4)
+// Copies 512 bytes at `from`, the scales of 128 rows and 4 blocks along k, to 4 columns of tensor memory; in
+// a CTA pair in both CTAs, each from its own shared memory. 16 bytes go to each of 32 lanes, and the same to
+// each quarter of the lanes. Byte b of column c in lane l is the scale of row 32c + l, block b. Executed by
+// the thread that issues the MMA. (tcgen05.cp.32x128b.warpx4)
 template <int ctas>
 __device__ __forceinline__ void tcgen05_copy_scales(TensorAddress to, SharedAddress from) {
   const SharedMatrix rows(from, 0, 8 * 16, Swizzle::none);
@@ -268,11 +270,12 @@ __device__ __forceinline__ void tcgen05_copy_scales(TensorAddress to, SharedAddr
                : "memory");
 }
 
-// One arrival at the mbarrier when all MMAs and copies that this thread has issued are complete. For a pair:
-// at the barriers at this address in both CTAs. A fence before is included.
+// Makes the tensor core arrive at the mbarrier when all MMAs and copies that this thread has issued are
+// complete. In a CTA pair it arrives in each CTA whose bit is set in `cta_pair`, at the same address. It
+// includes tcgen05_fence_before().
 // (tcgen05.commit.mbarrier::arrive::one.shared::cluster.b64)
 template <int ctas>
-__device__ __forceinline__ void tcgen05_commit(SharedAddress barrier, unsigned short pair) {
+__device__ __forceinline__ void tcgen05_commit(SharedAddress barrier, unsigned short cta_pair) {
   if constexpr (ctas == 1) {
     asm volatile("tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%0];" ::"r"(barrier)
                  : "memory");
@@ -280,14 +283,14 @@ __device__ __forceinline__ void tcgen05_commit(SharedAddress barrier, unsigned s
     asm volatile(
         "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%0], "
         "%1;" ::"r"(barrier),
-        "h"(pair)
+        "h"(cta_pair)
         : "memory");
   }
 }
 
-// 32 columns from `from` on, one lane each to the 32 threads of the warp, which all execute it. A warp
-// reaches the quarter of the lanes that its number modulo 4 says: `from` has lane 32 * (warp % 4). The
-// registers are there after tcgen05_wait_load(). (tcgen05.ld.sync.aligned.32x32b.x32)
+// Loads 32 columns from `from` on, each thread of the warp from its lane. All 32 threads execute it. A warp
+// can only access a quarter of the lanes, by its number modulo 4: `from` has lane 32 * (warp % 4). The
+// registers may be used after tcgen05_wait_load(). (tcgen05.ld.sync.aligned.32x32b.x32)
 __device__ __forceinline__ void tcgen05_load(float (&v)[32], TensorAddress from) {
   asm volatile(
       "tcgen05.ld.sync.aligned.32x32b.x32.b32 {"
@@ -303,8 +306,8 @@ __device__ __forceinline__ void tcgen05_load(float (&v)[32], TensorAddress from)
       : "memory");
 }
 
-// Waits for all loads of this thread from tensor memory; these are their registers, and the compiler shall
-// not use them earlier. (tcgen05.wait::ld.sync.aligned)
+// Waits for all of this thread's loads from tensor memory. `v` are their registers, which the compiler must
+// not use earlier. (tcgen05.wait::ld.sync.aligned)
 template <int n>
 __device__ __forceinline__ void tcgen05_wait_load(float (&v)[n][32]) {
   asm volatile("tcgen05.wait::ld.sync.aligned;" ::: "memory");

@@ -1,12 +1,12 @@
-// What a warp does when, for Timeline: %clock64, %globaltimer, %smid (PTX ISA, "Special Registers"). A mark
-// is a reading of the clock and 16 bytes that lane 0 stores and nobody waits for.
+// Records for Timeline what a warp does when: %clock64, %globaltimer, %smid (PTX ISA, "Special Registers"). A
+// mark reads the clock, and lane 0 stores 16 bytes without waiting for them.
 #pragma once
 
 #include "common/timeline.h"
 
 namespace ladder::ptx {
 
-// The memory clobber keeps a reading where it stands among the waits and copies around it.
+// The memory clobber keeps the reading in its place among the waits and copies around it.
 __device__ inline unsigned long long clock() {
   unsigned long long value;
   asm volatile("mov.u64 %0, %%clock64;" : "=l"(value)::"memory");
@@ -23,7 +23,8 @@ __device__ inline unsigned multiprocessor() {
   return value;
 }
 
-// Of a warp, in a kernel with these parameters. Where it is not traced a track is nothing, and costs nothing.
+// The track of a warp, in a kernel with these parameters. In a kernel that is not traced it compiles to
+// nothing.
 template <class Parameters>
 class Track {
  public:
@@ -38,16 +39,16 @@ class Track {
 template <class Parameters>
 class Track<Traced<Parameters>> {
  public:
-  // Not `notes`: this warp is left out.
+  // Without `notes` the warp is left out of the timeline.
   __device__ Track(const Traced<Parameters>& p, Role role, bool notes = true) {
     constexpr int warp_size = 32;
     last_ = clock();
     const unsigned cta = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
     if (!notes || cta >= p.timeline.ctas || threadIdx.x % warp_size != 0) return;
-    const unsigned slot = atomicAdd(p.timeline.used, 1);
-    if (slot >= p.timeline.most_warps) return;
-    warp_ = p.timeline.warps + slot;
-    spans_ = p.timeline.spans + slot * std::size_t(p.timeline.capacity);
+    const unsigned index = atomicAdd(p.timeline.used, 1);
+    if (index >= p.timeline.most_warps) return;
+    warp_ = p.timeline.warps + index;
+    spans_ = p.timeline.spans + index * std::size_t(p.timeline.capacity);
     capacity_ = p.timeline.capacity;
     warp_->clock[0] = last_;
     warp_->ns[0] = nanoseconds();
@@ -57,7 +58,7 @@ class Track<Traced<Parameters>> {
     warp_->role = role;
   }
   __device__ unsigned long long now() const { return clock(); }
-  // What the warp has done since the last mark, until now or that moment, was this, of its present tile.
+  // Since the last mark, until now or until that reading, the warp was doing this, for its present tile.
   __device__ void mark(Doing doing, int k_tile = 0) { mark(doing, k_tile, clock()); }
   __device__ void mark(Doing doing, int k_tile, unsigned long long now) {
     if (count_ < capacity_)
@@ -66,7 +67,7 @@ class Track<Traced<Parameters>> {
     ++count_;
     last_ = now;
   }
-  // This was of the next tile, and its first k-tile.
+  // The same for the first k-tile of the next tile.
   __device__ void mark_of_next_tile(Doing doing) {
     ++tile_;
     mark(doing);
@@ -81,7 +82,7 @@ class Track<Traced<Parameters>> {
   }
 
  private:
-  TimelineWarp* warp_ = nullptr;  // of lanes that note nothing: none
+  TimelineWarp* warp_ = nullptr;  // null in lanes that note nothing
   TimelineSpan* spans_ = nullptr;
   unsigned long long last_;
   unsigned capacity_ = 0, count_ = 0;

@@ -1,11 +1,11 @@
-// The Tensor Memory Accelerator: one thread asks for a box of a tensor, and a unit of the SM copies it
-// between global and shared memory: addresses, bounds and swizzle included. PTX ISA, "Data Movement and
-// Conversion Instructions: Tensor copy" (cp.async.bulk.tensor), "Tensors", "Swizzling modes". sm_90 and
+// The Tensor Memory Accelerator (TMA): one thread issues the copy of a box of a tensor between global and
+// shared memory, and a unit of the SM does the rest: addresses, bounds and swizzle. PTX ISA, "Data Movement
+// and Conversion Instructions: Tensor copy" (cp.async.bulk.tensor), "Tensors", "Swizzling modes". sm_90 and
 // newer.
 //
-// The copies belong to the async proxy. What threads wrote with ordinary stores it sees only after
-// fence_proxy_async() by the threads that wrote; what it wrote, a thread sees that has waited for the
-// mbarrier.
+// The copies access memory through the async proxy. They see what threads wrote with ordinary stores only
+// after fence_proxy_async() by the threads that wrote. A thread sees what they wrote once it has waited for
+// the mbarrier.
 #pragma once
 
 #include <cuda.h>
@@ -19,15 +19,14 @@
 
 namespace ladder::ptx {
 
-// Orders this thread's ordinary accesses to shared memory before asynchronous ones that are started later (by
-// itself, or by a thread that it meets at a barrier in between). (fence.proxy.async.shared::cta)
+// Orders this thread's ordinary accesses to shared memory before asynchronous ones that are issued later, by
+// itself or by a thread that it meets at a barrier in between. (fence.proxy.async.shared::cta)
 __device__ __forceinline__ void fence_proxy_async() {
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 }
 
 // Copies `bytes`, a multiple of 16, from global to shared memory: no tensor, no bounds. Both addresses are
-// multiples of 16. Done when `barrier`, which must have been told of the bytes, completes its phase. PTX ISA,
-// "cp.async.bulk".
+// multiples of 16. The bytes count at `barrier`, whose phase must expect them. PTX ISA, "cp.async.bulk".
 // (cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes)
 __device__ __forceinline__ void bulk_load(SharedAddress to, const void* from, int bytes,
                                           SharedAddress barrier) {
@@ -37,15 +36,16 @@ __device__ __forceinline__ void bulk_load(SharedAddress to, const void* from, in
       : "memory");
 }
 
-// Fetches the tensor map, 128 bytes of the kernel's parameters, into its cache. (prefetch.tensormap)
+// Prefetches a tensor map, 128 bytes of the kernel's parameters, into the cache of tensor maps.
+// (prefetch.tensormap)
 __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(&map) : "memory");
 }
 
 // Copies the box whose first element is at column x, row y of a matrix to shared memory. Elements outside of
-// the matrix arrive as zeros, and count as bytes all the same. Done when `barrier`, which must have been told
-// of the box's bytes, completes its phase. `to` is aligned to 128 bytes; to 256, 512 or 1024, which is where
-// the pattern repeats, for a box swizzled over 32, 64 or 128.
+// the matrix arrive as zeros. All bytes of the box, those included, count at `barrier`, whose phase must
+// expect them. `to` is aligned to 128 bytes; for a box that is swizzled over 32, 64 or 128 bytes, to 256, 512
+// or 1024, after which the pattern repeats.
 // (cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes)
 __device__ __forceinline__ void tma_load(SharedAddress to, const CUtensorMap& map, int x, int y,
                                          SharedAddress barrier) {
@@ -57,8 +57,8 @@ __device__ __forceinline__ void tma_load(SharedAddress to, const CUtensorMap& ma
       : "memory");
 }
 
-// The same to every CTA of the cluster whose bit is set in `ctas`: to the same address in its shared memory,
-// and for its barrier at the same address. (….multicast::cluster)
+// The same to every CTA of the cluster whose bit is set in `ctas`: to address `to` in its shared memory, and
+// the bytes count at its mbarrier at address `barrier`. (….multicast::cluster)
 __device__ __forceinline__ void tma_load_multicast(SharedAddress to, const CUtensorMap& map, int x, int y,
                                                    SharedAddress barrier, unsigned short ctas) {
   asm volatile(
@@ -69,8 +69,8 @@ __device__ __forceinline__ void tma_load_multicast(SharedAddress to, const CUten
       : "memory");
 }
 
-// Like tma_load(), for a CTA of a pair that multiplies together: `to` is its own, and the barrier may be its
-// own or lie in its peer, as an address in the cluster's shared memory. sm_100a and its family.
+// tma_load() by one CTA of a CTA pair: `to` is in its own shared memory, and `barrier`, an address in the
+// cluster's shared memory, in its own or its peer's. sm_100a and its family.
 // (….cta_group::2)
 __device__ __forceinline__ void tma_load_of_pair(SharedAddress to, const CUtensorMap& map, int x, int y,
                                                  SharedAddress barrier) {
@@ -81,36 +81,36 @@ __device__ __forceinline__ void tma_load_of_pair(SharedAddress to, const CUtenso
       : "memory");
 }
 
-// Copies a box from shared memory to the matrix; what lies outside of it is not written. The copy belongs to
-// this thread's open bulk group. (cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group)
+// Copies a box from shared memory to the matrix, as far as it lies inside. The copy belongs to this thread's
+// open bulk group. (cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group)
 __device__ __forceinline__ void tma_store(const CUtensorMap& map, int x, int y, SharedAddress from) {
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];" ::"l"(&map),
                "r"(x), "r"(y), "r"(from)
                : "memory");
 }
 
-// Closes this thread's open bulk group. (cp.async.bulk.commit_group)
+// Commits this thread's open bulk group. (cp.async.bulk.commit_group)
 __device__ __forceinline__ void bulk_commit_group() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
 }
 
-// Waits until of this thread's groups all but the newest `pending` have read their shared memory, which then
-// may be written again. (cp.async.bulk.wait_group.read)
+// Waits until all but the newest `pending` of this thread's bulk groups have read their shared memory, which
+// may then be overwritten. (cp.async.bulk.wait_group.read)
 template <int pending>
 __device__ __forceinline__ void bulk_wait_group_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(pending) : "memory");
 }
 
 // How the 16-byte chunks of a box's rows are permuted in shared memory: with W bytes to a row, chunk c of row
-// r lies where chunk c ^ (r * W / 128) % (W / 16) would. Enough for 8 rows to meet all 32 banks.
+// r lies where chunk c ^ (r * W / 128) % (W / 16) would. So the same chunk of 8 rows covers all 32 banks.
 enum class Swizzle { none = 16, bytes32 = 32, bytes64 = 64, bytes128 = 128 };
 
 // Describes a row-major matrix of bf16, fp32, bytes or 64-bit words to TMA, for boxes of box_rows x box_cols
 // elements, both at most 256. The bytes of box_cols are a multiple of 16 and, where swizzled, at most the
-// swizzle's. From row to row it is `pitch` elements, cols where it is 0; its bytes are a multiple of 16, and
-// `matrix` is aligned to 16. Returns cudaErrorNotSupported where the driver knows no tensor maps, and
-// cudaErrorInvalidValue where it refuses this one. (cuTensorMapEncodeTiled, found at run time, so that
-// nothing links to the driver)
+// swizzle's. A row starts `pitch` elements after the row before, or cols where pitch is 0; that is a multiple
+// of 16 bytes, and `matrix` is aligned to 16. Returns cudaErrorNotSupported where the driver has no tensor
+// maps, and cudaErrorInvalidValue where it refuses this one. (cuTensorMapEncodeTiled, looked up at run time,
+// so that nothing links to the driver)
 template <class Element>
 inline cudaError_t make_tensor_map(CUtensorMap* map, const Element* matrix, int rows, int cols, int box_rows,
                                    int box_cols, Swizzle swizzle, std::uint64_t pitch = 0) {

@@ -1,11 +1,12 @@
-// wgmma: a warpgroup, four neighbouring warps, multiplies matrices that lie in shared memory on its SM's
-// tensor cores, and goes on while they work. PTX ISA, "Asynchronous Warpgroup Level Matrix
-// Multiply-Accumulate Operation using wgmma.mma_async instruction"; "Matrix Descriptor Format".
-// Architecture-specific: sm_90a and nothing else.
+// wgmma: a warpgroup, four neighbouring warps, issues MMAs on matrices in shared memory to the tensor cores
+// of its SM, and goes on while they run. PTX ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate
+// Operation using wgmma.mma_async instruction"; "Matrix Descriptor Format". Architecture-specific: sm_90a and
+// nothing else.
 //
-// In order: wgmma_fence() before the first one that uses the sums, and after every time threads have touched
-// them; any number of products; wgmma_commit_group(); wgmma_wait_group(). Until then the sums are the tensor
-// core's, and so is the shared memory that it reads, through the async proxy.
+// In order: wgmma_fence(), before the first MMA and whenever threads have accessed the accumulators since the
+// last one; any number of MMAs; wgmma_commit_group(); wgmma_wait_group(). From the first MMA to the wait no
+// thread may access the accumulators, nor write the shared memory that the MMAs read. They read it through
+// the async proxy.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +17,14 @@
 
 namespace ladder::ptx {
 
-// Where an operand lies and how. The tensor core sees it in core matrices, 8 rows of 16 bytes. With a swizzle
-// the rows of an atom have 32, 64 or 128 bytes, and 8 of them make the pattern; without, 16. Offsets are in
-// bytes, and multiples of 16; addresses below 256 KiB. (PTX ISA, "Matrix Descriptor Format", "Strides")
+// Where an operand lies in shared memory, and in which layout. An atom is 8 rows of as many bytes as the
+// swizzle has, 32, 64 or 128, or of 16, a core matrix, without one. Offsets are in bytes, and multiples of
+// 16; addresses are below 256 KiB. (PTX ISA, "Matrix Descriptor Format", "Strides")
 //
-// The contiguous dimension is as long as a row; past that there is another atom, `leading` bytes on. In the
-// other dimension there are 8 rows; past that, the next atom is `stride` bytes on. (k-major without swizzle
-// it is the same: the next 8 elements of k `leading` bytes on, the next 8 rows `stride`. mn-major without
-// swizzle they change places. k-major with swizzle k16 never leaves the row: `leading` is not looked at.)
+// In the contiguous dimension the next atom is `leading` bytes further on, in the other one, after 8 rows,
+// `stride` bytes. In k-major layout without swizzle, too: `leading` to the next 8 elements of k, `stride` to
+// the next 8 rows. In mn-major layout without swizzle the two are exchanged. In k-major layout with swizzle
+// the 16 of k lie within a row, and `leading` is ignored.
 class MatrixDescriptor {
  public:
   struct Fields {
@@ -50,8 +51,8 @@ class MatrixDescriptor {
                                                  : 3;
     bits_ = __builtin_bit_cast(std::uint64_t, fields);
   }
-  // The same `bytes` further on. The pattern of a swizzle is one of addresses, so this may lead into a row.
-  // (One addition: start is the lowest field, and no address of shared memory overflows it.)
+  // The same `bytes` further on, which may be within a row, since the hardware swizzles addresses. (One
+  // addition is enough: start is the lowest field, and no address of shared memory overflows it.)
   __device__ __forceinline__ MatrixDescriptor operator+(int bytes) const {
     MatrixDescriptor moved = *this;
     moved.bits_ += bytes >> 4;
@@ -64,12 +65,12 @@ class MatrixDescriptor {
 };
 static_assert(sizeof(MatrixDescriptor::Fields) == 8, "the descriptor is a 64-bit register");
 
-// Orders what this thread did to the sums before the products that follow. (wgmma.fence.sync.aligned)
+// Orders this thread's accesses to the accumulators before the MMAs that follow. (wgmma.fence.sync.aligned)
 __device__ __forceinline__ void wgmma_fence() {
   asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
 }
 
-// Closes the warpgroup's open group of products. (wgmma.commit_group.sync.aligned)
+// Commits the MMAs issued since the last commit as a group. (wgmma.commit_group.sync.aligned)
 __device__ __forceinline__ void wgmma_commit_group() {
   asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
 }
@@ -80,8 +81,8 @@ __device__ __forceinline__ void wgmma_wait_group() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
 }
 
-// Keeps the compiler from using the sums, or a copy of them, on the wrong side of a fence or a wait: it does
-// not know that the tensor core writes them later.
+// Keeps the compiler from using the accumulators, or a copy of them, on the wrong side of a fence or a wait:
+// it does not know that the tensor cores write them later. No instruction.
 template <int n>
 __device__ __forceinline__ void keep_sums(float (&d)[n][4]) {
 #pragma unroll
@@ -90,8 +91,8 @@ __device__ __forceinline__ void keep_sums(float (&d)[n][4]) {
     for (int i = 0; i < 4; ++i) asm volatile("" : "+f"(d[j][i])::"memory");
 }
 
-// What asm is told of the sums, in the order of d: their numbers among its operands, and the operands. By the
-// length of d.
+// The accumulators as operands of asm, in the order of d: their numbers, and the operands. By the length of
+// d.
 #define LADDER_WGMMA_NUMBERS_8                                             \
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, " \
   "%16, %17, %18, %19, %20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
@@ -111,13 +112,14 @@ __device__ __forceinline__ void keep_sums(float (&d)[n][4]) {
 #define LADDER_WGMMA_D8(j)                                                                \
   LADDER_WGMMA_D(j), LADDER_WGMMA_D(j + 1), LADDER_WGMMA_D(j + 2), LADDER_WGMMA_D(j + 3), \
       LADDER_WGMMA_D(j + 4), LADDER_WGMMA_D(j + 5), LADDER_WGMMA_D(j + 6), LADDER_WGMMA_D(j + 7)
-#define LADDER_WGMMA_SUMS_8 LADDER_WGMMA_D8(0)
-#define LADDER_WGMMA_SUMS_16 LADDER_WGMMA_SUMS_8, LADDER_WGMMA_D8(8)
-#define LADDER_WGMMA_SUMS_24 LADDER_WGMMA_SUMS_16, LADDER_WGMMA_D8(16)
-#define LADDER_WGMMA_SUMS_32 LADDER_WGMMA_SUMS_24, LADDER_WGMMA_D8(24)
+#define LADDER_WGMMA_ACCUMULATORS_8 LADDER_WGMMA_D8(0)
+#define LADDER_WGMMA_ACCUMULATORS_16 LADDER_WGMMA_ACCUMULATORS_8, LADDER_WGMMA_D8(8)
+#define LADDER_WGMMA_ACCUMULATORS_24 LADDER_WGMMA_ACCUMULATORS_16, LADDER_WGMMA_D8(16)
+#define LADDER_WGMMA_ACCUMULATORS_32 LADDER_WGMMA_ACCUMULATORS_24, LADDER_WGMMA_D8(24)
 
-// One instruction in all its widths: define(n, the length of d, the numbers of five operands after the sums).
-// Not a template to which the types are operands of asm ("C"): nvcc makes other code of the loops around it.
+// One instruction in all its widths: define(n, the length of d, the numbers of the five operands after the
+// accumulators). A template with the types as operands of asm ("C") would be shorter, but nvcc generates
+// different code for the loops around it.
 // clang-format off
 #define LADDER_WGMMA_OF_EVERY_N(define)                   \
   define(64, 8, "%32", "%33", "%34", "%35", "%36")        \
@@ -126,10 +128,11 @@ __device__ __forceinline__ void keep_sums(float (&d)[n][4]) {
   define(256, 32, "%128", "%129", "%130", "%131", "%132")
 // clang-format on
 
-// d[64, n] = a[64, 16] * b[16, n] (+ d where `add`): bf16 in, fp32 out, a k-major. By a whole warpgroup, all
-// with the same arguments. n is 8 times the length of d:
-//   d[j][0], d[j][1]: row 16w + l/4,     columns 8j + 2*(l%4) and the next, in lane l of warp w of the
-//   warpgroup d[j][2], d[j][3]: row 16w + l/4 + 8, the same columns
+// d[64, n] = a[64, 16] * b[16, n] (+ d where `add`): bf16 operands, fp32 accumulators, a k-major. Executed by
+// a whole warpgroup, with the same arguments in all threads. n is 8 times the length of d. In lane l of the
+// warpgroup's warp w:
+//   d[j][0], d[j][1]: row 16w + l/4,     columns 8j + 2*(l%4) and the next
+//   d[j][2], d[j][3]: row 16w + l/4 + 8, the same columns
 // (wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16)
 // clang-format off
 #define LADDER_WGMMA_M64K16(n, columns, at_a, at_b, at_add, at_major, unused)                             \
@@ -143,7 +146,7 @@ __device__ __forceinline__ void keep_sums(float (&d)[n][4]) {
         "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 {" LADDER_WGMMA_NUMBERS_##columns "}, " \
         at_a ", " at_b ", add, 1, 1, 0, " at_major ";\n"                                                  \
         "}\n"                                                                                             \
-        : LADDER_WGMMA_SUMS_##columns                                                                     \
+        : LADDER_WGMMA_ACCUMULATORS_##columns                                                             \
         : "l"(a.bits()), "l"(b.bits()), "r"(int(add)), "n"(int(major_b)));                                \
   }
 // clang-format on

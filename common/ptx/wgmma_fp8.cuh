@@ -1,6 +1,6 @@
-// wgmma with operands of 8 bits: the same instruction as in wgmma.cuh, at twice the products in the same
-// time. What it asks for in return: both operands k-major, for only 16-bit types can be transposed on their
-// way into the tensor core; and sums of less than fp32. PTX ISA, "Asynchronous Warpgroup Level Matrix
+// wgmma with 8-bit operands: as in wgmma.cuh, at twice the throughput. In return both operands have to be
+// k-major, since the tensor core can transpose only 16-bit types as it reads them, and the tensor core
+// accumulates with less precision than fp32. PTX ISA, "Asynchronous Warpgroup Level Matrix
 // Multiply-Accumulate Operation using wgmma.mma_async instruction"; "Matrix Data-types". sm_90a and nothing
 // else.
 #pragma once
@@ -9,11 +9,11 @@
 
 namespace ladder::ptx {
 
-// e4m3: 4 bits of exponent, 3 of fraction, up to 448. e5m2: 5 and 2, up to 57344. PTX ISA, "Alternate
+// e4m3: 4 bits of exponent, 3 of fraction, up to 448. e5m2: 5 and 2 bits, up to 57344. PTX ISA, "Alternate
 // Floating-Point Data Formats".
 enum class Fp8 { e4m3, e5m2 };
 
-// What PTX calls it.
+// Its name in PTX.
 template <Fp8>
 struct Fp8Name;
 template <>
@@ -25,8 +25,8 @@ struct Fp8Name<Fp8::e5m2> {
   static constexpr char text[] = "e5m2";
 };
 
-// d[64, n] = a[64, 32] * b[32, n] (+ d where `add`): A and B are e4m3 or e5m2, each its own; both k-major. By
-// a whole warpgroup, all with the same arguments. n is 8 times the length of d, whose places are those of
+// d[64, n] = a[64, 32] * b[32, n] (+ d where `add`): a and b are e4m3 or e5m2, independently, and k-major.
+// Executed by a whole warpgroup, with the same arguments in all threads. The layout of d is that of
 // wgmma_m64k16(). (wgmma.mma_async.sync.aligned.m64nNk32.f32.e4m3.e4m3, and so on)
 // clang-format off
 #define LADDER_WGMMA_M64K32(n, columns, at_a, at_b, at_add, at_type_a, at_type_b)          \
@@ -40,7 +40,7 @@ struct Fp8Name<Fp8::e5m2> {
         "wgmma.mma_async.sync.aligned.m64n" #n "k32.f32." at_type_a "." at_type_b          \
         " {" LADDER_WGMMA_NUMBERS_##columns "}, " at_a ", " at_b ", add, 1, 1;\n"          \
         "}\n"                                                                              \
-        : LADDER_WGMMA_SUMS_##columns                                                      \
+        : LADDER_WGMMA_ACCUMULATORS_##columns                                              \
         : "l"(a.bits()), "l"(b.bits()), "r"(int(add)), "C"(Fp8Name<type_a>::text),         \
           "C"(Fp8Name<type_b>::text));                                                     \
   }
