@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "08_warp_specialized/norm_fp8.cuh"
-#include "08_warp_specialized/variants.h"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/mbarrier.cuh"
@@ -79,7 +78,7 @@ __host__ __device__ constexpr int vectors_of_cta(NormDesign d, int row_vectors, 
 // `cluster` CTAs for a row, or, where a row needs few threads, blockDim.y rows for a CTA. A thread has up to
 // `vectors` vectors. cols is a multiple of 8 and at most cluster · blockDim.x · vectors · 8.
 template <class C>
-__global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
+__global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p, QuantisedRows quantised) {
   constexpr NormDesign d = C::design;
   constexpr int vectors = C::vectors, cluster = C::cluster;
   __shared__ float partial[2][warp_size];  // of the CTA's warps
@@ -157,7 +156,7 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
       if (!stored && d.precision == Precision::bf16) break;
       if (!fits && stored) gamma[v] = load(p.gamma + column(v) * vector);
       if constexpr (d.precision != Precision::bf16) {
-        store_rounded(p, row, column(v), stored, h[v], gamma[v], scale);  // by all lanes
+        store_rounded(p, quantised, row, column(v), stored, h[v], gamma[v], scale);  // by all lanes
         continue;
       }
       if constexpr (d.h_stored == HStored::with_y)
@@ -253,7 +252,7 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   }
   if (error != cudaSuccess) return error;
   config.gridDim = unsigned(clusters) * cluster;
-  return cudaLaunchKernelEx(&config, kernel, p);
+  return cudaLaunchKernelEx(&config, kernel, p, p.quantised ? *p.quantised : QuantisedRows{});
 }
 
 // Small CTAs, but none that reads less than 8 KiB where it belongs to a cluster: an SM can start only so
@@ -285,33 +284,57 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 
 }  // namespace
 
-cudaError_t fused_norm_no_clusters(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.clusters = false}>(p, stream);
-}
-std::string rows_in_registers(const FusedNorm& p) {
+static std::string rows_in_registers(const FusedNorm& p) {
   if (p.cols % vector == 0 && p.cols <= 1048576) return {};
   return "cols must be a multiple of 8, and at most 1048576: a row is in registers of a cluster";
 }
-cudaError_t fused_norm_fp8_block(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.precision = Precision::fp8_block}>(p, stream);
-}
-cudaError_t fused_norm_late_h(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.h_stored = HStored::with_y}>(p, stream);
-}
-cudaError_t fused_norm_interleaved(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.h_stored = HStored::between_loads}>(p, stream);
-}
-cudaError_t fused_norm_streaming(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.streaming = true}>(p, stream);
-}
-cudaError_t fused_norm_persistent(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.clusters = false, .persistent = true}>(p, stream);
-}
-cudaError_t fused_norm_late_start(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{.early_start = false}>(p, stream);
-}
-cudaError_t fused_norm_row_in_cluster(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{}>(p, stream);
+
+// fused_norm_ring.cu
+std::string rows_in_ring(const FusedNorm& p);
+cudaError_t fused_norm_ring_1_stage(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_ring(const FusedNorm& p, cudaStream_t stream);
+cudaError_t fused_norm_ring_3_stages(const FusedNorm& p, cudaStream_t stream);
+
+Variants<FusedNorm> fused_norm() {
+  static constexpr Extension<FusedNorm> fp8_block{.precision = Precision::fp8_block};
+  return {{.name = "ring_1_stage",
+           .what = "rows fetched by a warp's bulk copies, one batch ahead of those that compute",
+           .unsupported = rows_in_ring,
+           .launch = fused_norm_ring_1_stage},
+          {.name = "ring",
+           .what = "the same, two batches ahead",
+           .unsupported = rows_in_ring,
+           .launch = fused_norm_ring},
+          {.name = "ring_3_stages",
+           .what = "three batches ahead",
+           .unsupported = rows_in_ring,
+           .launch = fused_norm_ring_3_stages},
+          {.name = "persistent",
+           .what = "16-byte loads by all threads; a CTA for a row, and it stays for many",
+           .launch = launch_by_width<NormDesign{.clusters = false, .persistent = true}>},
+          {.name = "streaming",
+           .what = "a cluster for each row; loads past L1, stores that L2 evicts first",
+           .launch = launch_by_width<NormDesign{.streaming = true}>},
+          {.name = "late_h",
+           .what = "reads before writes: h stored with y, when all of the row has been read",
+           .launch = launch_by_width<NormDesign{.h_stored = HStored::with_y}>},
+          {.name = "interleaved",
+           .what = "reads between writes: a vector of h stored before the thread reads the next",
+           .launch = launch_by_width<NormDesign{.h_stored = HStored::between_loads}>},
+          {.name = "late_start",
+           .what = "a grid starts when the one before has ended",
+           .launch = launch_by_width<NormDesign{.early_start = false}>},
+          {.name = "no_clusters",
+           .what = "a CTA for each row, however wide",
+           .launch = launch_by_width<NormDesign{.clusters = false}>},
+          {.name = "fp8_block",
+           .what = "y in e4m3 with a scale for every 128 elements",
+           .unsupported = rows_in_registers,
+           .launch = launch_by_width<NormDesign{.precision = Precision::fp8_block}>,
+           .extension = &fp8_block},
+          {.name = "row_in_cluster",
+           .what = "a row in the registers of a cluster, h stored when a thread's loads have come",
+           .launch = launch_by_width<NormDesign{}>}};
 }
 
 }  // namespace ladder::rung_08

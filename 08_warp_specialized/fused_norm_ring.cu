@@ -4,8 +4,7 @@
 // into registers.
 #include <algorithm>
 
-#include "08_warp_specialized/norm_vectors.cuh"
-#include "08_warp_specialized/variants.h"
+#include "common/norm.cuh"
 #include "common/ptx/barrier.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/tma.cuh"
