@@ -85,13 +85,13 @@ function(ladder_simulation name test arguments)
   set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST 60)
 endfunction()
 
-# ladder_rung_test(NAME PATH): the rung's PATH.cc, such as sub/TEST, a GoogleTest that launches its kernels: on the
+# ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, a GoogleTest that launches its kernels: on the
 # simulator every TEST in it is a test of ctest's; on a GPU the whole program, NAME_TEST, is one.
-function(ladder_rung_test name path)
+function(ladder_rung_test name file)
   if(NOT LADDER_TESTS)
     return()
   endif()
-  cmake_path(GET path FILENAME test)
+  cmake_path(GET file FILENAME test)
   set(objects $<TARGET_OBJECTS:${name}_objects>)
   if(TARGET ${name}_newer)
     list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
@@ -102,7 +102,7 @@ function(ladder_rung_test name path)
   endif()
   foreach(program ${programs})
     # rung_main.cc stands first: it, not the harness's main.cc, is the program.
-    add_executable(${program} ${ladder_harness_tests}/rung_main.cc ${path}.cc ${objects})
+    add_executable(${program} ${ladder_harness_tests}/rung_main.cc ${file}.cc ${objects})
     target_include_directories(${program} PRIVATE ${PROJECT_SOURCE_DIR})
     target_link_libraries(${program} PRIVATE GTest::gtest ladder_warnings)
   endforeach()

@@ -1,13 +1,16 @@
 // The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left in
 // front of the product is the sum h = x + residual. In two kernels, the first adds and leaves the sums of
-// squares, the second is the gemm of kernel.cuh, which scales C's rows as it stores them. In one kernel, the
-// gemm adds as well: add_rows.cuh.
+// squares, the second is the general gemm of shapes/, which scales C's rows as it stores them. In one kernel,
+// the gemm adds as well: add_rows.cuh.
 #include <algorithm>
 
-#include "08_warp_specialized/kernel.cuh"
+#include "08_warp_specialized/norm_gemm/add_rows.cuh"
+#include "common/extension.h"
 
 namespace ladder::rung_08 {
 namespace {
+
+using general::Design;
 
 // What lies in the workspace, each aligned to 256 bytes.
 struct NormWorkspace {
@@ -23,7 +26,7 @@ struct NormWorkspace {
     end = rows_there + aligned(ceil_div(p.rows, block_rows) * parts * sizeof(unsigned));
   }
 
-  static constexpr int block_rows = Config<tile_128x256>::block_m;
+  static constexpr int block_rows = general::Config<general::tile_128x256>::block_m;
 };
 
 template <class T>
@@ -100,49 +103,48 @@ Gemm product(const NormGemm& p) {
 }
 
 template <bool early_start>
-constexpr Design scaled(Design design) {
-  design.scale_rows = true;
+constexpr Design starting(Design design) {
   design.early_start = early_start;
   return design;
 }
 
 template <bool early>
-Choice fastest_scaled(const Gemm& p, int sms) {
-  return fastest<scaled<early>(tile_64x64), scaled<early>(split_2), scaled<early>(split_4),
-                 scaled<early>(split_8), scaled<early>(tile_64x128_share_a),
-                 scaled<early>(tile_64x128_share_b), scaled<early>(tile_128x128), scaled<early>(tile_128x192),
-                 scaled<early>(tile_128x256)>(p, sms);
+general::Choice<ScaleRows> fastest_scaled(const Gemm& p, int sms) {
+  return general::fastest<ScaleRows, starting<early>(general::tile_64x64), starting<early>(general::split_2),
+                          starting<early>(general::split_4), starting<early>(general::split_8),
+                          starting<early>(general::tile_64x128_share_a),
+                          starting<early>(general::tile_64x128_share_b),
+                          starting<early>(general::tile_128x128), starting<early>(general::tile_128x192),
+                          starting<early>(general::tile_128x256)>(p, sms);
 }
 
 template <bool early>
-cudaError_t launch_two_kernels(const NormGemm& p, int sms, cudaStream_t stream) {
+cudaError_t launch_two_kernels(const NormGemm& p, cudaStream_t stream) {
+  int sms = 0;
+  cudaError_t error = general::count_sms(&sms);
+  if (error != cudaSuccess) return error;
   NormOperands norm{};
   norm.squares = at<float>(p, NormWorkspace(p).squares);
   norm.parts = 1;
   norm.eps = p.eps;
-  const cudaError_t error = launch_add<early>(p, norm.squares, stream);
+  error = launch_add<early>(p, norm.squares, stream);
   if (error != cudaSuccess) return error;
   return fastest_scaled<early>(product(p), sms).launch(product(p), stream, norm);
 }
 
 // A strip of tiles, which is also one of pieces, is `group` clusters high.
-template <int group>
-constexpr Design adding() {
-  Design design = scaled<true>(tile_128x256);
-  design.add_rows = true;
-  design.group = group;
-  return design;
+constexpr Design low_strips{.group = 4}, high_strips{.group = 8};
+
+// A strip should be what the GPU multiplies at a time. Lower, and the pieces of the second strip come after
+// all of the first one's, though its tiles have begun; higher, and pieces are made that no tile needs yet.
+general::Choice<AddRows> fastest_adding(const Gemm& p, int sms) {
+  using C = general::Config<high_strips, AddRows>;
+  if (C::group * ceil_div(p.n, C::block_n * C::cluster_n) <= sms / C::cluster)
+    return general::fastest<AddRows, high_strips>(p, sms);
+  return general::fastest<AddRows, low_strips>(p, sms);
 }
 
-// A strip should be what is multiplied at a time. Lower, and the pieces of the second strip come after all of
-// the first one's, though its tiles have begun; higher, and pieces are made that nobody waits for yet.
-Choice fastest_adding(const Gemm& p, int sms) {
-  using C = Config<adding<8>()>;
-  if (8 * ceil_div(p.n, C::block_n * C::cluster_n) <= sms / C::cluster) return fastest<adding<8>()>(p, sms);
-  return fastest<adding<4>()>(p, sms);
-}
-
-cudaError_t launch_one_kernel(const NormGemm& p, const Choice& choice, cudaStream_t stream) {
+NormOperands operands_of_one_kernel(const NormGemm& p) {
   const NormWorkspace workspace(p);
   NormOperands norm{};
   norm.squares = at<float>(p, workspace.squares);
@@ -153,7 +155,18 @@ cudaError_t launch_one_kernel(const NormGemm& p, const Choice& choice, cudaStrea
   norm.h = p.h;
   norm.progress = at<Progress>(p, workspace.progress);
   norm.rows_there = at<unsigned>(p, workspace.rows_there);
-  return choice.launch(product(p), stream, norm);
+  return norm;
+}
+
+cudaError_t launch_high_strips(const NormGemm& p, cudaStream_t stream) {
+  return general::launch<high_strips, AddRows>(product(p), stream, operands_of_one_kernel(p));
+}
+
+cudaError_t launch_one_kernel(const NormGemm& p, cudaStream_t stream) {
+  int sms = 0;
+  const cudaError_t error = general::count_sms(&sms);
+  if (error != cudaSuccess) return error;
+  return fastest_adding(product(p), sms).launch(product(p), stream, operands_of_one_kernel(p));
 }
 
 // Where adding is hidden behind the product, if there is enough of a product. The chapter derives it.
@@ -169,21 +182,19 @@ bool one_kernel_is_faster(const NormGemm& p, int sms) {
   return one + first / added_per_cycle < two;
 }
 
-template <class Launch>
-cudaError_t with_sms(const Launch& launch_for) {
+cudaError_t launch_no_norm(const NormGemm& p, cudaStream_t stream) {
   int sms = 0;
-  const cudaError_t error = count_sms(&sms);
-  return error != cudaSuccess ? error : launch_for(sms);
+  const cudaError_t error = general::count_sms(&sms);
+  if (error != cudaSuccess) return error;
+  return one_kernel_is_faster(p, sms) ? launch_one_kernel(p, stream) : launch_two_kernels<true>(p, stream);
 }
 
-}  // namespace
-
-std::string norm_gemm_rows_of_vectors(const NormGemm& p) {
+std::string rows_of_vectors(const NormGemm& p) {
   if (p.n % vector == 0 && p.cols % vector == 0) return {};
   return "n and cols must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
 }
 
-std::size_t norm_gemm_workspace_bytes(const NormGemm& p) {
+std::size_t workspace_bytes(const NormGemm& p) {
   return NormWorkspace(p).end;
 }
 
@@ -197,24 +208,31 @@ cudaError_t fold_gamma(const NormGemm& p, cudaStream_t stream) {
   return cudaMemsetAsync(at<void>(p, workspace.progress), 0, workspace.end - workspace.progress, stream);
 }
 
-cudaError_t norm_gemm_late_start(const NormGemm& p, cudaStream_t stream) {
-  return with_sms([&](int sms) { return launch_two_kernels<false>(p, sms, stream); });
-}
-cudaError_t norm_gemm_row_scales(const NormGemm& p, cudaStream_t stream) {
-  return with_sms([&](int sms) { return launch_two_kernels<true>(p, sms, stream); });
-}
-cudaError_t norm_gemm_high_strips(const NormGemm& p, cudaStream_t stream) {
-  return with_sms(
-      [&](int sms) { return launch_one_kernel(p, fastest<adding<8>()>(product(p), sms), stream); });
-}
-cudaError_t norm_gemm_one_kernel(const NormGemm& p, cudaStream_t stream) {
-  return with_sms([&](int sms) { return launch_one_kernel(p, fastest_adding(product(p), sms), stream); });
-}
-cudaError_t norm_gemm_no_norm(const NormGemm& p, cudaStream_t stream) {
-  return with_sms([&](int sms) {
-    return one_kernel_is_faster(p, sms) ? launch_one_kernel(p, fastest_adding(product(p), sms), stream)
-                                        : launch_two_kernels<true>(p, sms, stream);
-  });
+}  // namespace
+
+Variants<NormGemm> norm_gemm() {
+  static constexpr Extension<NormGemm> extension{.workspace_bytes = workspace_bytes, .prepare = fold_gamma};
+  Variants<NormGemm> variants = {
+      {.name = "late_start",
+       .what = "a kernel that adds, and a product that scales rows, which starts when the first has ended",
+       .launch = launch_two_kernels<false>},
+      {.name = "row_scales",
+       .what = "the same, each starting while the one before still runs",
+       .launch = launch_two_kernels<true>},
+      {.name = "high_strips",
+       .what = "the product's producers add, in strips as high as the gemm's",
+       .launch = launch_high_strips},
+      {.name = "one_kernel",
+       .what = "the same, in strips as high as what the GPU multiplies at a time",
+       .launch = launch_one_kernel},
+      {.name = "no_norm",
+       .what = "row_scales or one_kernel, whichever is estimated faster",
+       .launch = launch_no_norm}};
+  for (Variant<NormGemm>& variant : variants) {
+    variant.unsupported = rows_of_vectors;
+    variant.extension = &extension;
+  }
+  return variants;
 }
 
 }  // namespace ladder::rung_08

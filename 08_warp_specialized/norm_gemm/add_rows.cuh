@@ -1,28 +1,28 @@
-// A as it streams by: the producer's three other warps make h = x + residual, part by part, just ahead of the
-// tiles that need it.
+// A as it streams by: the three other warps of the producer's warpgroup make h = x + residual, part by part,
+// just ahead of the tiles that need it.
 //
-// Who waits for whom: the warp that asks TMA for A waits until all rows of its box have the columns that it
-// wants; the warps that add wait for nobody. They take pieces in the order in which tiles will ask for them,
-// and do not stop before all are taken: whoever waits, waits for a warp that runs. So it does not matter
-// which CTAs run at the same time.
+// What waits for what: the warp that loads A waits until all rows of its box have the columns that it loads
+// next; the warps that add wait for nothing. They take pieces in the order in which the tiles need them, and
+// do not stop before all are taken: a warp that waits, waits for one that runs. So the kernel cannot
+// deadlock, whichever CTAs run at the same time.
 #pragma once
 
-#include "08_warp_specialized/mainloop.cuh"
-#include "08_warp_specialized/norm_vectors.cuh"
+#include "08_warp_specialized/norm_gemm/row_scales.cuh"
+#include "common/norm.cuh"
 #include "common/ptx/barrier.cuh"
 #include "common/ptx/global_order.cuh"
 
 namespace ladder::rung_08 {
 
-// A piece is some rows of a part: a whole one is read in batches, each with eight loads of 16 bytes under way
-// in every lane.
+// A piece is some rows of a part. It is read in batches, each with eight loads of 16 bytes in flight in every
+// lane.
 constexpr int piece_rows = 4, batch_rows = 2, part_vectors = part_columns / vector / warp_size;
 
 // By all lanes of the warp that loads A: until the block of rows from `row` on has the columns from k on.
 template <class C>
-__device__ void wait_for_rows(const Operands& p, int row, int k) {
+__device__ void wait_for_rows(const typename C::Operands& p, int row, int k) {
   if (row >= p.m) return;
-  const unsigned* there = p.norm.rows_there + row / C::block_m * p.norm.parts + k / part_columns;
+  const unsigned* there = p.extra.rows_there + row / C::block_m * p.extra.parts + k / part_columns;
   const unsigned all = min(C::block_m, p.m - row);
   while (ptx::load_acquire(there) < all) {
   }
@@ -32,11 +32,11 @@ __device__ void wait_for_rows(const Operands& p, int row, int k) {
 // By a warp: pieces of h and their sums of squares, until there are no more. Strips of rows as high as those
 // that tiles go through, part by part along a strip.
 template <class C>
-__device__ void add_rows(const Operands& p) {
+__device__ void add_rows(const typename C::Operands& p) {
   constexpr int strip_rows = C::group * C::cluster_m * C::block_m;
-  static_assert(C::order == Order::supertile && C::block_m % piece_rows == 0,
+  static_assert(C::order == general::Order::supertile && C::block_m % piece_rows == 0,
                 "pieces come in the order of tiles");
-  const NormOperands& norm = p.norm;
+  const NormOperands& norm = p.extra;
   const int lane = threadIdx.x % warp_size, row_vectors = p.k / vector;
   const unsigned strip_pieces = strip_rows / piece_rows * norm.parts;
   const unsigned pieces = ceil_div(p.m, piece_rows) * unsigned(norm.parts);
@@ -45,7 +45,7 @@ __device__ void add_rows(const Operands& p) {
   while (true) {
     const unsigned piece = __shfl_sync(~0u, next, 0);
     if (piece >= pieces) return;
-    next = take();  // known by the time that this one is done
+    next = take();  // arrives while this piece is added
     const int strip = piece / strip_pieces * strip_rows, in_strip = piece % strip_pieces;
     const int down = ceil_div(min(strip_rows, p.m - strip), piece_rows);  // pieces of a part
     const int part = in_strip / down, first = strip + in_strip % down * piece_rows;
@@ -84,10 +84,10 @@ __device__ void add_rows(const Operands& p) {
 
 // By the producer's warpgroup, at the end: the last CTA leaves the progress as it was found.
 template <class C>
-__device__ void forget_progress(const Operands& p, int warp) {
-  ptx::barrier_sync(1, warpgroup_size);  // nobody of this CTA looks at it any more
+__device__ void forget_progress(const typename C::Operands& p, int warp) {
+  ptx::barrier_sync(1, warpgroup_size);  // no warp of this CTA reads it any more
   if (warp != 0) return;
-  Progress& progress = *p.norm.progress;
+  Progress& progress = *p.extra.progress;
   const int lane = threadIdx.x % warp_size;
   unsigned before = 0;
   if (lane == 0) {
@@ -96,9 +96,25 @@ __device__ void forget_progress(const Operands& p, int warp) {
     __threadfence();
   }
   if (__shfl_sync(~0u, before, 0) + 1 < gridDim.x) return;
-  const int counters = ceil_div(p.m, C::block_m) * p.norm.parts;
-  for (int i = lane; i < counters; i += warp_size) p.norm.rows_there[i] = 0;
+  const int counters = ceil_div(p.m, C::block_m) * p.extra.parts;
+  for (int i = lane; i < counters; i += warp_size) p.extra.rows_there[i] = 0;
   if (lane == 0) progress.next_piece = progress.ctas_done = 0;
 }
+
+// The policy: rows are scaled, too.
+struct AddRows : ScaleRows {
+  static constexpr int producer_registers = 56, consumer_registers = 224;  // adding takes more
+
+  template <class C>
+  __device__ static void wait_for_a(const typename C::Operands& p, int row, int k) {
+    static_assert(C::cluster_n == 1 && C::cluster_k == 1, "each CTA loads its own rows of A");
+    if (k % part_columns == 0) wait_for_rows<C>(p, row, k);
+  }
+  template <class C>
+  __device__ static void after_loads(const typename C::Operands& p, int warp) {
+    if (warp != 0) add_rows<C>(p);
+    forget_progress<C>(p, warp);
+  }
+};
 
 }  // namespace ladder::rung_08

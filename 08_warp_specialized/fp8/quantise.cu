@@ -1,8 +1,9 @@
 // Rounds A and B to 8 bits, into the workspace, both with k along the rows: of 8-bit operands wgmma
-// transposes none. B is turned in shared memory, since it is read along n and written along k.
+// transposes none. B is transposed in shared memory, since it is read along n and written along k.
 #include <algorithm>
 
-#include "08_warp_specialized/variants.h"
+#include "08_warp_specialized/fp8/workspace.h"
+#include "common/norm.cuh"
 #include "common/ptx/narrow.cuh"
 
 namespace ladder::rung_08 {
@@ -88,7 +89,7 @@ __global__ void __launch_bounds__(threads) quantise_rows(const float* from, cons
 template <Precision precision>
 __global__ void __launch_bounds__(threads) quantise_columns(const float* from, const Workspace to) {
   constexpr int slab = 32;
-  __shared__ float turned[block][slab + 1];  // [n][k]; one more: no bank conflicts, either way
+  __shared__ float transposed[block][slab + 1];  // [n][k]; one more: no bank conflicts, either way
   __shared__ float of_warp[threads / warp_size];
   const int n = to.b.rows, k = to.b.cols, blocks = ceil_div(k, block);
   const int of_n = int(blockIdx.x / blocks), of_k = int(blockIdx.x % blocks);
@@ -115,18 +116,18 @@ __global__ void __launch_bounds__(threads) quantise_columns(const float* from, c
   }
   for (int from_k = 0; from_k < block; from_k += slab) {
     for (int i = threadIdx.x; i < slab * block; i += threads)
-      turned[i % block][i / block] = element(from_k + i / block, i % block);
-    __syncthreads();  // turned[] is complete
+      transposed[i % block][i / block] = element(from_k + i / block, i % block);
+    __syncthreads();  // transposed[] is complete
     for (int i = threadIdx.x; i < slab * block / each; i += threads) {
       const int at = i % (slab / each) * each, row = i / (slab / each), col = first_k + from_k + at;
       float x[each];
 #pragma unroll
-      for (int j = 0; j < each; ++j) x[j] = turned[row][at + j];
+      for (int j = 0; j < each; ++j) x[j] = transposed[row][at + j];
       if (first_n + row < n && col < k)
         *reinterpret_cast<unsigned*>(to.b_elements + (first_n + row) * to.b.pitch() + col) =
             rounded<format_of(precision).b>(x, scale);
     }
-    __syncthreads();  // turned[] is free
+    __syncthreads();  // transposed[] is free
   }
 }
 
@@ -139,7 +140,7 @@ std::string rows_of_words(const Gemm& p) {
 
 template <Precision precision>
 cudaError_t quantise(const Gemm& p, cudaStream_t stream) {
-  const Workspace w(precision, p);
+  const Workspace w(precision, p, p.typed->workspace);
   if constexpr (precision == Precision::fp8_tensor) {
     const cudaError_t error = cudaMemsetAsync(w.largest, 0, 2 * sizeof *w.largest, stream);
     if (error != cudaSuccess) return error;
@@ -147,13 +148,14 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream) {
       const std::size_t ctas = std::min<std::size_t>((count - 1) / (threads * each) + 1, 1024);
       find_largest<<<unsigned(ctas), threads, 0, stream>>>(matrix, count, largest);
     };
-    find(p.a_fp32, std::size_t(p.m) * p.k, &w.largest[0]);
-    find(p.b_fp32, std::size_t(p.k) * p.n, &w.largest[1]);
+    find(p.typed->a, std::size_t(p.m) * p.k, &w.largest[0]);
+    find(p.typed->b, std::size_t(p.k) * p.n, &w.largest[1]);
   }
   const std::size_t blocks = ceil_div(p.k, block);
   constexpr int warps = threads / warp_size;
-  quantise_rows<precision><<<unsigned((p.m * blocks + warps - 1) / warps), threads, 0, stream>>>(p.a_fp32, w);
-  quantise_columns<precision><<<unsigned(ceil_div(p.n, block) * blocks), threads, 0, stream>>>(p.b_fp32, w);
+  quantise_rows<precision>
+      <<<unsigned((p.m * blocks + warps - 1) / warps), threads, 0, stream>>>(p.typed->a, w);
+  quantise_columns<precision><<<unsigned(ceil_div(p.n, block) * blocks), threads, 0, stream>>>(p.typed->b, w);
   return cudaGetLastError();
 }
 template cudaError_t quantise<Precision::fp8>(const Gemm&, cudaStream_t);

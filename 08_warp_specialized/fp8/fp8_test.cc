@@ -1,5 +1,5 @@
-// FP8 where the harness does not look: the norm and the gemm as a chain of layers, sums that are too long,
-// and what scales are for.
+// FP8 where the harness does not look: the norm and the gemm as a chain of layers, sums that are too long for
+// the tensor core, and what scales are for.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -7,10 +7,13 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "08_warp_specialized/variants.h"
+#include "08_warp_specialized/fp8/workspace.h"
 #include "common/harness/precision.h"
 #include "common/harness/reference.h"
 
@@ -40,6 +43,14 @@ std::vector<T> on_host(const T* device, std::size_t count) {
   return host;
 }
 
+// The launch of one of the rung's variants.
+template <class Problem>
+auto launch_of(const Variants<Problem>& variants, std::string_view name) {
+  for (const Variant<Problem>& variant : variants)
+    if (variant.name == name) return variant.launch;
+  throw std::invalid_argument(std::string(name));
+}
+
 // Numbers of both signs and of several sizes; from block to block, so that a neighbour's scale is a wrong
 // one.
 float number(std::size_t i, int seed) {
@@ -52,7 +63,7 @@ HostMatrix numbers(int rows, int cols, int seed) {
 }
 
 // The norm and the gemm as a chain of layers has them: y in e4m3 with its scales, stored by one kernel, is
-// the A of the next, and nobody repacks it.
+// the A of the next, and no kernel repacks it.
 TEST(Fp8, NormThenGemm) {
   constexpr Precision precision = Precision::fp8_block;
   constexpr int m = 150, n = 136, k = 424;  // ragged in every way; the last block of a row is shorter
@@ -64,15 +75,15 @@ TEST(Fp8, NormThenGemm) {
   const OnDevice<__nv_bfloat16> x_on_device(x), residual_on_device(residual), gamma_on_device(gamma),
       h(HostMatrix(m * k)), c(HostMatrix(m * n));
   Gemm gemm{.m = m, .n = n, .k = k, .a = nullptr, .b = nullptr, .c = c.data};
-  gemm.a_fp32 = a_on_device.data;
-  gemm.b_fp32 = b_on_device.data;
   const OnDevice<unsigned char> workspace(
       std::vector<unsigned char>(rung_08::workspace_bytes<precision>(gemm)));
-  gemm.workspace = workspace.data;
+  const TypedOperands typed{
+      .a = a_on_device.data, .b = b_on_device.data, .c = c.data, .workspace = workspace.data};
+  gemm.typed = &typed;
   succeed(rung_08::quantise<precision>(gemm, nullptr));
 
   // A was quantised from zeros, and is overwritten with the norm's y.
-  const rung_08::Workspace w(precision, gemm);
+  const rung_08::Workspace w(precision, gemm, workspace.data);
   FusedNorm norm = {.rows = m,
                     .cols = k,
                     .x = x_on_device.data,
@@ -81,10 +92,11 @@ TEST(Fp8, NormThenGemm) {
                     .h = h.data,
                     .y = nullptr,
                     .eps = 1e-5f};
-  norm.y_elements = w.a_elements;
-  norm.y_scales = reinterpret_cast<unsigned char*>(w.a_scales);
-  succeed(rung_08::fused_norm_fp8_block(norm, nullptr));
-  succeed(rung_08::gemm_fp8_block(gemm, nullptr));
+  const QuantisedRows quantised{.elements = w.a_elements,
+                                .scales = reinterpret_cast<unsigned char*>(w.a_scales)};
+  norm.quantised = &quantised;
+  succeed(launch_of(rung().fused_norm, "fp8_block")(norm, nullptr));
+  succeed(launch_of(rung().gemm, "fp8_block")(gemm, nullptr));
   succeed(cudaDeviceSynchronize());
 
   // y is the norm's.
@@ -96,8 +108,9 @@ TEST(Fp8, NormThenGemm) {
                       std::as_bytes(std::span(scales)), [&](std::uint64_t i) { return of_norm.y(i); });
   EXPECT_TRUE(stored.passed()) << stored.wrong << " wrong: " << stored.first_wrong;
 
-  // And it is what the tensor cores multiplied. Their sums of a block keep 13 bits: the bound is that of the
-  // worst case, so the error is judged as a whole, too. A wrong scale is wrong by a factor of two or more.
+  // And it is what the tensor cores multiplied. Their accumulators keep 13 bits of a block: the bound is that
+  // of the worst case, so the error is judged as a whole, too. A wrong scale is wrong by a factor of two or
+  // more.
   std::vector<float> y(m * k), rounded_b = b;
   for (int row = 0; row < m; ++row)
     for (int col = 0; col < k; ++col)
@@ -115,42 +128,41 @@ TEST(Fp8, NormThenGemm) {
     squares += exact * exact;
   }
   EXPECT_TRUE(verdict.passed()) << verdict.wrong << " wrong: " << verdict.first_wrong;
-  EXPECT_LT(errors, 0.003 * 0.003 * squares);  // a bf16 has 8 bits: 0.0016, and what 13 bits of sums add
+  EXPECT_LT(errors,
+            0.003 * 0.003 * squares);  // a bf16 has 8 bits: 0.0016, and what accumulators of 13 bits add
 }
-
-using Launch = cudaError_t (*)(const Gemm&, cudaStream_t);
 
 // C[m,n] of A[m,k] and B[k,n], rounded and multiplied by kernels of the rung.
 template <Precision precision>
-std::vector<float> product(Launch launch, int m, int n, int k, const std::vector<float>& a,
+std::vector<float> product(std::string_view variant, int m, int n, int k, const std::vector<float>& a,
                            const std::vector<float>& b) {
   const OnDevice<float> a_on_device(a), b_on_device(b);
   const OnDevice<__nv_bfloat16> c(HostMatrix(m * n));
   Gemm gemm{.m = m, .n = n, .k = k, .a = nullptr, .b = nullptr, .c = c.data};
-  gemm.a_fp32 = a_on_device.data;
-  gemm.b_fp32 = b_on_device.data;
   const OnDevice<unsigned char> workspace(
       std::vector<unsigned char>(rung_08::workspace_bytes<precision>(gemm)));
-  gemm.workspace = workspace.data;
+  const TypedOperands typed{
+      .a = a_on_device.data, .b = b_on_device.data, .c = c.data, .workspace = workspace.data};
+  gemm.typed = &typed;
   succeed(rung_08::quantise<precision>(gemm, nullptr));
-  succeed(launch(gemm, nullptr));
+  succeed(launch_of(rung().gemm, variant)(gemm, nullptr));
   succeed(cudaDeviceSynchronize());
   std::vector<float> wide;
   for (const __nv_bfloat16 element : on_host(c.data, m * n)) wide.push_back(__bfloat162float(element));
   return wide;
 }
 
-// The tensor core's sums have 14 bits: a one that is added to 2^14 is lost. Promoted, they are fp32's.
+// The tensor core's accumulators have 14 bits: a one that is added to 2^14 is lost. Promoted, they are
+// fp32's.
 TEST(Fp8, OnesAddUpToSixteenThousandUnlessPromoted) {
   constexpr int m = 8, n = 8, k = 32768;
   const std::vector<float> a(m * k, 1), b(k * n, 1);
-  for (const auto& [launch, sum] :
-       {std::pair(&rung_08::gemm_fp8_128x256, 16384.0f), std::pair(&rung_08::gemm_fp8_promoted, 32768.0f)})
-    EXPECT_EQ(product<Precision::fp8>(launch, m, n, k, a, b), std::vector<float>(m * n, sum));
+  for (const auto& [variant, sum] : {std::pair("fp8_128x256", 16384.0f), std::pair("fp8_promoted", 32768.0f)})
+    EXPECT_EQ(product<Precision::fp8>(variant, m, n, k, a, b), std::vector<float>(m * n, sum));
 }
 
 // A scale for each matrix, by both kernels that know it.
-class Fp8Tensor : public testing::TestWithParam<Launch> {
+class Fp8Tensor : public testing::TestWithParam<const char*> {
  protected:
   static constexpr int m = 72, n = 136, k = 260;
   static std::vector<float> scaled_numbers(std::size_t count, int seed, float by) {
@@ -164,14 +176,13 @@ class Fp8Tensor : public testing::TestWithParam<Launch> {
     return product<Precision::fp8_tensor>(GetParam(), m, n, k, of_a, of_b);
   }
 };
-INSTANTIATE_TEST_SUITE_P(By, Fp8Tensor,
-                         testing::Values(&rung_08::gemm_fp8_tensor, &rung_08::gemm_fp8_tensor_promoted));
+INSTANTIATE_TEST_SUITE_P(By, Fp8Tensor, testing::Values("fp8_tensor", "fp8_tensor_promoted"));
 
 // What e4m3 cannot hold, and what a scale makes of it.
 TEST_P(Fp8Tensor, HoldsWhatE4m3Cannot) {
   const std::vector<float> tiny(m * k, 0x1p-12f), huge(m * k, 1000), ones(k * n, 1);
   auto bare = [&](const std::vector<float>& of_a) {
-    return product<Precision::fp8>(rung_08::gemm_fp8, m, n, k, of_a, ones);
+    return product<Precision::fp8>("fp8", m, n, k, of_a, ones);
   };
   auto everywhere = [](float x) {
     return std::vector<float>(m * n, __bfloat162float(__float2bfloat16_rn(x)));

@@ -1,10 +1,10 @@
-// The scheduler: which tiles of C a CTA works on, and in which order. Producer and consumers each walk the
-// same list and need not talk about it.
+// The scheduler: which tiles of C a CTA computes, and in which order. Producer and consumers each go through
+// the same list.
 #pragma once
 
-#include "08_warp_specialized/variants.h"
+#include "common/rung.h"
 
-namespace ladder::rung_08 {
+namespace ladder::rung_08::general {
 
 // How the clusters that run at the same time lie on C. What they share comes from L2 once it is there, so a
 // wave should be as nearly a square as can be.
@@ -19,7 +19,7 @@ __device__ inline void hilbert_curve(int i, int levels, int& row, int& col) {
   row = col = 0;
   for (int side = 1; side < 1 << levels; side *= 2, i /= 4) {
     const int right = i / 2 & 1, down = (i ^ right) & 1;
-    if (!down) {  // the quadrants at both ends are turned
+    if (!down) {  // the quadrants at both ends are transposed
       if (right) {
         row = side - 1 - row;
         col = side - 1 - col;
@@ -33,8 +33,7 @@ __device__ inline void hilbert_curve(int i, int levels, int& row, int& col) {
   }
 }
 
-// C is the Config of gemm.cu. C in tiles of block_m x block_n, and those in blocks of cluster_m x cluster_n,
-// one for each cluster.
+// C in tiles of block_m x block_n, and those in blocks of cluster_m x cluster_n, one for each cluster.
 template <class C>
 class Tiles {
  public:
@@ -80,4 +79,4 @@ class Tiles {
   int row_ = 0, col_ = 0;
 };
 
-}  // namespace ladder::rung_08
+}  // namespace ladder::rung_08::general

@@ -1,0 +1,45 @@
+// Operands of 8 bits, and accumulators that leave the tensor core every few k-tiles: promotion.cuh says how.
+#include "08_warp_specialized/fp8/promotion.cuh"
+
+namespace ladder::rung_08 {
+namespace {
+
+constexpr Design tile{.block_n = 128, .stages = 6, .group = 16};
+
+// A stage less: scales take its place.
+constexpr Design with_scales(Design design) {
+  --design.stages;
+  return design;
+}
+
+}  // namespace
+
+Variants<Gemm> fp8_promoted() {
+  using general::launch;
+  Variants<Gemm> variants = {
+      {.name = "fp8_tensor_promoted",
+       .what = "e4m3 with a scale for A and one for B, every 128 of k accumulated in fp32",
+       .launch = launch<tile, InTurn<Fp8Tensor>>,
+       .extension = &quantised<Precision::fp8_tensor>},
+      {.name = "fp8_block",
+       .what = "a scale for each 1x128 of A and 128x128 of B",
+       .launch = general::launch_fastest<InTurn<Fp8Block>, with_scales(general::tile_64x128_share_b),
+                                         with_scales(tile)>,
+       .extension = &quantised<Precision::fp8_block>},
+      {.name = "fp8_one_part",
+       .what = "e4m3, every 128 of k accumulated in fp32, with no MMAs in flight meanwhile",
+       .launch = launch<tile, Promoted<Fp8<Precision::fp8>, 1>>,
+       .extension = &quantised<Precision::fp8>},
+      {.name = "fp8_every_512",
+       .what = "the same every 512 of k",
+       .launch = launch<tile, Promoted<Fp8<Precision::fp8>, 4>>,
+       .extension = &quantised<Precision::fp8>},
+      {.name = "fp8_promoted",
+       .what = "every 128 of k, while the MMAs of the next 128 run",
+       .launch = launch<tile, InTurn<Fp8<Precision::fp8>>>,
+       .extension = &quantised<Precision::fp8>}};
+  for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_words;
+  return variants;
+}
+
+}  // namespace ladder::rung_08
