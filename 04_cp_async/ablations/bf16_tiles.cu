@@ -27,7 +27,7 @@ __device__ uint4 load(const __nv_bfloat16* from) {
   return *reinterpret_cast<const uint4*>(from);
 }
 
-// Element i of 8, in fp32: a shift or a mask, one instruction.
+// Element i of 8, in fp32: one instruction, a shift or a mask.
 __device__ float convert(const uint4& bits, int i) {
   const unsigned words[4] = {bits.x, bits.y, bits.z, bits.w};
   return __uint_as_float(i % 2 == 0 ? words[i / 2] << 16 : words[i / 2] & 0xFFFF0000u);
