@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Parame
   int stage = 0, free_stage = C::stages - 1;
   for (int k0 = 0; k0 < p.k; k0 += C::block_k) {
     ptx::cp_async_wait_group<C::stages - 2>();  // this thread's share of the k-tile at k0 has landed
-    __syncthreads();  // every thread's share has, and every thread has left free_stage, the k-tile before
+    __syncthreads();  // every thread's share has landed, and all have finished reading free_stage
     track.mark(Doing::wait_for_data, k0 / C::block_k);
     issue<C>(p, row0, col0, k0 + (C::stages - 1) * C::block_k, tiles[free_stage]);
     track.mark(Doing::load, k0 / C::block_k + C::stages - 1);
