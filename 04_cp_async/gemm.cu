@@ -14,7 +14,7 @@ namespace {
 
 // The multistage mainloop: wait for the oldest k-tile, barrier, issue the copies of a later k-tile into the
 // stage that has become free, multiply. convert() is this rung's own. In rungs 05 and 06, as in bf16_tiles,
-// the stages are the tiles, and the stage that is free behind the barrier is that of the k-tile before.
+// the stages are the tiles, and the stage that is free behind the barrier is the previous k-tile's.
 template <class C, class Track, class Issue, class Convert, class Multiply>
 __device__ void mainloop(int k, Track& track, Issue issue, Convert convert, Multiply multiply) {
   if constexpr (C::ahead) {
@@ -29,8 +29,8 @@ __device__ void mainloop(int k, Track& track, Issue issue, Convert convert, Mult
     // covers this thread's copies alone, and convert() reads no others: no barrier is needed in between.
     ptx::cp_async_wait_group<C::stages - 1>();
     track.mark(Doing::wait_for_data, k0 / C::block_k);
-    convert(stage, buffer);  // into the buffer that every thread left before the last barrier
-    __syncthreads();         // every thread has converted its share, and has left the other buffer
+    convert(stage, buffer);  // into the buffer that all threads finished reading before the last barrier
+    __syncthreads();  // every share is converted, and all threads have finished reading the other buffer
     track.mark(Doing::convert, k0 / C::block_k);
     // In flight during the FMAs below. Only this thread reads its share of the stage, and it has: it is free.
     if constexpr (C::ahead) issue(k0 + C::stages * C::block_k, stage);
@@ -109,7 +109,7 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Parame
     ptx::cp_async_commit_group();
   };
 
-  // Ring buffer -> fp32 tiles, A transposed on its way.
+  // Ring buffer -> fp32 tiles; A is transposed.
   auto convert_share = [&](int stage, int buffer) {
     uint4 bits[C::copies_a + C::copies_b];
 #pragma unroll

@@ -50,7 +50,7 @@ __device__ void accumulate(const float (&tile_a)[C::block_k][C::block_m],
   }
 }
 
-// The same quads of C, of which row and col are the first element's. n is a multiple of a quad.
+// Stores the same quads of C; the first one begins at first_row, first_col. n is a multiple of a quad.
 template <class C>
 __device__ void store(const Gemm& p, int first_row, int first_col,
                       const float (&accumulator)[C::thread_m][C::thread_n]) {

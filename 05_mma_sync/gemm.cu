@@ -54,39 +54,37 @@ __device__ unsigned pack(float low, float high) {
   return reinterpret_cast<const unsigned&>(pair);
 }
 
-// n and k are multiples of 8, so a vector lies inside the matrices or outside as a whole, on a 16-byte
-// boundary.
+// Global -> shared: this thread's share of the k-tile at k0. n and k are multiples of 8, so a vector lies
+// inside the matrices or outside as a whole; outside, zeros are written. A group is committed even behind the
+// last k-tile, since wait_group counts groups.
+template <class C>
+__device__ void issue(const Gemm& p, int row0, int col0, int k0, typename C::Stage& tile) {
+  if (k0 < p.k) {
+#pragma unroll
+    for (int v = 0; v < C::copies_a; ++v) {
+      const int i = threadIdx.x + v * C::threads, row = i / 4, k = i % 4 * vector;
+      const bool inside = row0 + row < p.m && k0 + k < p.k;
+      ptx::cp_async_16(ptx::shared_address(&tile.a[row][k]), p.a + std::size_t(row0 + row) * p.k + k0 + k,
+                       inside ? 16 : 0);
+    }
+#pragma unroll
+    for (int v = 0; v < C::copies_b; ++v) {
+      const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector),
+                col = i % (C::block_n / vector) * vector;
+      const bool inside = k0 + k < p.k && col0 + col < p.n;
+      ptx::cp_async_16(ptx::shared_address(&tile.b[k][col]), p.b + std::size_t(k0 + k) * p.n + col0 + col,
+                       inside ? 16 : 0);
+    }
+  }
+  ptx::cp_async_commit_group();
+}
+
 template <class C, class Parameters>
 __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Parameters p, int tiles_n) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto* tiles = reinterpret_cast<typename C::Stage*>(shared);
 
-  const int row0 = blockIdx.x / tiles_n * C::block_m;
-  const int col0 = blockIdx.x % tiles_n * C::block_n;
-
-  // Global -> shared, as on rung 04: zeros past the edges, and a group even where there is no k-tile any
-  // more.
-  auto issue = [&](int k0, int stage) {
-    if (k0 < p.k) {
-#pragma unroll
-      for (int v = 0; v < C::copies_a; ++v) {
-        const int i = threadIdx.x + v * C::threads, row = i / 4, k = i % 4 * vector;
-        const bool inside = row0 + row < p.m && k0 + k < p.k;
-        ptx::cp_async_16(ptx::shared_address(&tiles[stage].a[row][k]),
-                         p.a + std::size_t(row0 + row) * p.k + k0 + k, inside ? 16 : 0);
-      }
-#pragma unroll
-      for (int v = 0; v < C::copies_b; ++v) {
-        const int i = threadIdx.x + v * C::threads, k = i / (C::block_n / vector),
-                  col = i % (C::block_n / vector) * vector;
-        const bool inside = k0 + k < p.k && col0 + col < p.n;
-        ptx::cp_async_16(ptx::shared_address(&tiles[stage].b[k][col]),
-                         p.b + std::size_t(k0 + k) * p.n + col0 + col, inside ? 16 : 0);
-      }
-    }
-    ptx::cp_async_commit_group();
-  };
-
+  const int row0 = blockIdx.x / tiles_n * C::block_m, col0 = blockIdx.x % tiles_n * C::block_n;
   const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const int warp_row = warp / C::warps_n * C::warp_m, warp_col = warp % C::warps_n * C::warp_n;
   const int g = lane / 4, t = lane % 4;  // common/ptx/mma.cuh says what of a fragment lane 4g + t holds
@@ -123,14 +121,15 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Parame
   };
 
   ptx::Track<Parameters> track(p, Role::all, warp == 0);
-  for (int stage = 0; stage < C::stages - 1; ++stage) issue(stage * C::block_k, stage);
+  for (int stage = 0; stage < C::stages - 1; ++stage)
+    issue<C>(p, row0, col0, stage * C::block_k, tiles[stage]);
   track.mark(Doing::load);
   int stage = 0, free_stage = C::stages - 1;
   for (int k0 = 0; k0 < p.k; k0 += C::block_k) {
     ptx::cp_async_wait_group<C::stages - 2>();  // this thread's share of the k-tile at k0 has landed
-    __syncthreads();  // every thread's share has, and every thread has left free_stage, the k-tile before
+    __syncthreads();  // every thread's share has landed, and all have finished reading free_stage
     track.mark(Doing::wait_for_data, k0 / C::block_k);
-    issue(k0 + (C::stages - 1) * C::block_k, free_stage);
+    issue<C>(p, row0, col0, k0 + (C::stages - 1) * C::block_k, tiles[free_stage]);
     track.mark(Doing::load, k0 / C::block_k + C::stages - 1);
     multiply(stage);
     track.mark(Doing::multiply, k0 / C::block_k);

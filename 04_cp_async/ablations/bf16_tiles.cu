@@ -27,7 +27,7 @@ __device__ uint4 load(const __nv_bfloat16* from) {
   return *reinterpret_cast<const uint4*>(from);
 }
 
-// Element i of 8, in fp32: a shift or a mask, one instruction.
+// Element i of 8, in fp32: one instruction, a shift or a mask.
 __device__ float convert(const uint4& bits, int i) {
   const unsigned words[4] = {bits.x, bits.y, bits.z, bits.w};
   return __uint_as_float(i % 2 == 0 ? words[i / 2] << 16 : words[i / 2] & 0xFFFF0000u);
@@ -105,8 +105,8 @@ __global__ void __launch_bounds__(threads, ctas_per_sm) gemm_kernel(Gemm p, int 
     // stages - 1 groups are pending, and the oldest is this k-tile's: this thread's share of it has landed
     // when stages - 2 are left.
     ptx::cp_async_wait_group<stages - 2>();
-    __syncthreads();  // every thread's share has landed, and every thread has left the k-tile before
-    issue(k0 + (stages - 1) * block_k, free_stage);  // into the stage of the k-tile before; during the FMAs
+    __syncthreads();  // every thread's share has landed, and all have finished reading the previous k-tile
+    issue(k0 + (stages - 1) * block_k, free_stage);  // refills the previous k-tile's stage during the FMAs
     multiply(stage);
     free_stage = stage;
     stage = stage + 1 == stages ? 0 : stage + 1;
