@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -182,6 +183,30 @@ TEST(Types, TheTwoLargestOfFourStay) {
       for (int i = 0; i < k; ++i) right += double(pruned[row * k + i]) * b[i * n + col];
       EXPECT_EQ(c[row * n + col], right) << row << ", " << col;
     }
+}
+
+// The rung's kernel and the general one in bf16, which stands behind stores_later, accumulate in the same
+// order: C is the same to the last bit.
+TEST(Types, TheGeneralKernelIsTheRung) {
+  constexpr int rows = 130, cols = 264, depth = 200;
+  std::vector<__nv_bfloat16> a(rows * depth), b(depth * cols), c[2];
+  for (int i = 0; i < rows * depth; ++i)
+    a[i] = __float2bfloat16_rn(float(i * 2654435761u >> 8) * 0x1p-24f - 0.5f);
+  for (int i = 0; i < depth * cols; ++i)
+    b[i] = __float2bfloat16_rn(float(i * 2246822519u >> 8) * 0x1p-24f - 0.5f);
+  __nv_bfloat16* const operands[2] = {on_device(a), on_device(b)};
+  for (const bool general : {false, true}) {
+    c[general].resize(rows * cols);
+    __nv_bfloat16* const on_gpu = on_device(c[general]);
+    succeed(named(general ? "stores_later" : "swizzle_ldmatrix")
+                .launch({rows, cols, depth, operands[0], operands[1], on_gpu}, nullptr));
+    succeed(
+        cudaMemcpy(c[general].data(), on_gpu, c[general].size() * sizeof *on_gpu, cudaMemcpyDeviceToHost));
+    cudaFree(on_gpu);
+  }
+  for (__nv_bfloat16* operand : operands) cudaFree(operand);
+  EXPECT_EQ(std::memcmp(c[0].data(), c[1].data(), c[0].size() * sizeof(__nv_bfloat16)), 0);
+  EXPECT_NE(float(c[0].back()), 0);
 }
 
 // More NaN than two of four: no harm to the neighbours.
