@@ -2,6 +2,9 @@
 // store C, and each has the registers that its work needs. The CTAs are persistent: while the consumers store
 // one tile of C, the producer already loads the next one's operands. Two CTAs form a cluster, with their
 // tiles below each other: each loads half of their columns of B, and multicast delivers it to both.
+//
+// In the order of the data: produce() and multiply() of pipeline.cuh, store_accumulator(), and the kernel
+// that gives them to its warps.
 #include <algorithm>
 
 #include "08_warp_specialized/pipeline.cuh"
@@ -16,7 +19,7 @@ namespace {
 struct Design {
   int stages = 4;
   int cluster_m = 2;            // CTAs of a cluster: they lie below each other and share B
-  int group = 8;                // rows of clusters that neighbouring clusters share
+  int group_m = 8;              // rows of cluster tiles that neighbouring clusters share
   bool persistent = true;       // as many CTAs as run at once, instead of one for each tile
   bool move_registers = true;   // from the producer's warpgroup to the consumers'
   bool first_mma_sets = true;   // the accumulator, instead of adding to zeros
@@ -24,27 +27,26 @@ struct Design {
   bool early_start = true;      // while the grid before still runs
 };
 
-// Shared memory of a CTA: 227 KiB at most.
 template <Design d>
 struct Config {
   static constexpr Design design = d;
-  static constexpr int block_m = 128, block_n = 256, block_k = 64, stages = d.stages, cluster_m = d.cluster_m;
+  static constexpr int block_m = 128, block_n = 256, block_k = 64, stages = d.stages;
+  static constexpr int cluster_m = d.cluster_m, group_m = d.group_m;
   static constexpr int consumers = block_m / mma_m, threads = (1 + consumers) * warpgroup_size;
-  // Of the SM's 65536 registers each of 384 threads has 168 at the launch.
+  // At the launch each of the 384 threads has 168 of the SM's 65536 registers.
   static constexpr int producer_registers = 40, consumer_registers = 232;
-  static constexpr int row = 128;  // bytes of a box's row, and of the swizzle
-  static constexpr int box_b = block_k * row, boxes_b = block_n * element / row;
-  static constexpr int boxes_each = boxes_b / cluster_m;  // of B, that each CTA of the cluster loads for all
+  static constexpr int row = 128, box_cols = row / element;  // bytes, elements of a box's row
+  static constexpr int box_b = block_k * row, boxes_b = block_n / box_cols;
+  static constexpr int share_b = boxes_b / cluster_m;  // boxes that each CTA of a cluster loads, for all
   static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
-  static constexpr int box_c = 16 * row;  // what a warp stores at once: 16 rows of 64 columns
-  static constexpr int group = d.group;
+  static constexpr int box_c = 16 * row;  // a warp's 16 rows
 
-  struct Shared {
-    alignas(1024) unsigned char ring[stages][stage_bytes];  // where the pattern of the swizzle repeats
-    alignas(1024) unsigned char of_warp[consumers * 4][2][box_c];
+  struct Shared {                                             // 227 KiB at most
+    alignas(1024) unsigned char buffer[stages][stage_bytes];  // the swizzle's pattern is 1024 bytes
+    alignas(1024) unsigned char boxes[consumers * 4][2][box_c];
     ptx::Mbarrier full[stages], empty[stages];
   };
-  static_assert(block_k * element == row, "a box of A is as wide as the k-tile");
+  static_assert(block_k == box_cols, "A's tile is one box");
   static_assert(boxes_b % cluster_m == 0, "the CTAs of a cluster load equally many boxes of B");
   static_assert(producer_registers + consumers * consumer_registers <= (1 + consumers) * 168,
                 "the consumers take what the producer gives back");
@@ -54,8 +56,8 @@ struct TensorMaps {
   CUtensorMap a, b, c;
 };
 
-// The tiles of C that a CTA computes, one after the other. The order of the clusters' tiles is that of rung
-// 06: down `group` rows of them, then on to the next column.
+// The tiles of C that a CTA computes, one after the other. A cluster's tiles come in the order of rung 06's
+// CTA tiles: down `group_m` rows of them, then on to the next column.
 template <class C>
 struct Tiles {
   int clusters_m, tiles_n, rank;  // rank: of the CTA in its cluster, from the top
@@ -64,65 +66,68 @@ struct Tiles {
   __device__ static int step() { return int(gridDim.x) / C::cluster_m; }
   __device__ int end() const { return clusters_m * tiles_n; }
   __device__ int2 row_and_col(int index) const {  // of the tile's first element
-    const int per_group = C::group * tiles_n, above = index / per_group * C::group;
-    const int rows = min(clusters_m - above, C::group), i = index % per_group;
+    const int per_group = C::group_m * tiles_n, above = index / per_group * C::group_m;
+    const int rows = min(clusters_m - above, C::group_m), i = index % per_group;
     return make_int2(((above + i % rows) * C::cluster_m + rank) * C::block_m, i / rows * C::block_n);
   }
 };
 
-// Accumulator -> shared -> C, in bf16, by a warp: its 16 rows, in boxes of 64 columns, through two buffers in
-// turn: while TMA reads one, the warp fills the other. It does not wait for the last two before the next
-// tile. The boxes are swizzled: stmatrix fills them without bank conflicts. TMA stores what lies inside of C.
+// The epilogue of a warp: its 16 rows of accumulators, in bf16, to `row`, `col` of C. They pass through
+// shared memory in boxes of 64 columns, swizzled so that stmatrix has no bank conflicts; TMA does not store
+// what lies past the edges of C. The warp has two boxes and uses them in turn: it fills one while TMA reads
+// the other, and does not wait for the last two before its next tile.
 template <class C>
-__device__ void store(const float (&accumulator)[C::block_n / 8][4], unsigned char (&buffers)[2][C::box_c],
-                      const CUtensorMap& map_c, int row0, int col0, int& buffer) {
-  const int lane = threadIdx.x % 32, row = lane % 16;
+__device__ void store_accumulator(const float (&accumulator)[C::block_n / 8][4],
+                                  unsigned char (&boxes)[2][C::box_c], int& next_box, const CUtensorMap& c,
+                                  int row, int col) {
+  const int lane = threadIdx.x % warp_size, row_of_lane = lane % 16;
 #pragma unroll
-  for (int box = 0; box < C::block_n / 64; ++box) {
-    const SharedAddress to = ptx::shared_address(buffers[buffer]);
-    // Of this lane's stores all but the newest have read their buffer: that one is the other buffer's.
+  for (int i = 0; i < C::block_n / C::box_cols; ++i) {
+    const SharedAddress box = ptx::shared_address(boxes[next_box]);
+    // All copies of this lane but the newest, which is the other box's, have read their box.
     if (lane == 0) ptx::bulk_wait_group_read<1>();
     __syncwarp();
 #pragma unroll
     for (int j = 0; j < 8; j += 2) {
-      unsigned both[4];
+      unsigned packed[4];
 #pragma unroll
-      for (int i = 0; i < 4; ++i) {
-        const float(&from)[4] = accumulator[box * 8 + j + i / 2];
-        const __nv_bfloat162 pair = __floats2bfloat162_rn(from[i % 2 * 2], from[i % 2 * 2 + 1]);
-        both[i] = reinterpret_cast<const unsigned&>(pair);
+      for (int q = 0; q < 4; ++q) {
+        const float* const from = &accumulator[i * 8 + j + q / 2][q % 2 * 2];
+        const __nv_bfloat162 pair = __floats2bfloat162_rn(from[0], from[1]);
+        packed[q] = reinterpret_cast<const unsigned&>(pair);
       }
-      const int chunk = j + lane / 16;
-      ptx::stmatrix_x4(to + row * C::row + (chunk ^ row % 8) * 16, both);
+      const int chunk = j + lane / 16;  // of 16 bytes
+      ptx::stmatrix_x4(box + row_of_lane * C::row + (chunk ^ row_of_lane % 8) * 16, packed);
     }
-    ptx::fence_proxy_async();  // TMA reads through another proxy what each lane has written
+    // TMA reads through the async proxy: every lane fences what it wrote, then one issues the copy.
+    ptx::fence_proxy_async();
     __syncwarp();
     if (lane == 0) {
-      ptx::tma_store(map_c, col0 + box * 64, row0, to);
+      ptx::tma_store(c, col + i * C::box_cols, row, box);
       ptx::bulk_commit_group();
     }
-    buffer ^= 1;
+    next_box ^= 1;
   }
 }
 
-// The tiles of a CTA, by a consumer warpgroup: `warp` counts the consumers' warps, each of which stores 16
-// rows. A warpgroup cannot issue MMAs while it runs its epilogue; the loads of its next tile run meanwhile.
+// The consumers' part of all tiles of a CTA: `warp` counts their warps, each of which stores 16 rows. A
+// warpgroup cannot issue MMAs while it runs its epilogue; the loads of its next tile run meanwhile.
 template <class C, class Maps>
 __device__ void consume(typename C::Shared& shared, const Maps& maps, const Tiles<C>& tiles, int tiles_k,
                         int warp) {
   ptx::Track<Maps> track(maps, Role::consumer, warp % 4 == 0);  // a warp of each warpgroup
   Stage<C> stage;
-  int buffer = 0;
+  int next_box = 0;
   for (int i = tiles.first(); i < tiles.end(); i += tiles.step()) {
     const int2 tile = tiles.row_and_col(i);
     float accumulator[C::block_n / 8][4];
     multiply<C>(accumulator, shared, warp / 4, tiles_k, stage, track);
-    store<C>(accumulator, shared.of_warp[warp], maps.c, tile.x + warp * 16, tile.y, buffer);
+    store_accumulator<C>(accumulator, shared.boxes[warp], next_box, maps.c, tile.x + warp * 16, tile.y);
     track.mark(Doing::store);
     track.next_tile();
   }
   track.end();
-  if (threadIdx.x % 32 == 0) ptx::bulk_wait_group_read<0>();  // shared memory lives until then
+  if (threadIdx.x % warp_size == 0) ptx::bulk_wait_group_read<0>();  // shared memory must outlive the reads
 }
 
 template <class C, class Maps>
@@ -131,10 +136,13 @@ __global__ void __launch_bounds__(C::threads, 1)
   extern __shared__ unsigned char unaligned[];
   auto& shared = *reinterpret_cast<typename C::Shared*>(
       unaligned + (1024 - ptx::shared_address(unaligned) % 1024) % 1024);
-  const int warp = __shfl_sync(~0u, int(threadIdx.x) / 32, 0);  // so the compiler knows that lanes agree
+  // The shuffle changes nothing, but from it the compiler knows that the lanes agree.
+  const int warp = __shfl_sync(~0u, int(threadIdx.x) / warp_size, 0);
   const int rank = C::cluster_m > 1 ? ptx::cluster_rank() : 0;
   const Tiles<C> tiles{ceil_div(m, C::block_m * C::cluster_m), ceil_div(n, C::block_n), rank};
 
+  // A stage is full when its bytes have landed, and empty when each consumer warp of the cluster has arrived:
+  // the stage takes boxes of B from all CTAs, and each loads its own into the stages of all.
   if (threadIdx.x == 0) {
     ptx::prefetch_tensor_map(maps.a);
     ptx::prefetch_tensor_map(maps.b);
@@ -144,7 +152,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     }
     ptx::fence_mbarrier_init();
   }
-  // The barriers of all CTAs of the cluster exist before a CTA arrives or multicasts to another.
+  // The barriers of all CTAs of the cluster are initialised before a CTA arrives or multicasts to another.
   if constexpr (C::cluster_m == 1) {
     __syncthreads();
   } else if constexpr (C::design.relaxed_cluster) {
@@ -157,7 +165,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     ptx::wait_for_previous_grid();  // it may have written A and B, and read C
   }
 
-  if (warp < 4) {  // the producer's warpgroup: setmaxnreg is for all four warps, but one has work
+  if (warp < 4) {  // setmaxnreg is for whole warpgroups: the three warps beside the producer have no work
     if constexpr (C::design.move_registers) ptx::give_back_registers<C::producer_registers>();
     if (warp == 0) produce<C>(shared, maps, tiles, ceil_div(k, C::block_k));
   } else {
@@ -168,17 +176,18 @@ __global__ void __launch_bounds__(C::threads, 1)
 }
 
 template <Design d, class Maps>
-cudaError_t launch(const Gemm& p, cudaStream_t stream, Maps maps) {
+cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream) {
   using C = Config<d>;
   constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
   static_assert(shared_bytes <= 227 * 1024, "what a CTA may have");
   auto* kernel = gemm_kernel<C, Maps>;
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&maps.a, p.a, p.m, p.k, C::block_m, C::block_k, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&maps.a, p.a, p.m, p.k, C::block_m, C::box_cols, Swizzle::bytes128);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&maps.b, p.b, p.k, p.n, C::block_k, C::row / element, Swizzle::bytes128);
-  if (error == cudaSuccess) error = ptx::make_tensor_map(&maps.c, p.c, p.m, p.n, 16, 64, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&maps.b, p.b, p.k, p.n, C::block_k, C::box_cols, Swizzle::bytes128);
+  if (error == cudaSuccess)
+    error = ptx::make_tensor_map(&maps.c, p.c, p.m, p.n, 16, C::box_cols, Swizzle::bytes128);
   if (error != cudaSuccess) return error;
 
   cudaLaunchAttribute attributes[2]{};
@@ -203,51 +212,48 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream, Maps maps) {
 
 template <Design d>
 cudaError_t launch(const Gemm& p, cudaStream_t stream) {
-  return launch<d>(p, stream, TensorMaps{});
+  return launch_kernel<d>(p, TensorMaps{}, stream);
 }
-cudaError_t launch_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream) {
-  return launch<Design{}>(p, stream, Traced<TensorMaps>{{}, timeline});
+
+cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream) {
+  return launch_kernel<Design{}>(p, Traced<TensorMaps>{{}, to}, stream);
 }
+constexpr Extension<Gemm> timeline{.traced = launch_traced};
 
 }  // namespace
 
+// shapes/ takes the same problems, and at large sizes this kernel.
 std::string rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
 }
-
 cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream) {
   return launch<Design{}>(p, stream);
 }
 
+template <Design d>
+static Variant<Gemm> ablation(const char* name, const char* what) {
+  return {.name = name, .what = what, .unsupported = rows_of_vectors, .launch = launch<d>};
+}
+
 Variants<Gemm> gemm() {
-  static constexpr Extension<Gemm> timeline{.traced = launch_traced};
-  Variants<Gemm> variants = {
-      {.name = "no_cluster",
-       .what = "every CTA loads all of its B itself",
-       .launch = launch<Design{.cluster_m = 1, .group = 16}>},
-      {.name = "cluster_barriers",
-       .what = "barriers of the whole cluster that order all memory, before and after",
-       .launch = launch<Design{.relaxed_cluster = false}>},
-      {.name = "2_stages", .what = "two stages", .launch = launch<Design{.stages = 2}>},
-      {.name = "3_stages", .what = "three stages", .launch = launch<Design{.stages = 3}>},
-      {.name = "row_by_row", .what = "tiles in the order of rows", .launch = launch<Design{.group = 1}>},
-      {.name = "one_tile_each", .what = "a CTA for each tile", .launch = launch<Design{.persistent = false}>},
-      {.name = "even_registers",
-       .what = "168 registers for every thread",
-       .launch = launch<Design{.move_registers = false}>},
-      {.name = "add_to_zeros",
-       .what = "accumulator cleared by threads, not by the first wgmma",
-       .launch = launch<Design{.first_mma_sets = false}>},
-      {.name = "late_start",
-       .what = "a grid starts when the one before has ended",
-       .launch = launch<Design{.early_start = false}>},
+  return {
+      ablation<Design{.cluster_m = 1, .group_m = 16}>("no_cluster", "every CTA loads all of its B itself"),
+      ablation<Design{.relaxed_cluster = false}>(
+          "cluster_barriers", "barriers of the whole cluster that order all memory, before and after"),
+      ablation<Design{.stages = 2}>("2_stages", "two stages"),
+      ablation<Design{.stages = 3}>("3_stages", "three stages"),
+      ablation<Design{.group_m = 1}>("row_by_row", "tiles in the order of rows"),
+      ablation<Design{.persistent = false}>("one_tile_each", "a CTA for each tile"),
+      ablation<Design{.move_registers = false}>("even_registers", "168 registers for every thread"),
+      ablation<Design{.first_mma_sets = false}>("add_to_zeros",
+                                                "accumulator cleared by threads, not by the first wgmma"),
+      ablation<Design{.early_start = false}>("late_start", "a grid starts when the one before has ended"),
       {.name = "128x256",
        .what = "128x256 tiles, four stages, pairs of CTAs share B: the rung at large sizes",
+       .unsupported = rows_of_vectors,
        .launch = launch<Design{}>,
        .extension = &timeline}};
-  for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
-  return variants;
 }
 
 }  // namespace ladder::rung_08

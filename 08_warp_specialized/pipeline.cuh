@@ -16,11 +16,12 @@ using ptx::MatrixDescriptor;
 using ptx::SharedAddress;
 using ptx::Swizzle;
 
-constexpr int warpgroup_size = 128;
+constexpr int warp_size = 32, warpgroup_size = 128;
 constexpr int mma_m = 64, mma_k = 16;  // of a wgmma; its n is the CTA tile's
 constexpr int element = sizeof(__nv_bfloat16);
 
-// A stage of the ring buffer, and the parity of the phase that its barriers are in: it flips with each round.
+// The next stage to fill or to read, and the parity of the phase to wait for. k-tiles are counted on from
+// tile to tile, and the parity flips each time the ring buffer starts from its first stage again.
 template <class C>
 struct Stage {
   int index = 0, parity = 0;
@@ -33,7 +34,7 @@ struct Stage {
 };
 
 // Global -> shared, by the producer warp. It runs ahead of the consumers, from one tile to the next as well,
-// until the ring buffer is full. What lies past the edges of A and B arrives as zeros, and as bytes.
+// until every stage is full. What lies past the edges of A and B arrives as zeros, which count as bytes, too.
 template <class C, class Maps, class Tiles>
 __device__ void produce(typename C::Shared& shared, const Maps& maps, const Tiles& tiles, int tiles_k) {
   constexpr unsigned short all_ctas = (1 << C::cluster_m) - 1;
@@ -43,9 +44,9 @@ __device__ void produce(typename C::Shared& shared, const Maps& maps, const Tile
     const int2 tile = tiles.row_and_col(i);
     for (int t = 0; t < tiles_k; ++t) {
       const SharedAddress full = ptx::shared_address(&shared.full[stage.index]);
-      const SharedAddress to_a = ptx::shared_address(shared.ring[stage.index]), to_b = to_a + C::tile_a;
+      const SharedAddress to_a = ptx::shared_address(shared.buffer[stage.index]), to_b = to_a + C::tile_a;
       // Until the consumers of both CTAs have read the stage, since this CTA's boxes of B go to both. Parity
-      // 1 first: of a new barrier that phase counts as complete, and every stage is free.
+      // 1 first: of a new barrier that phase counts as complete, and every stage is empty.
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[stage.index]), stage.parity ^ 1);
       track.mark(Doing::wait_for_slot, t);
       if (ptx::elect_one()) {
@@ -54,8 +55,8 @@ __device__ void produce(typename C::Shared& shared, const Maps& maps, const Tile
         ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes);
         ptx::tma_load(to_a, maps.a, t * C::block_k, tile.x, full);
 #pragma unroll
-        for (int j = 0; j < C::boxes_each; ++j) {
-          const int box = tiles.rank * C::boxes_each + j, col = tile.y + box * C::row / element;
+        for (int j = 0; j < C::share_b; ++j) {
+          const int box = tiles.rank * C::share_b + j, col = tile.y + box * C::box_cols;
           if constexpr (C::cluster_m == 1) {
             ptx::tma_load(to_b + box * C::box_b, maps.b, col, t * C::block_k, full);
           } else {
@@ -71,7 +72,7 @@ __device__ void produce(typename C::Shared& shared, const Maps& maps, const Tile
   }
   track.end();
   // The peer's consumers arrive at this CTA's barriers: it may not exit before they have arrived for the last
-  // time, which is when all stages are empty.
+  // time, which is when all of its stages are empty.
   if constexpr (C::cluster_m > 1) {
     for (int s = 0; s < C::stages; ++s) {
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[stage.index]), stage.parity ^ 1);
@@ -85,8 +86,9 @@ __device__ void produce(typename C::Shared& shared, const Maps& maps, const Tile
 template <class C, class Maps>
 __device__ void multiply(float (&accumulator)[C::block_n / 8][4], typename C::Shared& shared, int warpgroup,
                          int tiles_k, Stage<C>& stage, ptx::Track<Maps>& track) {
-  // The stage is empty for the producers of both CTAs: lane i of each warp arrives at the barrier of CTA i.
-  const int lane = threadIdx.x % 32;
+  // This warp has read a stage: lane i arrives at the barrier of the cluster's CTA i, since all of them load
+  // into it.
+  const int lane = threadIdx.x % warp_size;
   auto release = [&](int read) {
     const SharedAddress empty = ptx::shared_address(&shared.empty[read]);
     if constexpr (C::cluster_m == 1) {
@@ -103,16 +105,17 @@ __device__ void multiply(float (&accumulator)[C::block_n / 8][4], typename C::Sh
   for (int t = 0; t < tiles_k; ++t) {
     ptx::mbarrier_wait(ptx::shared_address(&shared.full[stage.index]), stage.parity);
     track.mark(Doing::wait_for_data, t);
-    const SharedAddress from_a = ptx::shared_address(shared.ring[stage.index]), from_b = from_a + C::tile_a;
+    const SharedAddress from_a = ptx::shared_address(shared.buffer[stage.index]), from_b = from_a + C::tile_a;
     const MatrixDescriptor a(from_a + warpgroup * mma_m * C::row, 0, 8 * C::row, Swizzle::bytes128);
     const MatrixDescriptor b(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
     ptx::wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < C::block_k / mma_k; ++step)
-      ptx::wgmma_m64k16<ptx::Major::mn>(accumulator, a + step * mma_k * element, b + step * mma_k * C::row,
-                                        t > 0 || step > 0 || !C::design.first_mma_sets);
+    for (int k0 = 0; k0 < C::block_k; k0 += mma_k)
+      ptx::wgmma_m64k16<ptx::Major::mn>(accumulator, a + k0 * element, b + k0 * C::row,
+                                        t > 0 || k0 > 0 || !C::design.first_mma_sets);
     ptx::wgmma_commit_group();
-    // While these MMAs run, those of the k-tile before are complete, and its stage can be filled again.
+    // These MMAs run on while the warpgroup waits for those of the k-tile before. Then that one's stage is
+    // read.
     ptx::wgmma_wait_group<1>();
     if (t > 0) release(before);
     track.mark(Doing::multiply, t);

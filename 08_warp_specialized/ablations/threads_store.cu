@@ -12,24 +12,23 @@ namespace {
 struct ThreadsStore : general::Bf16 {
   template <class C>
   __device__ static void epilogue(const general::Accumulator<C>& accumulator, const auto& scales,
-                                  unsigned char (&buffers)[2][C::box_c], const typename C::Operands& p,
-                                  int row0, int col0, int& buffer) {
-    constexpr int warp_size = general::warp_size;
+                                  unsigned char (&boxes)[2][C::box_c], const typename C::Operands& p,
+                                  int row0, int col0, int& next_box) {
     const int lane = threadIdx.x % warp_size;
 #pragma unroll
     for (int box = 0; box < C::block_n / 64; ++box) {
-      __syncwarp();  // the warp has read the buffer
-      general::store_box<C>(accumulator[0], 0, box, scales, ptx::shared_address(buffers[buffer]));
+      __syncwarp();  // the warp has read what the box held before
+      general::store_box<C>(accumulator[0], 0, box, scales, ptx::shared_address(boxes[next_box]));
       __syncwarp();  // the box is complete
 #pragma unroll
       for (int r = lane / 8; r < 16; r += warp_size / 8) {
         const int chunk = lane % 8, col = col0 + box * 64 + chunk * 8;
         const uint4 bits =
-            *reinterpret_cast<const uint4*>(&buffers[buffer][r * C::row + (chunk ^ r % 8) * 16]);
+            *reinterpret_cast<const uint4*>(&boxes[next_box][r * C::row + (chunk ^ r % 8) * 16]);
         if (row0 + r < p.m && col < p.n)
           *reinterpret_cast<uint4*>(p.c + std::size_t(row0 + r) * p.n + col) = bits;
       }
-      buffer ^= 1;
+      next_box ^= 1;
     }
   }
 };

@@ -53,38 +53,36 @@ struct InTurn : Base {
     int stage;
   };
 
-  // Waits for the next k-tile, the t-th, and issues its MMAs.
-  template <class C>
-  __device__ static void issue(Part<C>& part, typename C::Shared& shared, const typename C::Operands& p,
-                               int first, int col0, int t, Stage<C>& stage) {
-    ptx::mbarrier_wait(ptx::shared_address(&shared.full[stage.index]), stage.parity);
-    if constexpr (Base::block_scales) {
-      const BlockScales of_b = BlockScales::of_b(p.n, p.k);
-      const int block_b = min(col0, p.n - 1) / BlockScales::block;  // a cluster may reach past the last tile
-      const float scale_b = __ldg(p.extra.scales_b + of_b.at(block_b, t));
-      const int row = first + threadIdx.x % warpgroup_size / 32 * 16 + threadIdx.x % 32 / 4;
-#pragma unroll
-      for (int i = 0; i < 2; ++i) part.scales[i] = shared.extra.scales[stage.index][row + 8 * i] * scale_b;
-      __syncwarp();  // all lanes have read
-    }
-    const SharedAddress from_a = ptx::shared_address(shared.ring[stage.index]);
-    const MatrixDescriptor a(from_a + first * C::row, 0, 8 * C::row, Swizzle::bytes128);
-    const MatrixDescriptor b(from_a + C::tile_a, 0, 8 * C::row, Swizzle::bytes128);
-    ptx::wgmma_fence();
-#pragma unroll
-    for (int step = 0; step < C::row / general::mma_bytes; ++step)
-      Base::multiply_step(part.accumulator, a, b, step, step > 0);
-    ptx::wgmma_commit_group();
-    part.stage = stage.index;
-    stage.advance();
-  }
-
   template <class C, class Meanwhile>
   __device__ static void mainloop(Accumulator<C>& accumulator, typename C::Shared& shared,
                                   const typename C::Operands& p, const Releases<C>& releases, int tiles_k,
                                   int first, int col0, Stage<C>& stage, const Meanwhile&) {
     static_assert(C::rows_each == 1 && C::cluster_k == 1, "not written for others");
     static_assert(C::block_n <= 128, "registers for an accumulator and two parts");
+    const int row_of_thread =
+        first + threadIdx.x % warpgroup_size / warp_size * 16 + threadIdx.x % warp_size / 4;
+    const BlockScales of_b = BlockScales::of_b(p.n, p.k);
+    const int block_b = min(col0, p.n - 1) / BlockScales::block;  // a cluster may reach past the last tile
+    auto issue = [&](Part<C>& part, int t) {
+      ptx::mbarrier_wait(ptx::shared_address(&shared.full[stage.index]), stage.parity);
+      if constexpr (Base::block_scales) {
+        const float scale_b = __ldg(p.extra.scales_b + of_b.at(block_b, t));
+        const float* const scales_a = &shared.extra.scales[stage.index][row_of_thread];
+#pragma unroll
+        for (int i = 0; i < 2; ++i) part.scales[i] = scales_a[8 * i] * scale_b;
+        __syncwarp();  // all lanes have read
+      }
+      const SharedAddress from_a = ptx::shared_address(shared.buffer[stage.index]);
+      const MatrixDescriptor a(from_a + first * C::row, 0, 8 * C::row, Swizzle::bytes128);
+      const MatrixDescriptor b(from_a + C::tile_a, 0, 8 * C::row, Swizzle::bytes128);
+      ptx::wgmma_fence();
+#pragma unroll
+      for (int step = 0; step < C::row / general::mma_bytes; ++step)
+        Base::multiply_step(part.accumulator, a, b, step, step > 0);
+      ptx::wgmma_commit_group();
+      part.stage = stage.index;
+      stage.advance();
+    };
     auto add = [&](Part<C>& part) {
       ptx::keep_sums(part.accumulator);
       releases.release(part.stage);
@@ -92,18 +90,18 @@ struct InTurn : Base {
     };
     general::clear<C>(accumulator);
     Part<C> even, odd;
-    issue<C>(even, shared, p, first, col0, 0, stage);
+    issue(even, 0);
     int t = 1;
     for (; t + 1 < tiles_k; t += 2) {
-      issue<C>(odd, shared, p, first, col0, t, stage);
+      issue(odd, t);
       ptx::wgmma_wait_group<1>();
       add(even);
-      issue<C>(even, shared, p, first, col0, t + 1, stage);
+      issue(even, t + 1);
       ptx::wgmma_wait_group<1>();
       add(odd);
     }
     if (t < tiles_k) {
-      issue<C>(odd, shared, p, first, col0, t, stage);
+      issue(odd, t);
       ptx::wgmma_wait_group<1>();
       add(even);
       ptx::wgmma_wait_group<0>();

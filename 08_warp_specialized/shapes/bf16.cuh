@@ -62,9 +62,9 @@ struct Bf16 {
 
   template <class C>
   __device__ static void epilogue(const Accumulator<C>& accumulator, const auto& scales,
-                                  unsigned char (&buffers)[2][C::box_c], const typename C::Operands& p,
-                                  int row0, int col0, int& buffer) {
-    general::store<C>(accumulator, scales, buffers, p, row0, col0, buffer);
+                                  unsigned char (&boxes)[2][C::box_c], const typename C::Operands& p,
+                                  int row0, int col0, int& next_box) {
+    general::store<C>(accumulator, scales, boxes, p, row0, col0, next_box);
   }
 };
 

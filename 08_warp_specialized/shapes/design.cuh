@@ -11,7 +11,7 @@
 
 namespace ladder::rung_08::general {
 
-constexpr int warp_size = 32, warps_per_group = 4;
+constexpr int warps_per_group = 4;
 constexpr int mma_bytes = 32;  // of k, that a wgmma multiplies
 
 // As it stands it is the rung at large sizes.
@@ -79,7 +79,7 @@ struct Config {
     float4 of_part[cluster_k][own][consumers * warpgroup_size];
   };
   struct Shared {
-    alignas(1024) unsigned char ring[stages][stage_bytes];  // where the pattern of the swizzle repeats
+    alignas(1024) unsigned char buffer[stages][stage_bytes];  // where the pattern of the swizzle repeats
     alignas(1024) std::conditional_t<cluster_k == 1, Boxes, Partials> out;
     alignas(128) typename P::template Shared<stages, block_m> extra;
     ptx::Mbarrier full[stages], empty[stages];

@@ -25,20 +25,19 @@ __device__ void store_box(const float (&accumulator)[C::block_n / 8][4], int i, 
   }
 }
 
-// Accumulator -> shared -> C. Each warp stores its own 16 rows, 64 columns at a time, through two buffers in
-// turn: while TMA reads one, the warp fills the other. It does not wait for the last two before the next
-// tile.
+// Accumulator -> shared -> C. Each warp stores its own 16 rows, 64 columns at a time, through two boxes in
+// turn: it fills one while TMA reads the other, and does not wait for the last two before its next tile.
 template <class C, class Scales>
 __device__ void store(const Accumulator<C>& accumulator, const Scales& scales,
-                      unsigned char (&buffers)[2][C::box_c], const typename C::Operands& p, int row0,
-                      int col0, int& buffer) {
+                      unsigned char (&boxes)[2][C::box_c], const typename C::Operands& p, int row0, int col0,
+                      int& next_box) {
   const int lane = threadIdx.x % warp_size;
 #pragma unroll
   for (int i = 0; i < C::rows_each; ++i) {
 #pragma unroll
     for (int box = 0; box < C::block_n / 64; ++box) {
-      const SharedAddress to = ptx::shared_address(buffers[buffer]);
-      // Of this lane's stores all but the newest have read their buffer: that one is the other buffer's.
+      const SharedAddress to = ptx::shared_address(boxes[next_box]);
+      // All copies of this lane but the newest, which is the other box's, have read their box.
       if (lane == 0) ptx::bulk_wait_group_read<1>();
       __syncwarp();
       store_box<C>(accumulator[i], i, box, scales, to);
@@ -48,7 +47,7 @@ __device__ void store(const Accumulator<C>& accumulator, const Scales& scales,
         ptx::tma_store(p.map_c, col0 + box * 64, row0 + i * mma_m, to);
         ptx::bulk_commit_group();
       }
-      buffer ^= 1;
+      next_box ^= 1;
     }
   }
 }

@@ -25,12 +25,12 @@ __device__ void consume(typename C::Shared& shared, const typename C::Operands& 
     tiles.advance();
     skip(stage, part.tiles);
   }
-  int buffer = 0, parity = self == 0;  // parity 1: it is the first one's turn
+  int next_box = 0, parity = self == 0;  // parity 1: it is the first one's turn
   while (tiles.valid()) {
     const int row0 = tiles.row() + first + warp % warps_per_group * 16, col0 = tiles.col();
     Accumulator<C> accumulator;
-    // Not only for order: a waiting thread knows the parity of a phase alone, so no consumer may be two
-    // phases behind the ring buffer.
+    // Not only for order: a wait names the parity of a phase alone, so no consumer may fall two phases behind
+    // the ring buffer.
     if constexpr (ping_pong) {
       ptx::mbarrier_wait(ptx::shared_address(&shared.turn[self]), parity);
       parity ^= 1;
@@ -40,7 +40,7 @@ __device__ void consume(typename C::Shared& shared, const typename C::Operands& 
     tiles.advance();
     if constexpr (ping_pong) tiles.advance();
     if constexpr (C::cluster_k == 1) {
-      Policy::template epilogue<C>(accumulator, scales, shared.out.of_warp[warp], p, row0, col0, buffer);
+      Policy::template epilogue<C>(accumulator, scales, shared.out.of_warp[warp], p, row0, col0, next_box);
     } else {
       combine<C>(accumulator, scales, shared, p, part.index, row0, col0,
                  warp * warp_size + threadIdx.x % warp_size);

@@ -51,7 +51,7 @@ __device__ void produce(typename C::Shared& shared, const typename C::Operands& 
   for (; tiles.valid(); tiles.advance()) {
     for (int t = part.first; t < part.first + part.tiles; ++t) {
       const SharedAddress full = ptx::shared_address(&shared.full[stage.index]);
-      const SharedAddress to_a = ptx::shared_address(shared.ring[stage.index]), to_b = to_a + C::tile_a;
+      const SharedAddress to_a = ptx::shared_address(shared.buffer[stage.index]), to_b = to_a + C::tile_a;
       // Parity 1 first: of a new barrier that phase counts as complete, and every stage is free.
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[stage.index]), stage.parity ^ 1);
       const int k = t * C::block_k;
@@ -136,7 +136,7 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
   int before = 0;
   for (int t = 0; t < tiles_k; ++t) {
     ptx::mbarrier_wait(ptx::shared_address(&shared.full[stage.index]), stage.parity);
-    const SharedAddress from_a = ptx::shared_address(shared.ring[stage.index]);
+    const SharedAddress from_a = ptx::shared_address(shared.buffer[stage.index]);
     const SharedAddress from_b = from_a + C::tile_a;
     const MatrixDescriptor b(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
     ptx::wgmma_fence();

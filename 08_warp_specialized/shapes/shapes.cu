@@ -79,8 +79,7 @@ Variants<Gemm> shapes() {
        .what = "128x192 tiles, four stages, pairs share A",
        .launch = launch<general::tile_128x192>},
       {.name = "warp_specialized",
-       .what =
-           "by size: 64x64, split_2 to split_8, one of the four before this, 128x256; the estimate chooses",
+       .what = "by size one of nine tile shapes: the one that the estimate finds fastest",
        .launch = launch_fastest}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;
