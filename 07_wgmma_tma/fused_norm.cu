@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
 }
 
 // As many threads per row as `vectors` vectors each need, in whole warps; eight rows to a CTA where that is
-// one warp; as many CTAs as the device can hold at once, or fewer rows.
+// one warp; as many CTAs as run at once, or fewer where there are fewer rows.
 template <int vectors, int stages, int most_threads>
 cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   const int threads = ceil_div(ceil_div(p.cols, vector * vectors), warp_size) * warp_size;

@@ -19,6 +19,7 @@ constexpr int warp_size = 32, warpgroup_size = 128;
 constexpr int mma_m = 64, mma_k = 16;  // of a wgmma; its n is the CTA tile's
 constexpr int element = sizeof(__nv_bfloat16);
 
+// The rung: a thread has 128 accumulators, and four stages of 48 KiB are in the buffer.
 template <int block_n_ = 256, int stages_ = 4, Swizzle swizzle_ = Swizzle::bytes128>
 struct Config {
   static constexpr int block_m = 128, block_n = block_n_, block_k = 64, stages = stages_;
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   const int warpgroup = threadIdx.x / warpgroup_size;
   const bool issues = threadIdx.x == 0;  // the CTA's TMA loads
 
-  // A stage is full when its bytes have landed, and empty when each warp has arrived: it has read them.
+  // A stage is full when its bytes have landed, and empty when every warp has arrived after its MMAs.
   auto full = [&](int stage) { return ptx::shared_address(&shared.full[stage]); };
   auto empty = [&](int stage) { return ptx::shared_address(&shared.empty[stage]); };
   if (issues) {
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     for (int i = 0; i < C::boxes_b; ++i)
       ptx::tma_load(to_b + i * C::box_b, maps.b, col0 + i * C::box_cols, k0, full(stage));
   };
-  ptx::Track<Maps> track(maps, Role::all, threadIdx.x % warpgroup_size < warp_size);  // of each first warp
+  ptx::Track<Maps> track(maps, Role::all, threadIdx.x % warpgroup_size < 32);  // a warp of each warpgroup
   if (issues) {
     for (int t = 0; t < min(C::stages, tiles_k); ++t) load(t);
     track.mark(Doing::load);
@@ -143,12 +144,13 @@ __global__ void __launch_bounds__(C::threads, 1)
   ptx::keep_sums(accumulator);
   for (int t = 0; t < tiles_k; ++t) {
     const int stage = t % C::stages;
+    // No fence after this wait: TMA has written and wgmma reads through the same proxy, the async one.
     ptx::mbarrier_wait(full(stage), t / C::stages % 2);
     track.mark(Doing::wait_for_data, t);
     ptx::wgmma_fence();
     multiply(stage);
-    // These MMAs run on while the warpgroup waits for those of the k-tile before. Then that one's stage is
-    // read, and TMA can refill it once every warp has arrived.
+    // These MMAs run on while the warpgroup waits for those of the k-tile before. TMA can refill the stage
+    // of that one once every warp has arrived.
     ptx::wgmma_wait_group<1>();
     track.mark(Doing::multiply, t);
     if (t > 0 && t - 1 + C::stages < tiles_k) {
