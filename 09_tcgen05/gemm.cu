@@ -1,6 +1,6 @@
 // Blackwell's tensor cores. One thread issues the MMAs: it hands the tensor core two tiles in shared memory,
 // and the accumulator is in tensor memory, not in registers. There is room for the accumulators of two tiles,
-// so while one goes through the epilogue, the next tile is multiplied. A pair of CTAs multiplies together,
+// so while one goes through the epilogue, the next tile is multiplied. The CTAs of a pair multiply together,
 // each with half of B. And a cluster that has finished takes over the tile of one that has not started.
 //
 // Who waits for whom, all through mbarriers in shared memory:
@@ -23,13 +23,13 @@ using ptx::TensorAddress;
 
 constexpr int warp_size = 32;
 constexpr int row = 128;                 // bytes of a TMA box's row, and of the swizzle
-constexpr unsigned short both_ctas = 3;  // of the pair, as a mask
+constexpr unsigned short both_ctas = 3;  // of the CTA pair, as a mask
 
 template <Schedule schedule_>
 struct Config {
   static constexpr Schedule schedule = schedule_;
   static constexpr int ctas = 2, stages = 6, group = 8;
-  // The pair's tile of C. A CTA has half of its rows, and loads these of A and half of the columns of B.
+  // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
   static constexpr int tile_m = 256, tile_n = 256, block_m = tile_m / ctas, block_n = tile_n / ctas;
   static constexpr int block_k = row / 2, mma_k = 16;  // elements
   using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;
@@ -64,7 +64,7 @@ struct Operands {
 };
 
 // Global -> shared, by one thread of each CTA. It runs ahead of the MMAs, also from tile to tile, as far as
-// there are stages. `rank`: of the CTA in its pair; 0 is the leader, which issues the MMAs of both.
+// there are stages. The CTA of rank 0 is the leader of the pair: it issues the MMAs of both.
 template <class C>
 __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Tiles<C> tiles) {
   Stage<C::stages> stage;
@@ -263,7 +263,7 @@ std::string rows_of_vectors(const Gemm& p) {
 
 Variants<Gemm> gemm() {
   return {{.name = "two_ctas",
-           .what = "two CTAs multiply together, each with half of B",
+           .what = "a CTA pair multiplies together, each CTA with half of B",
            .unsupported = rows_of_vectors,
            .launch = launch<Schedule::one_tile>},
           {.name = "persistent",

@@ -4,7 +4,7 @@
 //
 // Who waits for whom, with launch control, through the mbarriers of Responses:
 //   schedule  empty, in the leader alone: every role of both CTAs has read the response before
-//             full: it reads the response itself, since no request may follow one that failed
+//             full: to read the response itself, since no request may follow one that failed
 //   advance   full, in its own CTA: the 16 bytes of the response have arrived
 #pragma once
 

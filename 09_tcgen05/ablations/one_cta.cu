@@ -86,7 +86,7 @@ __device__ void wait_until_empty(typename C::Shared& shared, Stage<C::stages> st
     ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
 }
 
-// Two threads of different warps: one loads,
+// Warp-specialised: one thread loads.
 template <class C>
 __device__ void load(typename C::Shared& shared, const Operands& p, int m, int n) {
   Stage<C::stages> stage;
@@ -94,7 +94,7 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int m, int n
   wait_until_empty<C>(shared, stage);
 }
 
-// the other one multiplies.
+// And a thread of another warp multiplies.
 template <class C>
 __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAddress accumulator) {
   Stage<C::stages> stage;

@@ -22,7 +22,7 @@ using ptx::TensorAddress;
 
 constexpr int warp_size = 32;
 constexpr int row = 128;                 // bytes of a TMA box's row, and of the swizzle
-constexpr unsigned short both_ctas = 3;  // of the pair, as a mask
+constexpr unsigned short both_ctas = 3;  // of the CTA pair, as a mask
 
 template <Precision precision_>
 struct Config {
@@ -35,7 +35,7 @@ struct Config {
   static constexpr bool scaled = layout.block != 0;
   static constexpr int ctas = 2, stages = scaled ? 5 : 6, group = 8;
 
-  // The pair's tile of C. A CTA has half of its rows, and loads these of A and half of the columns of B.
+  // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
   static constexpr int tile_m = 256, tile_n = 256, block_m = tile_m / ctas, block_n = tile_n / ctas;
   static constexpr int block_k = row * 8 / layout.bits, mma_k = 32 * 8 / layout.bits;  // elements
   using Mma = ptx::MmaDescriptor<ctas, kind, tile_m, tile_n, ptx::Major::k, ptx::Major::k>;
@@ -84,7 +84,7 @@ struct Operands {
 };
 
 // Global -> shared, by one thread of each CTA. It runs ahead of the MMAs, also from tile to tile, as far as
-// there are stages. `rank`: of the CTA in its pair; 0 is the leader, which issues the MMAs of both.
+// there are stages. The CTA of rank 0 is the leader of the pair: it issues the MMAs of both.
 template <class C>
 __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Tiles<C> tiles) {
   Stage<C::stages> stage;

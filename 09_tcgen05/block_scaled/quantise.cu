@@ -1,6 +1,6 @@
-// Rounds A and B to a precision, into the workspace: both with k along the rows, since 4-bit elements can be
-// multiplied in no other way, and with the scales where the tensor core's copies want them. A chain of layers
-// does without this kernel for A: block_scaled/fused_norm.cu stores its y in the same layout.
+// Rounds A and B to a precision, into the workspace: both with k along the rows, which the tensor core
+// requires of 4-bit elements, and with the scales in the layout that tcgen05.cp copies. A chain of layers
+// needs no such kernel for A: block_scaled/fused_norm.cu stores its y in the same layout.
 #include "09_tcgen05/block_scaled/quantise.cuh"
 
 namespace ladder::rung_09 {
@@ -71,7 +71,8 @@ template <Precision precision>
 cudaError_t quantise(const Gemm& p, cudaStream_t stream) {
   constexpr int length = unit<precision>;
   const Workspace w(precision, p);
-  // Past the end of a row scales are 0: they meet elements that are 0, and a NaN would not stay one's own.
+  // Past the end of a row scales are 0. The elements there are 0, too, but 0 times a scale that happens to be
+  // NaN would be NaN.
   for (auto [scales, bytes] : {std::pair(w.a_scales, w.a.scale_bytes()), {w.b_scales, w.b.scale_bytes()}}) {
     if (bytes == 0) continue;
     const cudaError_t error = cudaMemsetAsync(scales, 0, bytes, stream);

@@ -79,13 +79,13 @@ __global__ void __launch_bounds__(add_threads) add_kernel(NormGemm p, float* squ
 }
 
 constexpr int row = 128;                 // bytes of a TMA box's row, and of the swizzle
-constexpr unsigned short both_ctas = 3;  // of the pair, as a mask
+constexpr unsigned short both_ctas = 3;  // of the CTA pair, as a mask
 
 // The rung's, as ../gemm.cu explains it; and so is the rest, but for the rows' scales.
 struct Config {
   static constexpr Schedule schedule = Schedule::launch_control;
   static constexpr int ctas = 2, stages = 6, group = 8;
-  // The pair's tile of C. A CTA has half of its rows, and loads these of A and half of the columns of B.
+  // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
   static constexpr int tile_m = 256, tile_n = 256, block_m = tile_m / ctas, block_n = tile_n / ctas;
   static constexpr int block_k = row / 2, mma_k = 16;  // elements
   using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;
@@ -127,7 +127,7 @@ __device__ float row_scale(const Operands& p, int at) {
 }
 
 // Global -> shared, by one thread of each CTA. It runs ahead of the MMAs, also from tile to tile, as far as
-// there are stages. `rank`: of the CTA in its pair; 0 is the leader, which issues the MMAs of both.
+// there are stages. The CTA of rank 0 is the leader of the pair: it issues the MMAs of both.
 __device__ void load(C::Shared& shared, const Operands& p, int rank, Tiles<C> tiles) {
   Stage<C::stages> stage;
   for (; tiles.valid(); tiles.advance()) {
