@@ -13,10 +13,11 @@ namespace {
 
 using ptx::SharedAddress;
 
-enum class Rows {  // of a tile in shared memory
-  plain,           // one after the other: chunk c of 8 rows lies in the same 4 banks
-  padded,          // 16 bytes apart, so that it does not
-  swizzled,        // chunk c of row r lies where chunk c ^ r % 8 would
+// How the rows of a tile lie in shared memory.
+enum class Rows {
+  plain,     // one after the other: chunk c of 8 rows lies in the same 4 banks
+  padded,    // 16 bytes apart, so that it does not
+  swizzled,  // chunk c of row r lies where chunk c ^ r % 8 would
 };
 
 // What an ablation leaves out.
@@ -74,7 +75,8 @@ __device__ void keep(SharedAddress& offset) {
   asm volatile("" : "+r"(offset));
 }
 
-// Shared -> registers -> tensor cores: a warp's fragments for one step of 16 along k, in two sets.
+// Shared -> registers -> tensor cores: a warp's fragments for a step of 16 along k, and, in the other set,
+// for the next step.
 template <class C>
 struct Fragments {
   SharedAddress lane_a[C::steps], lane_b[C::mmas_n / 2];
@@ -123,8 +125,8 @@ __device__ void multiply_k_tile(float (&accumulator)[C::mmas_m][C::mmas_n][4], F
   for (int step = 0; step < C::steps; ++step) {
     const bool last = step == C::steps - 1;
     if constexpr (C::tricks.fragment_sets == 2) {
-      // All fragments of the last step are in registers, or on their way there, when it begins: no warp reads
-      // the stage behind the barrier, and the step's MMAs hide the first loads from the next stage.
+      // When the last step begins, its fragments are in registers, or on their way there: no warp that has
+      // passed the barrier reads this stage again, and the step's MMAs hide the first loads from the next.
       if (last) wait();
 #pragma unroll
       for (int i = 0; i < C::mmas_m; ++i) {

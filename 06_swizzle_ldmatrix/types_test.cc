@@ -141,7 +141,7 @@ TEST(Types, SumsInF16Overflow) {
   for (const double c : product(named("f16_f16"), a, b)) EXPECT_FALSE(std::isfinite(c));
 }
 
-// And it loses what is less than half of a sum's last bit: 2048 + 1 = 2048.
+// And it loses what is less than half of an accumulator's last bit: 2048 + 1 = 2048.
 TEST(Types, SumsInF16Stagnate) {
   std::vector<float> a(m * k, 1), b(k * n, 1);
   for (int j = 0; j < n; ++j) b[j] = 4096 - 63;
@@ -169,7 +169,7 @@ TEST(Types, WholeNumbersAreCutOffAndSummedExactly) {
   EXPECT_NE(s8.unsupported(longest).find("2^31"), std::string::npos);
 }
 
-// Whichever two of four are the largest stay, in every place of a row; of equal ones the first.
+// Whichever two of four are the largest stay, wherever they are in a row; of equal ones the first.
 TEST(Types, TheTwoLargestOfFourStay) {
   std::vector<float> a(m * k), b(k * n);
   for (int i = 0; i < m * k; ++i) a[i] = float((i * 2654435761u >> 12) % 9) - 4;  // many are equal

@@ -47,7 +47,7 @@ Variants<Gemm> precisions() {
            .launch = launch_typed<OfS8>,
            .extension = &typed<OfS8, Precision::s8>},
           {.name = "s8",
-           .what = "whole numbers of 8 bits, exact sums of 32",
+           .what = "8-bit integers, accumulated exactly in 32 bits",
            .unsupported = sums_in_s32,
            .launch = launch_typed<OfS8, later>,
            .extension = &typed<OfS8, Precision::s8>}};
