@@ -22,20 +22,22 @@ using ptx::Swizzle;
 using ptx::TensorAddress;
 
 constexpr int warp_size = 32;
-constexpr int row = 128;                 // bytes of a TMA box's row, and of the swizzle
-constexpr unsigned short both_ctas = 3;  // of the CTA pair, as a mask
+constexpr int element = sizeof(__nv_bfloat16), mma_k = 16;  // bytes; elements of k in an MMA
+constexpr unsigned short both_ctas = 3;                     // of the CTA pair, as a mask
 
 template <Schedule schedule_>
 struct Config {
   static constexpr Schedule schedule = schedule_;
-  static constexpr int ctas = 2, stages = 6, group = 8;
+  static constexpr int ctas = 2, stages = 6;
+  static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
   // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
   static constexpr int tile_m = 256, tile_n = 256, block_m = tile_m / ctas, block_n = tile_n / ctas;
-  static constexpr int block_k = row / 2, mma_k = 16;  // elements
+  static constexpr int block_k = 64;
   using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;
 
-  // Bytes of a stage. A is one box; B, whose rows run along n, is boxes of block_k rows and 64 columns.
-  static constexpr int box_n = row / 2, boxes_b = block_n / box_n, box_b = block_k * row;
+  // A is one box; B, whose rows run along n, is boxes of block_k rows and 64 columns.
+  static constexpr int row = 128, box_cols = row / element;  // bytes, elements of a box's row
+  static constexpr int box_b = block_k * row, boxes_b = block_n / box_cols;
   static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
 
   // Tensor memory has 512 columns: the accumulators of two tiles fill it.
@@ -47,8 +49,8 @@ struct Config {
   static constexpr int box_c = warp_size * row;  // bytes that a warp stores at once: 32 rows of 64 columns
 
   struct Shared {
-    alignas(1024) unsigned char ring[stages][stage_bytes];  // 1024: where the swizzle's pattern repeats
-    alignas(1024) unsigned char c[epilogue_warps][2][box_c];
+    alignas(1024) unsigned char buffer[stages][stage_bytes];  // 1024: where the swizzle's pattern repeats
+    alignas(1024) unsigned char boxes[epilogue_warps][2][box_c];
     ptx::Mbarrier full[stages], empty[stages];
     ptx::Mbarrier accumulator_full[accumulators], accumulator_empty[accumulators];
     Responses responses;
@@ -56,6 +58,7 @@ struct Config {
   };
   static constexpr int shared_bytes = sizeof(Shared) + 1024;  // to align it
   static_assert(shared_bytes <= 227 * 1024, "the most that a CTA can have");
+  static_assert(block_k == box_cols, "A's tile is one box");
 };
 
 struct Operands {
@@ -71,9 +74,8 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Ti
   for (; tiles.valid(); tiles.advance()) {
     const int m = tiles.row() + rank * C::block_m, n = tiles.col() + rank * C::block_n;
     for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
-      const SharedAddress full = stage.of(shared.full);
-      const SharedAddress leader_full = ptx::cluster_address(full, 0);
-      const SharedAddress to_a = stage.of(shared.ring), to_b = to_a + C::tile_a;
+      const SharedAddress full = stage.of(shared.full), leader_full = ptx::cluster_address(full, 0);
+      const SharedAddress to_a = stage.of(shared.buffer), to_b = to_a + C::tile_a;
       // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
       ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
       // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
@@ -83,7 +85,7 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Ti
       ptx::tma_load_of_pair(to_a, p.a, k, m, leader_full);
 #pragma unroll
       for (int box = 0; box < C::boxes_b; ++box)
-        ptx::tma_load_of_pair(to_b + box * C::box_b, p.b, n + box * C::box_n, k, leader_full);
+        ptx::tma_load_of_pair(to_b + box * C::box_b, p.b, n + box * C::box_cols, k, leader_full);
     }
   }
   // The CTA may not exit before the last commits have arrived at its barriers: until all stages are empty.
@@ -105,14 +107,14 @@ __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAd
     for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
       ptx::mbarrier_wait(stage.of(shared.full), stage.parity);
       ptx::tcgen05_fence_after();
-      const SharedAddress from_a = stage.of(shared.ring), from_b = from_a + C::tile_a;
-      const SharedMatrix a(from_a, 0, 8 * row, Swizzle::bytes128);
-      const SharedMatrix b(from_b, C::box_b, 8 * row, Swizzle::bytes128);
-      // From an MMA to the next one it is 32 bytes of each row of A, which run along k, and mma_k rows of B.
+      const SharedAddress from_a = stage.of(shared.buffer), from_b = from_a + C::tile_a;
+      const SharedMatrix a(from_a, 0, 8 * C::row, Swizzle::bytes128);
+      const SharedMatrix b(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
+      // A is k-major and B n-major, as on rung 07.
 #pragma unroll
-      for (int step = 0; step < C::block_k / C::mma_k; ++step)
-        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(to, a + step * 32, b + step * C::mma_k * row,
-                                                     C::Mma::bits, t > 0 || step > 0);
+      for (int k0 = 0; k0 < C::block_k; k0 += mma_k)
+        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(to, a + k0 * element, b + k0 * C::row, C::Mma::bits,
+                                                     t > 0 || k0 > 0);
       ptx::tcgen05_commit<C::ctas>(stage.of(shared.empty), both_ctas);
     }
     ptx::tcgen05_commit<C::ctas>(accumulator.of(shared.accumulator_full), both_ctas);
@@ -121,6 +123,7 @@ __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAd
 
 // A row of 64 columns in bf16 to its place in a box of C: 16-byte chunks, swizzled as TMA expects them.
 __device__ void store_row(unsigned char* box, int at, const float (&values)[2][32]) {
+  constexpr int row = 64 * element;  // bytes
 #pragma unroll
   for (int chunk = 0; chunk < 8; ++chunk) {
     uint4 bits;
@@ -136,16 +139,16 @@ __device__ void store_row(unsigned char* box, int at, const float (&values)[2][3
 }
 
 // Accumulators -> registers -> shared -> C, by four warps. A warp reaches 32 lanes of tensor memory, 32 rows
-// of the tile, one for each thread. It stores them 64 columns at a time through two buffers in turn: while
+// of the tile, one for each thread. It stores them 64 columns at a time through two boxes in turn: while
 // TMA reads one, the warp fills the other. The last stores of a tile are still under way when the next tile
 // begins.
 template <class C>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank, TensorAddress memory,
                          Tiles<C> tiles) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
-  auto(&buffers)[2][C::box_c] = shared.c[warp];
+  auto(&boxes)[2][C::box_c] = shared.boxes[warp];
   Stage<C::accumulators> accumulator;
-  int buffer = 0;
+  int next_box = 0;
   auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
   while (broadcast(tiles.valid())) {
     const int tile_row = broadcast(tiles.row()) + rank * C::block_m + warp * warp_size;
@@ -153,27 +156,27 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
     ptx::mbarrier_wait(accumulator.of(shared.accumulator_full), accumulator.parity);
     ptx::tcgen05_fence_after();  // orders the loads after the wait
     const TensorAddress from = memory + (warp * warp_size << 16) + accumulator.index * C::tile_n;
-    for (int col = 0; col < C::tile_n; col += row / 2) {
+    for (int col = 0; col < C::tile_n; col += C::box_cols) {
       float values[2][32];
       ptx::tcgen05_load(values[0], from + col);
       ptx::tcgen05_load(values[1], from + col + 32);
       ptx::tcgen05_wait_load(values);
-      if (col + row / 2 == C::tile_n) {
+      if (col + C::box_cols == C::tile_n) {
         ptx::tcgen05_fence_before();  // orders the loads before the arrival
         __syncwarp();                 // the whole warp has read the accumulator
         if (lane == 0) ptx::mbarrier_arrive(accumulator.of(shared.accumulator_empty), 0);
       }
 
       if (lane == 0) ptx::bulk_wait_group_read<1>();
-      __syncwarp();  // the buffer is free
-      store_row(buffers[buffer], lane, values);
+      __syncwarp();  // TMA has read this box
+      store_row(boxes[next_box], lane, values);
       ptx::fence_proxy_async();  // threads have written, TMA will read
       __syncwarp();              // the box is complete
       if (lane == 0) {
-        ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(buffers[buffer]));
+        ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(boxes[next_box]));
         ptx::bulk_commit_group();
       }
-      buffer ^= 1;
+      next_box ^= 1;
     }
     if (lane == 0) tiles.advance();
     accumulator.advance();
@@ -224,11 +227,11 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   auto* const kernel = gemm_kernel<C>;
   Operands operands{.m = p.m, .n = p.n, .tiles_k = ceil_div(p.k, C::block_k)};
   constexpr Swizzle swizzle = Swizzle::bytes128;
-  cudaError_t error = ptx::make_tensor_map(&operands.a, p.a, p.m, p.k, C::block_m, C::block_k, swizzle);
+  cudaError_t error = ptx::make_tensor_map(&operands.a, p.a, p.m, p.k, C::block_m, C::box_cols, swizzle);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&operands.b, p.b, p.k, p.n, C::block_k, C::box_n, swizzle);
+    error = ptx::make_tensor_map(&operands.b, p.b, p.k, p.n, C::block_k, C::box_cols, swizzle);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&operands.c, p.c, p.m, p.n, warp_size, row / 2, swizzle);
+    error = ptx::make_tensor_map(&operands.c, p.c, p.m, p.n, warp_size, C::box_cols, swizzle);
   if (error == cudaSuccess)
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error != cudaSuccess) return error;
@@ -259,21 +262,18 @@ std::string rows_of_vectors(const Gemm& p) {
   return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
 }
 
+template <Schedule schedule>
+Variant<Gemm> variant(const char* name, const char* what) {
+  return {.name = name, .what = what, .unsupported = rows_of_vectors, .launch = launch<schedule>};
+}
+
 }  // namespace
 
 Variants<Gemm> gemm() {
-  return {{.name = "two_ctas",
-           .what = "a CTA pair multiplies together, each CTA with half of B",
-           .unsupported = rows_of_vectors,
-           .launch = launch<Schedule::one_tile>},
-          {.name = "persistent",
-           .what = "a tile is multiplied during the epilogue of the one before",
-           .unsupported = rows_of_vectors,
-           .launch = launch<Schedule::persistent>},
-          {.name = "launch_control",
-           .what = "clusters take over the tiles of those that have not started",
-           .unsupported = rows_of_vectors,
-           .launch = launch<Schedule::launch_control>}};
+  return {
+      variant<Schedule::one_tile>("two_ctas", "a CTA pair multiplies together, each with half of B"),
+      variant<Schedule::persistent>("persistent", "a tile is multiplied during the last one's epilogue"),
+      variant<Schedule::launch_control>("launch_control", "clusters take over tiles that have not started")};
 }
 
 }  // namespace ladder::rung_09

@@ -41,9 +41,9 @@ __device__ void init_barriers(ptx::Mbarrier (&barriers)[n], int arrivals) {
 }
 
 // The index-th tile, in tiles: row and column. Tiles that run at the same time share rows and columns of A
-// and B, which come from L2 after the first read: down `group` tiles, then on to the next column.
-__device__ inline int2 tile_of_cluster(int index, int tiles_m, int tiles_n, int group) {
-  const int first = index / (group * tiles_n) * group, height = min(group, tiles_m - first);
+// and B, which come from L2 after the first read: down `group_m` tiles, then on to the next column.
+__device__ inline int2 tile_of_cluster(int index, int tiles_m, int tiles_n, int group_m) {
+  const int first = index / (group_m * tiles_n) * group_m, height = min(group_m, tiles_m - first);
   const int in_group = index - first * tiles_n;
   return make_int2(first + in_group % height, in_group / height);
 }
@@ -88,8 +88,8 @@ class Tiles {
   }
 
   // Of the tile's first element in C.
-  __device__ int row() const { return tile_of_cluster(index_, tiles_m_, tiles_n_, C::group).x * C::tile_m; }
-  __device__ int col() const { return tile_of_cluster(index_, tiles_m_, tiles_n_, C::group).y * C::tile_n; }
+  __device__ int row() const { return tile_of_cluster(index_, tiles_m_, tiles_n_, C::group_m).x * C::tile_m; }
+  __device__ int col() const { return tile_of_cluster(index_, tiles_m_, tiles_n_, C::group_m).y * C::tile_n; }
 
  private:
   int tiles_m_, tiles_n_;

@@ -18,23 +18,24 @@ using ptx::Swizzle;
 using ptx::TensorAddress;
 
 constexpr int warp_size = 32;
-constexpr int row = 128;  // bytes of a TMA box's row, and of the swizzle
+constexpr int element = sizeof(__nv_bfloat16), mma_k = 16;  // bytes; elements of k in an MMA
 
 template <int stages_, bool specialized_>
 struct Config {
-  static constexpr int stages = stages_, group = 8;
+  static constexpr int stages = stages_, group_m = 8;
   static constexpr bool specialized = specialized_;  // one warp loads, another multiplies
-  static constexpr int block_m = 128, block_n = 256, block_k = row / 2, mma_k = 16;
+  static constexpr int block_m = 128, block_n = 256, block_k = 64;
   using Mma = ptx::MmaDescriptor<1, ptx::MmaKind::f16, block_m, block_n, ptx::Major::k, ptx::Major::mn>;
-  static constexpr int box_n = row / 2, boxes_b = block_n / box_n, box_b = block_k * row;
+  static constexpr int row = 128, box_cols = row / element;  // bytes, elements of a box's row
+  static constexpr int box_b = block_k * row, boxes_b = block_n / box_cols;
   static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
   static constexpr int epilogue_first = 4, epilogue_warps = 4;
   static constexpr int threads = (epilogue_first + epilogue_warps) * warp_size;
   static constexpr int box_c = warp_size * row;  // bytes that a warp stores at once: 32 rows of 64 columns
 
   struct Shared {
-    alignas(1024) unsigned char ring[stages][stage_bytes];
-    alignas(1024) unsigned char c[epilogue_warps][2][box_c];
+    alignas(1024) unsigned char buffer[stages][stage_bytes];
+    alignas(1024) unsigned char boxes[epilogue_warps][2][box_c];
     ptx::Mbarrier full[stages], empty[stages], accumulator_full;
     TensorAddress tensor_memory;
   };
@@ -52,14 +53,14 @@ template <class C>
 __device__ void load_stage(typename C::Shared& shared, const Operands& p, Stage<C::stages> stage, int m,
                            int n, int t) {
   const SharedAddress full = stage.of(shared.full);
-  const SharedAddress to_a = stage.of(shared.ring), to_b = to_a + C::tile_a;
+  const SharedAddress to_a = stage.of(shared.buffer), to_b = to_a + C::tile_a;
   // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
   ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
   ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes);
   ptx::tma_load(to_a, p.a, t * C::block_k, m, full);
 #pragma unroll
   for (int box = 0; box < C::boxes_b; ++box)
-    ptx::tma_load(to_b + box * C::box_b, p.b, n + box * C::box_n, t * C::block_k, full);
+    ptx::tma_load(to_b + box * C::box_b, p.b, n + box * C::box_cols, t * C::block_k, full);
 }
 
 // Shared -> accumulator: a k-tile. Its stage is empty when the MMAs are complete.
@@ -68,13 +69,13 @@ __device__ void multiply_stage(typename C::Shared& shared, Stage<C::stages> stag
                                bool first) {
   ptx::mbarrier_wait(stage.of(shared.full), stage.parity);
   ptx::tcgen05_fence_after();
-  const SharedAddress from_a = stage.of(shared.ring), from_b = from_a + C::tile_a;
-  const SharedMatrix a(from_a, 0, 8 * row, Swizzle::bytes128);
-  const SharedMatrix b(from_b, C::box_b, 8 * row, Swizzle::bytes128);
+  const SharedAddress from_a = stage.of(shared.buffer), from_b = from_a + C::tile_a;
+  const SharedMatrix a(from_a, 0, 8 * C::row, Swizzle::bytes128);
+  const SharedMatrix b(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
 #pragma unroll
-  for (int step = 0; step < C::block_k / C::mma_k; ++step)
-    ptx::tcgen05_mma<1, ptx::MmaKind::f16>(accumulator, a + step * 32, b + step * C::mma_k * row,
-                                           C::Mma::bits, !first || step > 0);
+  for (int k0 = 0; k0 < C::block_k; k0 += mma_k)
+    ptx::tcgen05_mma<1, ptx::MmaKind::f16>(accumulator, a + k0 * element, b + k0 * C::row, C::Mma::bits,
+                                           !first || k0 > 0);
   ptx::tcgen05_commit<1>(stage.of(shared.empty), 0);
 }
 
@@ -125,6 +126,7 @@ __device__ void load_and_multiply(typename C::Shared& shared, const Operands& p,
 
 // A row of 64 columns in bf16 to its place in a box of C: 16-byte chunks, swizzled as TMA expects them.
 __device__ void store_row(unsigned char* box, int at, const float (&values)[2][32]) {
+  constexpr int row = 64 * element;  // bytes
 #pragma unroll
   for (int chunk = 0; chunk < 8; ++chunk) {
     uint4 bits;
@@ -144,26 +146,26 @@ template <class C>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, TensorAddress accumulator, int m,
                          int n) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
-  auto(&buffers)[2][C::box_c] = shared.c[warp];
-  int buffer = 0;
+  auto(&boxes)[2][C::box_c] = shared.boxes[warp];
+  int next_box = 0;
   ptx::mbarrier_wait(ptx::shared_address(&shared.accumulator_full), 0);
   ptx::tcgen05_fence_after();
   const TensorAddress from = accumulator + (warp * warp_size << 16);
-  for (int col = 0; col < C::block_n; col += row / 2) {
+  for (int col = 0; col < C::block_n; col += C::box_cols) {
     float values[2][32];
     ptx::tcgen05_load(values[0], from + col);
     ptx::tcgen05_load(values[1], from + col + 32);
     ptx::tcgen05_wait_load(values);
     if (lane == 0) ptx::bulk_wait_group_read<1>();
-    __syncwarp();  // the buffer is free
-    store_row(buffers[buffer], lane, values);
+    __syncwarp();  // TMA has read this box
+    store_row(boxes[next_box], lane, values);
     ptx::fence_proxy_async();  // threads have written, TMA will read
     __syncwarp();              // the box is complete
     if (lane == 0) {
-      ptx::tma_store(p.c, n + col, m + warp * warp_size, ptx::shared_address(buffers[buffer]));
+      ptx::tma_store(p.c, n + col, m + warp * warp_size, ptx::shared_address(boxes[next_box]));
       ptx::bulk_commit_group();
     }
-    buffer ^= 1;
+    next_box ^= 1;
   }
   if (lane == 0) ptx::bulk_wait_group_read<0>();  // shared memory lives until then
 }
@@ -188,7 +190,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
   // Its constructor has a barrier of the CTA, behind which the mbarriers are initialised.
   const ptx::TensorMemory<1, C::block_n> memory(shared.tensor_memory);
   const int2 tile =
-      tile_of_cluster(blockIdx.x, ceil_div(p.m, C::block_m), ceil_div(p.n, C::block_n), C::group);
+      tile_of_cluster(blockIdx.x, ceil_div(p.m, C::block_m), ceil_div(p.n, C::block_n), C::group_m);
   const int m = tile.x * C::block_m, n = tile.y * C::block_n;
 
   if (warp == 0) {
@@ -210,11 +212,11 @@ template <class C>
 cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   Operands operands{.m = p.m, .n = p.n, .tiles_k = ceil_div(p.k, C::block_k)};
   constexpr Swizzle swizzle = Swizzle::bytes128;
-  cudaError_t error = ptx::make_tensor_map(&operands.a, p.a, p.m, p.k, C::block_m, C::block_k, swizzle);
+  cudaError_t error = ptx::make_tensor_map(&operands.a, p.a, p.m, p.k, C::block_m, C::box_cols, swizzle);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&operands.b, p.b, p.k, p.n, C::block_k, C::box_n, swizzle);
+    error = ptx::make_tensor_map(&operands.b, p.b, p.k, p.n, C::block_k, C::box_cols, swizzle);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&operands.c, p.c, p.m, p.n, warp_size, row / 2, swizzle);
+    error = ptx::make_tensor_map(&operands.c, p.c, p.m, p.n, warp_size, C::box_cols, swizzle);
   if (error == cudaSuccess)
     error =
         cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);

@@ -33,7 +33,8 @@ struct Config {
                                   : precision == Precision::mxfp8 ? MmaKind::mxf8f6f4
                                                                   : MmaKind::mxf4nvf4;
   static constexpr bool scaled = layout.block != 0;
-  static constexpr int ctas = 2, stages = scaled ? 5 : 6, group = 8;
+  static constexpr int ctas = 2, stages = scaled ? 5 : 6;
+  static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
 
   // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
   static constexpr int tile_m = 256, tile_n = 256, block_m = tile_m / ctas, block_n = tile_n / ctas;
@@ -67,8 +68,8 @@ struct Config {
   static constexpr int box_c = warp_size * row;  // bytes that a warp stores at once: 32 rows of 64 columns
 
   struct Shared {
-    alignas(1024) unsigned char ring[stages][stage_bytes];  // 1024: where the swizzle's pattern repeats
-    alignas(1024) unsigned char c[epilogue_warps][2][box_c];
+    alignas(1024) unsigned char buffer[stages][stage_bytes];  // 1024: where the swizzle's pattern repeats
+    alignas(1024) unsigned char boxes[epilogue_warps][2][box_c];
     ptx::Mbarrier full[stages], empty[stages];
     ptx::Mbarrier accumulator_full[accumulators], accumulator_empty[releases];
     Responses responses;
@@ -94,7 +95,7 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Ti
     for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
       const SharedAddress full = stage.of(shared.full);
       const SharedAddress leader_full = ptx::cluster_address(full, 0);
-      const SharedAddress to_a = stage.of(shared.ring), to_b = to_a + C::tile_a;
+      const SharedAddress to_a = stage.of(shared.buffer), to_b = to_a + C::tile_a;
       // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
       ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
       // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
@@ -180,7 +181,7 @@ __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAd
       }
       ptx::mbarrier_wait(stage.of(shared.full), stage.parity);
       ptx::tcgen05_fence_after();
-      const SharedAddress from = stage.of(shared.ring);
+      const SharedAddress from = stage.of(shared.buffer);
       const TensorAddress to_scales = memory + C::first_scale + scales.index * C::stage_scale_columns;
       if constexpr (C::scaled) copy_scales<C>(to_scales, from + C::tile_a + C::tile_b);
       multiply_stage<C>(memory + accumulator.index * C::accumulator_step, from, to_scales, t == 0);
@@ -211,10 +212,10 @@ template <class C>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank, TensorAddress memory,
                          Tiles<C> tiles) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
-  auto(&buffers)[2][C::box_c] = shared.c[warp];
+  auto(&boxes)[2][C::box_c] = shared.boxes[warp];
   Stage<C::accumulators> accumulator;
   Stage<C::releases> released;
-  int buffer = 0;
+  int next_box = 0;
   auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
   while (broadcast(tiles.valid())) {
     const int tile_row = broadcast(tiles.row()) + rank * C::block_m + warp * warp_size;
@@ -237,15 +238,15 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
       }
 
       if (lane == 0) ptx::bulk_wait_group_read<1>();
-      __syncwarp();  // the buffer is free
-      store_row(buffers[buffer], lane, values);
+      __syncwarp();  // TMA has read this box
+      store_row(boxes[next_box], lane, values);
       ptx::fence_proxy_async();  // threads have written, TMA will read
       __syncwarp();              // the box is complete
       if (lane == 0) {
-        ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(buffers[buffer]));
+        ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(boxes[next_box]));
         ptx::bulk_commit_group();
       }
-      buffer ^= 1;
+      next_box ^= 1;
     }
     if (lane == 0) tiles.advance();
     accumulator.advance();

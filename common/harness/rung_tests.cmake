@@ -136,7 +136,7 @@ function(ladder_sass name file first)
     set(test ${name}.sass.${file}.${first})
     add_test(NAME ${test}
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
-              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/${file}.o$> ${first} ${ARGN}
+              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/[./]*${file}.o$> ${first} ${ARGN}
       COMMAND_EXPAND_LISTS)
     set_tests_properties(${test} PROPERTIES TIMEOUT 120)
   endif()
