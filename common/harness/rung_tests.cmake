@@ -130,13 +130,14 @@ function(ladder_timeline name k_tiles warps arguments)
 endfunction()
 
 # ladder_sass(NAME FILE INSTRUCTION...): one kernel of the rung's FILE, such as gemm.cu, must have all these SASS
-# instructions, such as HMMA.16816. Tested where there is a cuobjdump.
+# instructions, such as HMMA.16816. Tested where there is a cuobjdump. (The object is _objects.dir/FILE.o, or, of some
+# CMakes, _objects.dir/./FILE.o.)
 function(ladder_sass name file first)
   if(LADDER_TESTS AND Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP)
     set(test ${name}.sass.${file}.${first})
     add_test(NAME ${test}
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
-              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/${file}.o$> ${first} ${ARGN}
+              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/[.]?/?${file}.o$> ${first} ${ARGN}
       COMMAND_EXPAND_LISTS)
     set_tests_properties(${test} PROPERTIES TIMEOUT 120)
   endif()
