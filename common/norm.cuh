@@ -109,11 +109,14 @@ __global__ void __launch_bounds__(threads) row_of_any_width(FusedNorm p) {
   const float scale = rsqrtf(row_sum(squares, partial) / float(p.cols) + p.eps);
   for_row(
       [&](int col) {
-        unsigned gamma[vector / 2];  // aligned as column 0 is: one by one, from L1 after the first row
-#pragma unroll
-        for (int i = 0; i < vector / 2; ++i) gamma[i] = pack(p.gamma[col + 2 * i], p.gamma[col + 2 * i + 1]);
-        store(p.y + start + col, scale_vector(load(p.h + start + col),
-                                              make_uint4(gamma[0], gamma[1], gamma[2], gamma[3]), scale));
+        uint4 gamma;
+        if (before_start == 0) {
+          gamma = load(p.gamma + col);
+        } else {  // aligned otherwise than the row: one by one, from L1 after the first row
+          auto pair = [&](int i) { return pack(p.gamma[col + 2 * i], p.gamma[col + 2 * i + 1]); };
+          gamma = make_uint4(pair(0), pair(1), pair(2), pair(3));
+        }
+        store(p.y + start + col, scale_vector(load(p.h + start + col), gamma, scale));
       },
       [&](int col) {
         const float h = __bfloat162float(p.h[start + col]);
