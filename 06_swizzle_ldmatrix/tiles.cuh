@@ -59,7 +59,8 @@ struct Copies {
   const ptx::SharedAddress to_a = shared + C::chunk_offset(C::row_a, row, chunk);
   const ptx::SharedAddress to_b = shared + C::tile_a + C::chunk_offset(C::row_b, row, chunk);
   ptx::SharedAddress stage = 0;  // that the next copies fill
-  const __nv_bfloat16 *from_a, *from_b;
+  const std::size_t row_bytes_a = std::size_t(p.k) * 2, row_bytes_b = std::size_t(p.n) * 2;
+  const unsigned char *from_a, *from_b;
   int rows_left, cols_left, k_left;  // of A, of B and of k, from where the next copies read
 
   // The next k-tile is the first of this tile of C.
@@ -68,41 +69,38 @@ struct Copies {
     if (index >= order.tiles) return;
     const int2 tile = order.tile(index);
     const int first_row = tile.x * C::block_m + row, first_col = tile.y * C::block_n + chunk * C::vector;
-    from_a = p.a + std::size_t(first_row) * p.k + chunk * C::vector;
-    from_b = p.b + std::size_t(row) * p.n + first_col;
+    from_a = reinterpret_cast<const unsigned char*>(p.a) + first_row * row_bytes_a + chunk * C::chunk_bytes;
+    from_b = reinterpret_cast<const unsigned char*>(p.b) + row * row_bytes_b + first_col * 2;
     rows_left = p.m - first_row, cols_left = p.n - first_col, k_left = p.k;
   }
 
-  // The copies of a k-tile, a third in each of the first three steps of the one that is multiplied meanwhile.
-  // They are a group, also where they copy nothing but zeros: wait_for_k_tile() counts groups.
+  // The copies of a k-tile, a third in each of the first three steps of the one that is multiplied meanwhile:
+  // of A 32 rows at a time, of B 32 times 128 bytes. They are a group, also where they copy nothing but
+  // zeros: wait_for_k_tile() counts groups.
   __device__ void issue(int step) const {
     constexpr int share = ceil_div(C::copies, C::steps - 1);
 #pragma unroll
     for (int c = step * share; c < min(step * share + share, C::copies); ++c) {
-      const int b = c - C::passes_a;
-      if (b < 0)
-        copy_a(c * C::pass_rows);
-      else
-        copy_b(b / C::across_b * C::pass_rows, b % C::across_b * C::span);
+      if (c < C::passes_a) {
+        const int down = c * C::pass_rows;
+        const bool inside = down < rows_left && chunk * C::vector < k_left;
+        ptx::cp_async_16(to_a + stage + down * C::row_a, from_a + down * row_bytes_a, inside ? 16 : 0);
+      } else {
+        const int down = (c - C::passes_a) / C::across_b * C::pass_rows,
+                  right = (c - C::passes_a) % C::across_b;
+        const bool inside = row + down < k_left && right * C::span * C::vector < cols_left;
+        ptx::cp_async_16(to_b + stage + down * C::row_b + right * 128,
+                         from_b + down * row_bytes_b + right * 128, inside ? 16 : 0);
+      }
     }
     if (step == C::steps - 2) ptx::cp_async_commit_group();
-  }
-  // 32 rows of A, `down` the tile; and of B, there 128 bytes each, `right` chunks to the right.
-  __device__ void copy_a(int down) const {
-    const bool inside = down < rows_left && chunk * C::vector < k_left;
-    ptx::cp_async_16(to_a + stage + down * C::row_a, from_a + std::size_t(down) * p.k, inside ? 16 : 0);
-  }
-  __device__ void copy_b(int down, int right) const {
-    const bool inside = row + down < k_left && right * C::vector < cols_left;
-    ptx::cp_async_16(to_b + stage + down * C::row_b + right * C::chunk_bytes,
-                     from_b + std::size_t(down) * p.n + right * C::vector, inside ? 16 : 0);
   }
 
   __device__ void next_k_tile() {
     stage = C::stage_after(stage);
     k_left -= C::block_k;
-    from_a += C::block_k;
-    from_b += std::size_t(C::block_k) * p.n;
+    from_a += C::block_k * 2;
+    from_b += C::block_k * row_bytes_b;
   }
 };
 

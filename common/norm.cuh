@@ -124,9 +124,13 @@ __global__ void __launch_bounds__(threads) row_of_any_width(FusedNorm p) {
       });
 }
 
+// A vector per thread, where the row has so few: more rows at once on an SM.
 inline cudaError_t launch_any_width(const FusedNorm& p, cudaStream_t stream) {
-  constexpr int threads = 512;
-  row_of_any_width<threads><<<p.rows, threads, 0, stream>>>(p);
+  const int threads = p.cols <= 128 * vector ? 128 : p.cols <= 256 * vector ? 256 : 512;
+  auto* kernel = threads == 128   ? row_of_any_width<128>
+                 : threads == 256 ? row_of_any_width<256>
+                                  : row_of_any_width<512>;
+  kernel<<<p.rows, threads, 0, stream>>>(p);
   return cudaGetLastError();
 }
 
