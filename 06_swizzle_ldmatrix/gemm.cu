@@ -157,6 +157,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, Order
   ptx::Track<Parameters> track(p, Role::all, warp == 0);
 
   copies.begin_tile(order, blockIdx.x);
+#pragma unroll
   for (int ahead = 0; ahead < C::ahead; ++ahead) {
 #pragma unroll
     for (int step = 0; step < C::steps; ++step) copies.issue(step);

@@ -60,15 +60,28 @@ struct TensorMaps {
 // CTA tiles: down `group_m` rows of them, then on to the next column.
 template <class C>
 struct Tiles {
-  int clusters_m, tiles_n, rank;  // rank: of the CTA in its cluster, from the top
+  const int clusters_m, tiles_n, rank;  // rank: of the CTA in its cluster, from the top
+  int index = int(blockIdx.x) / C::cluster_m, row = 0, col = 0;  // of the tile, and of its first element
 
-  __device__ static int first() { return int(blockIdx.x) / C::cluster_m; }
-  __device__ static int step() { return int(gridDim.x) / C::cluster_m; }
-  __device__ int end() const { return clusters_m * tiles_n; }
-  __device__ int2 row_and_col(int index) const {  // of the tile's first element
+  __device__ Tiles(int m, int n, int rank_of_cta)
+      : clusters_m(ceil_div(m, C::block_m * C::cluster_m)),
+        tiles_n(ceil_div(n, C::block_n)),
+        rank(rank_of_cta) {
+    find();
+  }
+  __device__ bool valid() const { return index < clusters_m * tiles_n; }
+  __device__ void advance() {
+    index += int(gridDim.x) / C::cluster_m;
+    find();
+  }
+
+ private:
+  __device__ void find() {
+    if (!valid()) return;
     const int per_group = C::group_m * tiles_n, above = index / per_group * C::group_m;
     const int rows = min(clusters_m - above, C::group_m), i = index % per_group;
-    return make_int2(((above + i % rows) * C::cluster_m + rank) * C::block_m, i / rows * C::block_n);
+    row = ((above + i % rows) * C::cluster_m + rank) * C::block_m;
+    col = i / rows * C::block_n;
   }
 };
 
@@ -113,16 +126,14 @@ __device__ void store_accumulator(const float (&accumulator)[C::block_n / 8][4],
 // The consumers' part of all tiles of a CTA: `warp` counts their warps, each of which stores 16 rows. A
 // warpgroup cannot issue MMAs while it runs its epilogue; the loads of its next tile run meanwhile.
 template <class C, class Maps>
-__device__ void consume(typename C::Shared& shared, const Maps& maps, const Tiles<C>& tiles, int tiles_k,
-                        int warp) {
+__device__ void consume(typename C::Shared& shared, const Maps& maps, Tiles<C> tiles, int tiles_k, int warp) {
   ptx::Track<Maps> track(maps, Role::consumer, warp % 4 == 0);  // a warp of each warpgroup
   Stage<C> stage;
   int next_box = 0;
-  for (int i = tiles.first(); i < tiles.end(); i += tiles.step()) {
-    const int2 tile = tiles.row_and_col(i);
+  for (; tiles.valid(); tiles.advance()) {
     float accumulator[C::block_n / 8][4];
     multiply<C>(accumulator, shared, warp / 4, tiles_k, stage, track);
-    store_accumulator<C>(accumulator, shared.boxes[warp], next_box, maps.c, tile.x + warp * 16, tile.y);
+    store_accumulator<C>(accumulator, shared.boxes[warp], next_box, maps.c, tiles.row + warp * 16, tiles.col);
     track.mark(Doing::store);
     track.next_tile();
   }
@@ -139,7 +150,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   // The shuffle changes nothing, but from it the compiler knows that the lanes agree.
   const int warp = __shfl_sync(~0u, int(threadIdx.x) / warp_size, 0);
   const int rank = C::cluster_m > 1 ? ptx::cluster_rank() : 0;
-  const Tiles<C> tiles{ceil_div(m, C::block_m * C::cluster_m), ceil_div(n, C::block_n), rank};
+  const Tiles<C> tiles(m, n, rank);  // its divisions are over before the grid waits for the previous one
 
   // A stage is full when its bytes have landed, and empty when each consumer warp of the cluster has arrived:
   // the stage takes boxes of B from all CTAs, and each loads its own into the stages of all.

@@ -36,12 +36,11 @@ struct Stage {
 // Global -> shared, by the producer warp. It runs ahead of the consumers, from one tile to the next as well,
 // until every stage is full. What lies past the edges of A and B arrives as zeros, which count as bytes, too.
 template <class C, class Maps, class Tiles>
-__device__ void produce(typename C::Shared& shared, const Maps& maps, const Tiles& tiles, int tiles_k) {
+__device__ void produce(typename C::Shared& shared, const Maps& maps, Tiles tiles, int tiles_k) {
   constexpr unsigned short all_ctas = (1 << C::cluster_m) - 1;
   ptx::Track<Maps> track(maps, Role::producer);
   Stage<C> stage;
-  for (int i = tiles.first(); i < tiles.end(); i += tiles.step()) {
-    const int2 tile = tiles.row_and_col(i);
+  for (; tiles.valid(); tiles.advance()) {
     for (int t = 0; t < tiles_k; ++t) {
       const SharedAddress full = ptx::shared_address(&shared.full[stage.index]);
       const SharedAddress to_a = ptx::shared_address(shared.buffer[stage.index]), to_b = to_a + C::tile_a;
@@ -53,10 +52,10 @@ __device__ void produce(typename C::Shared& shared, const Maps& maps, const Tile
         // The bytes that the peer sends are expected, too. They may arrive first: the phase cannot complete
         // before this thread's arrival.
         ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes);
-        ptx::tma_load(to_a, maps.a, t * C::block_k, tile.x, full);
+        ptx::tma_load(to_a, maps.a, t * C::block_k, tiles.row, full);
 #pragma unroll
         for (int j = 0; j < C::share_b; ++j) {
-          const int box = tiles.rank * C::share_b + j, col = tile.y + box * C::box_cols;
+          const int box = tiles.rank * C::share_b + j, col = tiles.col + box * C::box_cols;
           if constexpr (C::cluster_m == 1) {
             ptx::tma_load(to_b + box * C::box_b, maps.b, col, t * C::block_k, full);
           } else {
