@@ -146,7 +146,8 @@ def record(binaries: Path, recording: Recording) -> list:
             kind = (operation, access["space"], tuple(access["lines"]), access.get("allocation"))
             kinds.setdefault(kind, []).append(access)
         for same in kinds.values():
-            file = "/".join(same[0]["file"].split("/")[-2:])
+            file = same[0]["file"]
+            file = file[file.index(f"/{recording.rung}/") + 1 :]  # from the repository's root
             text = (ROOT / file).read_text(encoding="utf-8").splitlines()
             what = {"file": file, "source": [text[line - 1].strip() for line in same[0]["lines"]], "of": len(same)}
             for number, access in enumerate(same, start=1):
