@@ -12,7 +12,7 @@ const Rung& rung() {
       .name = "03_vectorized",
       .title = "16 bytes per access",
       .needs = {8, 0, Compatibility::newer},
-      .gemm = join({rung_03::precisions(), rung_03::gemm()}),
+      .gemm = with_excursions(rung_03::gemm(), {rung_03::precisions()}),
       .fused_norm = rung_03::fused_norm(),
   };
   return r;

@@ -17,7 +17,7 @@ const Rung& rung() {
       .name = "06_swizzle_ldmatrix",
       .title = "Swizzled shared memory, ldmatrix and register double buffering",
       .needs = {8, 0, Compatibility::newer},
-      .gemm = join({rung_06::precisions(), rung_06::fp8(), rung_06::sparse(), rung_06::gemm()}),
+      .gemm = with_excursions(rung_06::gemm(), {rung_06::precisions(), rung_06::fp8(), rung_06::sparse()}),
       .fused_norm = rung_06::fused_norm(),
       .norm_gemm = rung_06::norm_gemm(),
   };

@@ -22,7 +22,7 @@ const Rung& rung() {
       .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::fp8_promoted(), rung_08::fp8(),
                     rung_08::shapes()}),
       .fused_norm = join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
-                          rung_08::fused_norm_fp8(), rung_08::fused_norm()}),
+                          with_excursions(rung_08::fused_norm(), {rung_08::fused_norm_fp8()})}),
       .norm_gemm = rung_08::norm_gemm(),
   };
   return r;

@@ -15,8 +15,8 @@ const Rung& rung() {
       .name = "09_tcgen05",
       .title = "tcgen05 and tensor memory",
       .needs = {10, 0, Compatibility::family},
-      .gemm = join({rung_09::ablations(), rung_09::block_scaled_gemm(), rung_09::gemm()}),
-      .fused_norm = join({rung_09::block_scaled_norm(), rung_09::fused_norm()}),
+      .gemm = join({rung_09::ablations(), with_excursions(rung_09::gemm(), {rung_09::block_scaled_gemm()})}),
+      .fused_norm = with_excursions(rung_09::fused_norm(), {rung_09::block_scaled_norm()}),
       .norm_gemm = rung_09::norm_gemm(),
   };
   return r;

@@ -3,7 +3,6 @@
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
 // other rung. It includes this header, common/norm.cuh (from rung 03 on), common/ptx/* (from rung 04 on) and
 // its own files, and nothing else. The harness knows this header and no rung by name.
-//
 // Some rungs make excursions, each in a folder of its own: another precision, a third problem. What those
 // need beyond this header is in common/extension.h.
 #pragma once
@@ -83,6 +82,14 @@ Variants<Problem> join(std::initializer_list<Variants<Problem>> tables) {
   Variants<Problem> all;
   for (const Variants<Problem>& table : tables) all.insert(all.end(), table.begin(), table.end());
   return all;
+}
+
+// A rung's own table, with those of its excursions before the last entry, which is the rung itself.
+template <class Problem>
+Variants<Problem> with_excursions(Variants<Problem> own, std::initializer_list<Variants<Problem>> tables) {
+  const Variants<Problem> excursions = join(tables);
+  own.insert(own.end() - 1, excursions.begin(), excursions.end());
+  return own;
 }
 
 // Which GPUs run code that is made for a compute capability.
