@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(C::threads) gemm_kernel(Gemm p, int tiles_n) {
       for (int i = 0; i < C::thread_m; ++i)
         for (int j = 0; j < C::thread_n; ++j) accumulator[i][j] += a[i] * b[j];
     }
-    __syncthreads();  // everyone has read the tiles: the next round may overwrite them
+    __syncthreads();  // every thread has read the tiles: the next ones may overwrite them
   }
 
   for (int i = 0; i < C::thread_m; ++i)

@@ -141,11 +141,11 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p
       load_global(k0);  // in flight while the FMAs below run
       multiply(buffer);
       buffer ^= 1;
-      store_shared(buffer);  // the buffer that everyone left before the last barrier
+      store_shared(buffer);  // the buffer that every thread left before the last barrier
       __syncthreads();
     } else {
       multiply(buffer);
-      __syncthreads();  // everyone has read the tiles
+      __syncthreads();  // every thread has read the tiles
       load_global(k0);  // behind the barrier, or the compiler would prefetch after all
       store_shared(buffer);
       __syncthreads();

@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     ptx::wgmma_commit_group();
   };
 
-  ptx::keep_sums(accumulator);
+  ptx::keep_accumulators(accumulator);
   for (int t = 0; t < tiles_k; ++t) {
     const int stage = t % C::stages;
     // No fence after this wait: TMA has written and wgmma reads through the same proxy, the async one.
@@ -165,7 +165,7 @@ __global__ void __launch_bounds__(C::threads, 1)
     }
   }
   ptx::wgmma_wait_group<0>();
-  ptx::keep_sums(accumulator);
+  ptx::keep_accumulators(accumulator);
   track.mark(Doing::multiply, tiles_k - 1);
 
   __syncthreads();  // no warpgroup's MMAs read the buffer any more

@@ -122,7 +122,7 @@ __device__ void multiply(float (&accumulator)[C::block_n / 8][4], typename C::Sh
     stage.advance();
   }
   ptx::wgmma_wait_group<0>();
-  ptx::keep_sums(accumulator);
+  ptx::keep_accumulators(accumulator);
   track.mark(Doing::multiply, tiles_k - 1);
   release(before);
 }

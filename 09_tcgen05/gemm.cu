@@ -82,10 +82,10 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Ti
       // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
       if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes * C::ctas);
       const int k = t * C::block_k;
-      ptx::tma_load_of_pair(to_a, p.a, k, m, leader_full);
+      ptx::tma_load_of_cta_pair(to_a, p.a, k, m, leader_full);
 #pragma unroll
       for (int box = 0; box < C::boxes_b; ++box)
-        ptx::tma_load_of_pair(to_b + box * C::box_b, p.b, n + box * C::box_cols, k, leader_full);
+        ptx::tma_load_of_cta_pair(to_b + box * C::box_b, p.b, n + box * C::box_cols, k, leader_full);
     }
   }
   // The CTA may not exit before the last commits have arrived at its barriers: until all stages are empty.

@@ -185,7 +185,7 @@ __global__ void __launch_bounds__(C::threads, (ctas_in_sm<C, aligned>))
     load_global(k0);  // in flight while the products below are computed
     multiply(buffer);
     buffer ^= 1;
-    store_shared(buffer);  // the buffer that everyone left before the last barrier
+    store_shared(buffer);  // the buffer that every thread left before the last barrier
     __syncthreads();
   }
   multiply(buffer);

@@ -84,7 +84,7 @@ struct InTurn : Base {
       stage.advance();
     };
     auto add = [&](Part<C>& part) {
-      ptx::keep_sums(part.accumulator);
+      ptx::keep_accumulators(part.accumulator);
       releases.release(part.stage);
       promote<Base::block_scales>(accumulator[0], part.accumulator, part.scales);
     };

@@ -164,7 +164,7 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
   meanwhile();
   ptx::wgmma_wait_group<0>();
 #pragma unroll
-  for (int i = 0; i < C::rows_each; ++i) ptx::keep_sums(accumulator[i]);
+  for (int i = 0; i < C::rows_each; ++i) ptx::keep_accumulators(accumulator[i]);
   if (tiles_k > 0) releases.release(before);
 }
 

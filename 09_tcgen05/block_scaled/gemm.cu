@@ -102,13 +102,13 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Ti
       // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
       if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::loaded_bytes * C::ctas);
       const int byte = t * row;  // of the rows of A and B
-      ptx::tma_load_of_pair(to_a, p.a, byte, m, leader_full);
-      ptx::tma_load_of_pair(to_b, p.b, byte, n, leader_full);
+      ptx::tma_load_of_cta_pair(to_a, p.a, byte, m, leader_full);
+      ptx::tma_load_of_cta_pair(to_b, p.b, byte, n, leader_full);
       if constexpr (C::scaled) {
         const SharedAddress to_scales = to_b + C::tile_b;
         const int word = t * C::tiles_k * C::scale_tile / 8;
-        ptx::tma_load_of_pair(to_scales, p.scales_a, word, m / 128, leader_full);
-        ptx::tma_load_of_pair(to_scales + C::scales_a, p.scales_b, word, tile_col / 128, leader_full);
+        ptx::tma_load_of_cta_pair(to_scales, p.scales_a, word, m / 128, leader_full);
+        ptx::tma_load_of_cta_pair(to_scales + C::scales_a, p.scales_b, word, tile_col / 128, leader_full);
       }
     }
   }

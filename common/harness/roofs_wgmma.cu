@@ -35,7 +35,7 @@ __global__ void __launch_bounds__(threads, 1) wgmma_kernel(const __nv_bfloat16* 
     ptx::wgmma_wait_group<1>();
   }
   ptx::wgmma_wait_group<0>();
-  ptx::keep_sums(sum);
+  ptx::keep_accumulators(sum);
   float total = 0;
 #pragma unroll
   for (int j = 0; j < 32; ++j) total += sum[j][0] + sum[j][1] + sum[j][2] + sum[j][3];

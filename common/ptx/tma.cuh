@@ -72,8 +72,8 @@ __device__ __forceinline__ void tma_load_multicast(SharedAddress to, const CUten
 // tma_load() by one CTA of a CTA pair: `to` is in its own shared memory, and `barrier`, an address in the
 // cluster's shared memory, in its own or its peer's. sm_100a and its family.
 // (….cta_group::2)
-__device__ __forceinline__ void tma_load_of_pair(SharedAddress to, const CUtensorMap& map, int x, int y,
-                                                 SharedAddress barrier) {
+__device__ __forceinline__ void tma_load_of_cta_pair(SharedAddress to, const CUtensorMap& map, int x, int y,
+                                                     SharedAddress barrier) {
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.cta_group::2 [%0], "
       "[%1, {%2, %3}], [%4];" ::"r"(to),

@@ -84,7 +84,7 @@ __device__ __forceinline__ void wgmma_wait_group() {
 // Keeps the compiler from using the accumulators, or a copy of them, on the wrong side of a fence or a wait:
 // it does not know that the tensor cores write them later. No instruction.
 template <int n>
-__device__ __forceinline__ void keep_sums(float (&d)[n][4]) {
+__device__ __forceinline__ void keep_accumulators(float (&d)[n][4]) {
 #pragma unroll
   for (int j = 0; j < n; ++j)
 #pragma unroll

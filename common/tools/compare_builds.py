@@ -59,7 +59,7 @@ def main() -> int:
     parser.add_argument("--turns", type=int, default=2)
     parser.add_argument("--repeats", type=int, default=25, help="timed launches of a variant in a turn")
     parser.add_argument("runs", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     print(f"{'old us':>10} {'new us':>10} {'old/new':>8} {'noise':>7}")
     slower = 0
     for run in arguments.runs or default_runs(arguments.old):
