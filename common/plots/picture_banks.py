@@ -152,7 +152,7 @@ def banks_02(results: Results):
     return banks(
         accesses,
         "02_smem_tiling: a warp's reads from shared memory, by bank",
-        "In a cell: the lanes that read this word. Hatched: another word of the same bank is asked for too, "
+        "In a cell: the lanes that read this word. Hatched: another word of the same bank is requested too, "
         "and one of them waits. “As it is”: traced by the simulator.",
     )
 
@@ -170,7 +170,7 @@ def banks_03(results: Results):
         ],
         "03_vectorized: a warp's stores and reads of the tiles in shared memory, by bank",
         "Traced by the simulator. In a cell: the lanes that want these bytes. Rows that touch: lanes that are served "
-        "together. Hatched: another word of the same bank is asked for too, and one of them waits.",
+        "together. Hatched: another word of the same bank is requested too, and one of them waits.",
     )
 
 
@@ -186,7 +186,7 @@ def banks_05(results: Results):
         [kernel(what, variant, *which) for what, *which in loads for variant in ("unpadded", "mma_sync")],
         "05_mma_sync: a warp's loads of fragments from shared memory, by bank",
         "Traced by the simulator. In a cell: the lanes that want these bytes. Of 16-byte loads the first of four "
-        "groups, the others are alike. Hatched: another word of the same bank is asked for too, and one of them waits.",
+        "groups, the others are alike. Hatched: another word of the same bank is requested too, and one of them waits.",
         most=1,
     )
 
@@ -235,7 +235,7 @@ def banks_06(results: Results):
     variants = (
         ("unswizzled", "rows of 128 bytes"),
         ("padded", "rows of 128 + 16 bytes, white"),
-        ("swizzle_ldmatrix", "chunk c of row r at place c ^ r % 8"),
+        ("swizzle_ldmatrix", "chunk c of row r where chunk c ^ r % 8 would be"),
     )
     figure, axes = plt.subplots(figsize=(13, 6.4))
     axes.axis("off")

@@ -12,7 +12,7 @@ from results import ResultError, Results, shape_of
 from style import BLUE, FAINT, INK, bar_legend, box, time_axis, titles, write
 
 RUNG, VARIANT = "09_tcgen05", "launch_control"
-ROLES = {0: "load", 1: "multiply", 2: "schedule", 4: "drain"}  # by warp
+ROLES = {0: "load", 1: "multiply", 2: "schedule", 4: "epilogue"}  # by warp
 BLOCK_K = 64
 MMA_CYCLES = 128  # of 256×256×16, on two tensor cores of 4096 multiply-adds per cycle: nominal
 LOOKS = {  # what happens in a bar → face, hatch
@@ -20,8 +20,8 @@ LOOKS = {  # what happens in a bar → face, hatch
     "boxes on their way": ("#D5E8F6", "////"),
     "landed, or its products not complete": ("#9BD3BF", None),
     "products of a k-tile": ("#4DAF8C", None),
-    "sums being made": ("#FBE3C0", None),
-    "sums complete, being read": ("#E69F00", None),
+    "accumulator being computed": ("#FBE3C0", None),
+    "accumulator complete, being read": ("#E69F00", None),
     "boxes stored to C": ("#BBBBBB", None),
 }
 ANSWER, COPY, LANDED, MULTIPLY, SUMS, READ, STORE = LOOKS
@@ -67,7 +67,7 @@ def barriers(runs: dict) -> dict:
     found["empty"] = [at for at in where("load", "wait") if at not in full + answered]
     found["asked"] = [at for at in where("schedule", "wait") if at not in answered]  # that all have read the last
     found["sums_full"] = [at for at in where("multiply", "promise") if at not in found["empty"]]
-    found["sums_empty"] = [at for at in where("drain", "arrive") if at not in found["asked"]]
+    found["sums_empty"] = [at for at in where("epilogue", "arrive") if at not in found["asked"]]
     return {at: (name, index) for name, addresses in found.items() for index, at in enumerate(sorted(addresses))}
 
 
@@ -136,7 +136,7 @@ class Replay:
                 landed = next(bar.end for bar in self.bars if bar.what == COPY and bar.number == count)
                 self.bars.append(Bar(f"stage {index}", LANDED, landed, self.tensor_free, count))
             else:
-                self.bars.append(Bar(f"sums {index}", SUMS, self.began[count], self.tensor_free, count))
+                self.bars.append(Bar(f"accumulator {index}", SUMS, self.began[count], self.tensor_free, count))
         elif op.what == "arrive" and barrier == "asked":  # load, multiply and drain have read it
             self.arrivals[op.first].append(when)
             if len(self.arrivals[op.first]) % 3 == 0:
@@ -144,11 +144,11 @@ class Replay:
         elif op.what == "arrive":
             self.complete[op.first].append(when)
             full = next(bar.end for bar in self.bars if bar.what == SUMS and bar.number == count)
-            self.bars.append(Bar(f"sums {index}", READ, full, when, count))
+            self.bars.append(Bar(f"accumulator {index}", READ, full, when, count))
         elif op.what == "stored":
             tile = max(self.drained)
             begin = max(self.drained[tile], *(bar.end for bar in self.bars if bar.what == STORE), 0)
-            self.bars.append(Bar("drain", STORE, begin, when, tile))
+            self.bars.append(Bar("epilogue", STORE, begin, when, tile))
 
     def busy(self) -> float:
         """The share of the tensor cores' time from the first product to the last."""
@@ -163,14 +163,14 @@ def replay(results: Results) -> Replay:
 def timeline_09(results: Results):
     played = replay(results)
     stages = [f"stage {stage}" for stage in range(played.stages)]
-    rows = ["schedule", *stages, "tensor cores", "sums 0", "sums 1", "drain"]
+    rows = ["schedule", *stages, "tensor cores", "accumulator 0", "accumulator 1", "epilogue"]
     end = 1.005 * max(bar.end for bar in played.bars)
     figure, axes = plt.subplots(figsize=(13, 6.4))
-    write(axes, -end * 0.008, -0.3, "load asks", size=9, ha="right")
+    write(axes, -end * 0.008, -0.3, "loads issued", size=9, ha="right")
     for at in played.asks:
         axes.plot([at, at], [-0.6, 0.0], color=BLUE, linewidth=1.6)
     for y, row in enumerate(rows, start=0):
-        y += 0.15 + 0.2 * (row[:5] in ("tenso", "sums ", "drain")) + 0.2 * (row != "schedule")
+        y += 0.15 + 0.2 * (row[:5] in ("tenso", "accum", "epilo")) + 0.2 * (row != "schedule")
         write(axes, -end * 0.008, y + 0.42, row, size=9, ha="right")
         axes.plot([0, end], [y + 0.9, y + 0.9], color=FAINT, linewidth=0.5, zorder=0)
         for bar in (bar for bar in played.bars if bar.row == row):
@@ -189,7 +189,7 @@ def timeline_09(results: Results):
         axes,
         end,
         (len(rows) + 0.7, -0.8),
-        f"cycles, reckoned: an MMA of 256×256×16 takes {MMA_CYCLES} (nominal), a box or a response {BOX_CYCLES} (a "
+        f"cycles, estimated: an MMA of 256×256×16 takes {MMA_CYCLES} (nominal), a box or a response {BOX_CYCLES} (a "
         f"guess), any other instruction {INSTRUCTION_CYCLES}",
     )
     bar_legend(axes, LOOKS, 0.1)
@@ -197,7 +197,7 @@ def timeline_09(results: Results):
     titles(
         axes,
         "09_tcgen05: four roles over three tiles",
-        f"gemm {shape}, warps 0, 1, 2 and 4 of CTA 0. In which order: traced by the simulator; when: reckoned, not "
+        f"gemm {shape}, warps 0, 1, 2 and 4 of CTA 0. In which order: traced by the simulator; when: estimated, not "
         "measured. In a bar: the number of the k-tile, or of the tile.",
     )
     return figure

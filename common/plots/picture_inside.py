@@ -88,7 +88,7 @@ def inside(results: Results, rung: str):
     used = {bar[1] for bar in record["bars"]}
     bar_legend(axes, {what: look for what, look in LOOKS.items() if what in used}, 0.6 / len(rows), columns=6)
     shape = shape_of(record).replace("x", "×")
-    part = "around the first tile's store. In a bar: the k-tile whose products are asked for, while those before run"
+    part = "around the first tile's store. In a bar: the k-tile whose MMAs are issued, while those before run"
     if whole:
         part = "from the first k-tile to the store. In a bar: its k-tile"
     cost = (record["traced_us"] / record["plain_us"] - 1) * 100

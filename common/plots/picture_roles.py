@@ -19,7 +19,7 @@ LOOKS = {  # what happens in a bar → face, hatch
     "boxes on their way": ("#D5E8F6", "////"),
     "landed, or its products not complete": ("#9BD3BF", None),
     "products of a k-tile": ("#4DAF8C", None),
-    "sums stored to C": ("#E69F00", None),
+    "accumulator stored to C": ("#E69F00", None),
 }
 COPY, READ, MULTIPLY, STORE = LOOKS
 
@@ -161,7 +161,7 @@ def draw(axes, top: float, played: Replay, end: float, heading: str) -> float:
     text = f"from the first product to the last, the tensor cores work {100 * played.busy():.0f} % of the time"
     write(axes, end, top, text, size=9.5, ha="right")
     y = top + 0.6
-    write(axes, -end * 0.008, y + 0.3, "producer asks", size=9, ha="right")
+    write(axes, -end * 0.008, y + 0.3, "loads issued", size=9, ha="right")
     for at in played.asked:
         axes.plot([at, at], [y + 0.05, y + 0.55], color=BLUE, linewidth=1.6)
     y += 0.75
@@ -196,7 +196,7 @@ def timeline_08(results: Results):
         axes,
         end,
         (y - 0.5, -0.5),
-        f"cycles, reckoned: a wgmma of 64×n×16 takes n/2, a box {BOX_CYCLES}, any other instruction of a warp "
+        f"cycles, estimated: a wgmma of 64×n×16 takes n/2, a box {BOX_CYCLES}, any other instruction of a warp "
         f"{INSTRUCTION_CYCLES}",
     )
     bar_legend(axes, LOOKS, 0.08)
@@ -207,7 +207,7 @@ def timeline_08(results: Results):
     titles(
         axes,
         "08_warp_specialized: one warp fetches, two warpgroups multiply and store",
-        f"gemm {shapes}, warps 0, 4 and 8 of CTA 0. In which order: traced by the simulator; when: reckoned. In a bar: "
+        f"gemm {shapes}, warps 0, 4 and 8 of CTA 0. In which order: traced by the simulator; when: estimated. In a bar: "
         "the number of the k-tile.",
     )
     return figure
@@ -267,7 +267,7 @@ def multicast_08():
         left += cluster_n * 5.9 + 0.9
     for rank, face in enumerate(faces):
         box(axes, 0.2 + rank * 4.2, 9.75, 0.5, 0.4, face, INK, 0.6)
-        write(axes, 0.85 + rank * 4.2, 9.95, f"asked for by CTA {rank}", size=8.5)
+        write(axes, 0.85 + rank * 4.2, 9.95, f"loaded by CTA {rank}", size=8.5)
     axes.set_xlim(-0.2, left - 0.6)
     axes.set_ylim(10.4, -1.8)
     titles(

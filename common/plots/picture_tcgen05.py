@@ -22,9 +22,9 @@ class Region(NamedTuple):
 
 
 def regions(scaled: bool, stages: int, block: int = 0, bits: int = 16) -> list:
-    """As Config of 09_tcgen05/gemm.cu has it: the sums of two tiles, and the scales of some stages."""
+    """As Config of 09_tcgen05/gemm.cu has it: the accumulators of two tiles, and the scales of some stages."""
     step = SUMS // 2 if scaled else SUMS
-    found = [Region(f"sums {i}", i * step, SUMS) for i in range(2)]
+    found = [Region(f"accumulator {i}", i * step, SUMS) for i in range(2)]
     if scaled:
         tiles_k = LANES * 8 // bits // block // 4
         each = (1 + SUMS // 128) * tiles_k * 4
@@ -35,7 +35,7 @@ def regions(scaled: bool, stages: int, block: int = 0, bits: int = 16) -> list:
 
 def memory_map_09():
     maps = (
-        ("bf16 and fp8: the sums of two tiles", regions(False, 6)),
+        ("bf16 and fp8: the accumulators of two tiles", regions(False, 6)),
         ("mxfp8: two tiles overlap by half, and the scales of five stages", regions(True, 5, 32, 8)),
         ("nvfp4: the same, and the scales of two k-tiles", regions(True, 5, 16, 4)),
     )
@@ -49,7 +49,7 @@ def memory_map_09():
             text = f"warp {4 + warp}: lanes {QUARTER * warp}–{QUARTER * warp + 31}"
             write(axes, -6, top + QUARTER * (warp + 0.5), text, size=8, ha="right")
         for region in found:
-            sums = region.name.startswith("sums")
+            sums = region.name.startswith("accumulator")
             index = int(region.name.split()[1])
             face = FACES[index % 2] if sums else FACES[2 + index % 2]
             # Where two overlap each has a half of the height, though both have all lanes.
@@ -121,7 +121,7 @@ def pair_09():
         axes,
         "09_tcgen05: an MMA of 256×256 on two tensor cores",
         "Worked out. Each CTA holds half of the rows of A and half of the columns of B; each tensor core needs its own "
-        "A and all of B, and keeps 128 × 256 sums.",
+        "A and all of B, and keeps an accumulator of 128 × 256.",
     )
     return figure
 

@@ -1,4 +1,4 @@
-"""What a warp of rung 04 does when: its copies on their way, their tiles widened and multiplied."""
+"""What a warp of rung 04 does when: its copies on their way, their tiles converted and multiplied."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from style import FAINT, INK, bar_legend, box, time_axis, titles, write
 
 LOOKS = {  # what happens in a bar → face, hatch
     "copies on their way": ("#D5E8F6", "////"),
-    "landed: widened into an fp32 tile": ("#E69F00", None),
+    "landed: converted into an fp32 tile": ("#E69F00", None),
     "read and multiplied": ("#9BD3BF", None),
 }
 COPY, WIDEN, MULTIPLY = LOOKS
@@ -117,8 +117,8 @@ def draw(axes, top: float, timeline: dict, end: int, what: str) -> float:
 
 def timeline_04(results: Results):
     variants = (
-        ("blocking", "a k-tile is asked for when it is needed"),
-        ("1_stage", "asked for one k-tile ahead"),
+        ("blocking", "copies are issued when the k-tile is needed"),
+        ("1_stage", "issued one k-tile ahead"),
         ("cp_async", "a ring of 4 stages, four k-tiles ahead"),
     )
     timelines = [(results.timeline("04_cp_async", "gemm", variant), what) for variant, what in variants]

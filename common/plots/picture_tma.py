@@ -154,7 +154,7 @@ def draw(axes, top: float, timeline: dict, end: int, what: str) -> float:
 
 def timeline_07(results: Results):
     variants = (
-        ("2_stages", "the next k-tile is asked for"),
+        ("2_stages", "the next k-tile's loads are issued"),
         ("3_stages", "the one after the next"),
         ("wgmma_tma", "a ring of 4 stages"),
     )
