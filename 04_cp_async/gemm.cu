@@ -5,9 +5,9 @@
 // (ablations/bf16_tiles.cu). So a thread converts what it copied itself, once, from the ring buffer into the
 // fp32 tiles of 03_vectorized.
 #include "04_cp_async/outer_product.cuh"
-#include "common/extension.h"
 #include "common/ptx/cp_async.cuh"
 #include "common/ptx/timeline.cuh"
+#include "common/rung.h"
 
 namespace ladder::rung_04 {
 namespace {
@@ -156,9 +156,9 @@ cudaError_t launch(const Parameters& p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-constexpr Extension<Gemm> timeline{.traced = [](const Gemm& p, const Timeline& to, cudaStream_t stream) {
+cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream) {
   return launch<Config<4>>(Traced<Gemm>{p, to}, stream);
-}};
+}
 
 std::string whole_vectors(const Gemm& p) {
   if (p.n % vector == 0 && p.k % vector == 0) return {};
@@ -192,7 +192,7 @@ Variants<Gemm> gemm() {
            .what = "the next four, through L2 alone (.cg)",
            .unsupported = whole_vectors,
            .launch = launch<Config<4>>,
-           .extension = &timeline}};
+           .traced = launch_traced}};
 }
 
 }  // namespace ladder::rung_04

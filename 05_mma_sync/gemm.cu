@@ -3,10 +3,10 @@
 // of 04_cp_async, in bf16 as they are, and ordinary loads fetch the fragments from them. In A two neighbours
 // along k are one 32-bit word. In B, row-major too, they lie a row apart: two loads and a PRMT make one
 // register.
-#include "common/extension.h"
 #include "common/ptx/cp_async.cuh"
 #include "common/ptx/mma.cuh"
 #include "common/ptx/timeline.cuh"
+#include "common/rung.h"
 
 namespace ladder::rung_05 {
 namespace {
@@ -169,9 +169,9 @@ cudaError_t launch(const Parameters& p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-constexpr Extension<Gemm> timeline{.traced = [](const Gemm& p, const Timeline& to, cudaStream_t stream) {
+cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream) {
   return launch<Config<2, 4, 8>>(Traced<Gemm>{p, to}, stream);
-}};
+}
 
 std::string whole_vectors(const Gemm& p) {
   if (p.n % vector == 0 && p.k % vector == 0) return {};
@@ -193,7 +193,7 @@ Variants<Gemm> gemm() {
            .what = "B read 16 bytes at a time",
            .unsupported = whole_vectors,
            .launch = launch<Config<2, 4, 8>>,
-           .extension = &timeline}};
+           .traced = launch_traced}};
 }
 
 }  // namespace ladder::rung_05

@@ -3,10 +3,10 @@
 // are double-buffered in registers: ldmatrix fills one set while the MMAs read the other. CTAs are
 // persistent: during the last k-tiles of one tile of C a CTA already copies the first ones of its next.
 #include "06_swizzle_ldmatrix/tiles.cuh"
-#include "common/extension.h"
 #include "common/ptx/ldmatrix.cuh"
 #include "common/ptx/mma.cuh"
 #include "common/ptx/timeline.cuh"
+#include "common/rung.h"
 
 namespace ladder::rung_06 {
 namespace {
@@ -237,7 +237,6 @@ cudaError_t launch(const Parameters& p, cudaStream_t stream) {
 cudaError_t launch_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream) {
   return launch<Tricks{}>(Traced<Gemm>{p, timeline}, stream);
 }
-constexpr Extension<Gemm> timeline{.traced = launch_traced};
 
 template <Tricks tricks>
 std::string unsupported(const Gemm& p) {
@@ -248,12 +247,8 @@ std::string unsupported(const Gemm& p) {
 }
 
 template <Tricks tricks>
-Variant<Gemm> variant(const char* name, const char* what, const Extension<Gemm>* extension = nullptr) {
-  return {.name = name,
-          .what = what,
-          .unsupported = unsupported<tricks>,
-          .launch = launch<tricks>,
-          .extension = extension};
+Variant<Gemm> variant(const char* name, const char* what) {
+  return {.name = name, .what = what, .unsupported = unsupported<tricks>, .launch = launch<tricks>};
 }
 
 }  // namespace
@@ -269,9 +264,11 @@ Variants<Gemm> gemm() {
           variant<Tricks{.group = 1}>("row_by_row", "CTA tiles in the order of rows"),
           variant<Tricks{.persistent = false}>(
               "tile_per_cta", "a CTA per tile, whose first copies and epilogue no MMAs hide"),
-          variant<Tricks{}>("swizzle_ldmatrix",
-                            "swizzled rows, two sets of fragments, eight rows of CTA tiles at a time",
-                            &timeline)};
+          {.name = "swizzle_ldmatrix",
+           .what = "swizzled rows, two sets of fragments, eight rows of CTA tiles at a time",
+           .unsupported = unsupported<Tricks{}>,
+           .launch = launch<Tricks{}>,
+           .traced = launch_traced}};
 }
 
 }  // namespace ladder::rung_06

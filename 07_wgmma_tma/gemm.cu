@@ -1,12 +1,12 @@
 // Two asynchronous units do the work of the mainloop: TMA copies whole boxes of A and B into a multistage
 // buffer in shared memory, and wgmma multiplies them from there, without a fragment in a register. The
 // threads only synchronise the two: each stage has a full and an empty mbarrier.
-#include "common/extension.h"
 #include "common/ptx/ldmatrix.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/timeline.cuh"
 #include "common/ptx/tma.cuh"
 #include "common/ptx/wgmma.cuh"
+#include "common/rung.h"
 
 namespace ladder::rung_07 {
 namespace {
@@ -202,7 +202,6 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
 cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream) {
   return launch_kernel<Config<>>(p, Traced<TensorMaps>{{}, to}, stream);
 }
-constexpr Extension<Gemm> timeline{.traced = launch_traced};
 
 std::string rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
@@ -228,7 +227,7 @@ Variants<Gemm> gemm() {
            .what = "128x256 tiles, four stages, boxes of 128 bytes",
            .unsupported = rows_of_vectors,
            .launch = launch<Config<>>,
-           .extension = &timeline}};
+           .traced = launch_traced}};
 }
 
 }  // namespace ladder::rung_07

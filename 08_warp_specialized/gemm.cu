@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "08_warp_specialized/pipeline.cuh"
-#include "common/extension.h"
 #include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/ldmatrix.cuh"
+#include "common/rung.h"
 
 namespace ladder::rung_08 {
 namespace {
@@ -229,7 +229,6 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
 cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream) {
   return launch_kernel<Design{}>(p, Traced<TensorMaps>{{}, to}, stream);
 }
-constexpr Extension<Gemm> timeline{.traced = launch_traced};
 
 }  // namespace
 
@@ -264,7 +263,7 @@ Variants<Gemm> gemm() {
        .what = "128x256 tiles, four stages, pairs of CTAs share B: the rung at large sizes",
        .unsupported = rows_of_vectors,
        .launch = launch<Design{}>,
-       .extension = &timeline}};
+       .traced = launch_traced}};
 }
 
 }  // namespace ladder::rung_08

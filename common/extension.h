@@ -1,10 +1,9 @@
 // What excursions of some rungs need beyond common/rung.h: another precision, operands that are rounded into
-// a workspace first, a timeline of what warps do, and the third problem.
+// a workspace first, and the third problem.
 #pragma once
 
 #include "common/precision.h"
 #include "common/rung.h"
-#include "common/timeline.h"
 
 namespace ladder {
 
@@ -59,10 +58,6 @@ struct Extension {
   // prepare.
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
-
-  // launch(), by a kernel that records on the timeline what its warps do and is the same otherwise. Null
-  // where there is none.
-  cudaError_t (*traced)(const Problem&, const Timeline&, cudaStream_t) = nullptr;
 };
 
 // A variant's extension; of one without, an empty one.

@@ -2,9 +2,8 @@
 //
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
 // other rung. It includes this header, common/norm.cuh (from rung 03 on), common/ptx/* (from rung 04 on) and
-// its own files, and nothing else. The harness knows this header and no rung by name.
-// Some rungs make excursions, each in a folder of its own: another precision, a third problem. What those
-// need beyond this header is in common/extension.h.
+// its own files, and nothing else. The harness knows this header and no rung by name. What a rung's
+// excursions need beyond it, each in a folder of its own, is in common/extension.h.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -17,8 +16,7 @@
 
 namespace ladder {
 
-// The largest size of any dimension. Half of what an int holds: a loop may step past the end without
-// overflow.
+// The largest size of any dimension: half of what an int holds, so a loop may step past the end.
 constexpr int max_dimension = 1 << 30;
 
 // How many tiles of y cover x; 0 <= x, 0 < y.
@@ -56,21 +54,23 @@ template <class Problem>
 struct Extension;  // see common/extension.h
 struct NormGemm;   // the third problem, of some rungs: common/extension.h
 
-// One kernel, or one kernel with one trick left out.
+// One kernel, or one with one trick left out.
 template <class Problem>
 struct Variant {
   const char* name;  // as typed after --variant
   const char* what;  // one line: what it shows
 
-  // Why this shape cannot be run, in one line; empty where it can, as every shape can by default. Looks at
-  // the sizes only, never at the pointers.
+  // Why this shape cannot be run, in one line; empty where it can. Reads the sizes, never the pointers.
   std::string (*unsupported)(const Problem&) = [](const Problem&) -> std::string { return {}; };
 
   // Enqueues the work on the stream. Allocates nothing, synchronises nothing, keeps nothing between calls.
-  // Returns the first error of the runtime. Only called with shapes that unsupported() lets pass.
+  // Returns the first error of the runtime. Only called with shapes that are supported.
   cudaError_t (*launch)(const Problem&, cudaStream_t);
 
-  const Extension<Problem>* extension = nullptr;  // another precision, a workspace, a timeline
+  // The same, by a kernel that records a timeline of its warps. Null where there is none.
+  cudaError_t (*traced)(const Problem&, const struct Timeline&, cudaStream_t) = nullptr;
+
+  const Extension<Problem>* extension = nullptr;  // another precision, a workspace
 };
 
 template <class Problem>

@@ -1,5 +1,5 @@
-// A timeline from inside a kernel: what its warps did, and when. ptx::Track (common/ptx/timeline.cuh) notes
-// it, in memory that whoever launches the kernel gives it.
+// A timeline from inside a kernel: what its warps did, and when. ptx::Track (common/ptx/timeline.cuh) records
+// it, in memory that the launch passes to the kernel.
 #pragma once
 
 #include <cuda_runtime_api.h>

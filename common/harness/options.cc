@@ -76,7 +76,7 @@ void choose_traced(const Rung& rung, Options& o) {
   const auto keep = [&](bool& problem, const char* name, const auto& variants) {
     bool found = false;
     for (const auto& v : variants) {
-      if (!extension_of(v).traced) continue;
+      if (!v.traced) continue;
       found |= o.variant.empty() || o.variant == v.name;
       names += (names.empty() ? "" : ", ") + std::string(name) + " " + v.name;
     }

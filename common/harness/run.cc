@@ -46,9 +46,8 @@ const Variant<Problem>* chosen_one(const Rung& rung, const Options& options) {
   const Variant<Problem>* last = nullptr;
   for (const auto& v : ProblemInfo<Problem>::variants(rung)) {
     if (!options.variant.empty() && v.name != options.variant) continue;
-    const Extension<Problem>& extension = extension_of(v);
-    if (options.type && extension.precision != *options.type) continue;
-    if (options.trace.empty() || extension.traced) last = &v;
+    if (options.type && extension_of(v).precision != *options.type) continue;
+    if (options.trace.empty() || v.traced) last = &v;
   }
   return last;
 }

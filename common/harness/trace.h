@@ -28,7 +28,7 @@ std::string write_trace(const Traceable<Problem>& of, const std::string& path, J
   const TimelineBuffer buffer;
   const auto traced = [&](int, cudaStream_t stream) {
     const cudaError_t error = buffer.begin(stream);
-    return error == cudaSuccess ? extension_of(of.variant).traced(problem, buffer.view(), stream) : error;
+    return error == cudaSuccess ? of.variant.traced(problem, buffer.view(), stream) : error;
   };
   const auto plain = [&](int, cudaStream_t stream) {
     const cudaError_t error = buffer.begin(stream);  // as much work as the other has

@@ -76,8 +76,7 @@ cudaError_t trace_nothing(const Problem&, const Timeline&, cudaStream_t) {
 const Rung& fake_traced() {
   static const Rung rung = [] {
     Rung traced = fake();
-    static const Extension<Gemm> timeline{.traced = trace_nothing<Gemm>};
-    traced.gemm[1].extension = &timeline;
+    traced.gemm[1].traced = trace_nothing<Gemm>;
     return traced;
   }();
   return rung;
