@@ -24,8 +24,7 @@ enum class HStored {
 struct NormDesign {
   bool clusters = true;  // for rows of more than 4096 columns, instead of one CTA for every row
   HStored h_stored = HStored::after_loads;
-  bool streaming = false;   // loads that bypass L1, stores that L2 evicts first
-  bool early_start = true;  // while the grid before still runs
+  bool streaming = false;  // loads that bypass L1, stores that L2 evicts first
 };
 
 // And what follows from the width: a row's CTAs, the most threads of each, the vectors of a thread.
@@ -76,10 +75,8 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
     }
     ptx::cluster_arrive_relaxed();  // cluster_sum() waits
   }
-  if constexpr (d.early_start) {
-    ptx::let_next_grid_start();
-    ptx::wait_for_previous_grid();  // it may have written x, and read h
-  }
+  ptx::let_next_grid_start();
+  ptx::wait_for_previous_grid();  // it may have written x, and read h
 
   // This CTA's part of the row, in vectors: none of a row past the last, if the CTA has several.
   const int row = blockIdx.x / cluster * blockDim.y + threadIdx.y, row_vectors = p.cols / vector;
@@ -128,7 +125,7 @@ __global__ void __launch_bounds__(C::most_threads) row_in_cluster(FusedNorm p) {
   }
 }
 
-template <class C>
+template <class C, bool early_start>
 cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   auto* kernel = row_in_cluster<C>;
   const int share = ceil_div(p.cols / vector, C::cluster);
@@ -136,7 +133,7 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   const int rows_per_cta = threads < C::most_rows * warp_size ? C::most_rows * warp_size / threads : 1;
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = C::design.early_start;
+  attributes[0].val.programmaticStreamSerializationAllowed = early_start;
   attributes[1].id = cudaLaunchAttributeClusterDimension;
   attributes[1].val.clusterDim = {C::cluster, 1, 1};
   cudaLaunchConfig_t config{};
@@ -153,22 +150,22 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
 }
 
 // Small CTAs, but in a cluster none reads less than 8 KiB: CTAs start at a limited rate (see the chapter).
-template <NormDesign d>
+template <NormDesign d, bool early_start = false>
 cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols % vector != 0) return launch_any_width(p, stream);
   if constexpr (d.clusters) {
-    if (p.cols <= 2048) return launch<NormConfig<d, 1, 1, 256>>(p, stream);
-    if (p.cols <= 4096) return launch<NormConfig<d, 2, 1, 256>>(p, stream);
-    if (p.cols <= 8192) return launch<NormConfig<d, 1, 2, 512>>(p, stream);
-    if (p.cols <= 16384) return launch<NormConfig<d, 4, 2, 256>>(p, stream);
-    if (p.cols <= 32768) return launch<NormConfig<d, 4, 4, 256>>(p, stream);
-    if (p.cols <= 262144) return launch<NormConfig<d, 4, 16, 512>>(p, stream);
-    if (p.cols <= 1048576) return launch<NormConfig<d, 16, 16, 512>>(p, stream);
+    if (p.cols <= 2048) return launch<NormConfig<d, 1, 1, 256>, early_start>(p, stream);
+    if (p.cols <= 4096) return launch<NormConfig<d, 2, 1, 256>, early_start>(p, stream);
+    if (p.cols <= 8192) return launch<NormConfig<d, 1, 2, 512>, early_start>(p, stream);
+    if (p.cols <= 16384) return launch<NormConfig<d, 4, 2, 256>, early_start>(p, stream);
+    if (p.cols <= 32768) return launch<NormConfig<d, 4, 4, 256>, early_start>(p, stream);
+    if (p.cols <= 262144) return launch<NormConfig<d, 4, 16, 512>, early_start>(p, stream);
+    if (p.cols <= 1048576) return launch<NormConfig<d, 16, 16, 512>, early_start>(p, stream);
   } else {
-    if (p.cols <= 8192) return launch<NormConfig<d, 1, 1, 1024>>(p, stream);
-    if (p.cols <= 16384) return launch<NormConfig<d, 2, 1, 1024>>(p, stream);
-    if (p.cols <= 32768) return launch<NormConfig<d, 4, 1, 1024>>(p, stream);
-    if (p.cols <= 65536) return launch<NormConfig<d, 16, 1, 512>>(p, stream);
+    if (p.cols <= 8192) return launch<NormConfig<d, 1, 1, 1024>, early_start>(p, stream);
+    if (p.cols <= 16384) return launch<NormConfig<d, 2, 1, 1024>, early_start>(p, stream);
+    if (p.cols <= 32768) return launch<NormConfig<d, 4, 1, 1024>, early_start>(p, stream);
+    if (p.cols <= 65536) return launch<NormConfig<d, 16, 1, 512>, early_start>(p, stream);
   }
   return launch_any_width(p, stream);
 }
@@ -185,12 +182,13 @@ Variants<FusedNorm> fused_norm() {
           {.name = "interleaved",
            .what = "reads between writes: a vector of h stored before the thread reads the next",
            .launch = launch_by_width<NormDesign{.h_stored = HStored::between_loads}>},
-          {.name = "late_start",
-           .what = "a grid starts when the one before has ended",
-           .launch = launch_by_width<NormDesign{.early_start = false}>},
           {.name = "no_clusters",
            .what = "a CTA for each row, however wide",
            .launch = launch_by_width<NormDesign{.clusters = false}>},
+          {.name = "early_start",
+           .what = "the rung in a chain: a grid starts while the one before still runs",
+           .launch = launch_by_width<NormDesign{}, true>,
+           .dependent_launch = true},
           {.name = "row_in_cluster",
            .what = "a row in the registers of a cluster, h stored when a thread's loads have arrived",
            .launch = launch_by_width<NormDesign{}>}};

@@ -24,7 +24,6 @@ struct Design {
   bool move_registers = true;   // from the producer's warpgroup to the consumers'
   bool first_mma_sets = true;   // the accumulator, instead of adding to zeros
   bool relaxed_cluster = true;  // cluster barriers that do not order memory
-  bool early_start = true;      // while the grid before still runs
 };
 
 template <Design d>
@@ -171,10 +170,8 @@ __global__ void __launch_bounds__(C::threads, 1)
   } else {
     ptx::cluster_sync();
   }
-  if constexpr (C::design.early_start) {
-    ptx::let_next_grid_start();
-    ptx::wait_for_previous_grid();  // it may have written A and B, and read C
-  }
+  ptx::let_next_grid_start();
+  ptx::wait_for_previous_grid();  // it may have written A and B, and read C
 
   if (warp < 4) {  // setmaxnreg is for whole warpgroups: the three warps beside the producer have no work
     if constexpr (C::design.move_registers) ptx::give_back_registers<C::producer_registers>();
@@ -187,7 +184,7 @@ __global__ void __launch_bounds__(C::threads, 1)
 }
 
 template <Design d, class Maps>
-cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream) {
+cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream, bool early_start = false) {
   using C = Config<d>;
   constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
   static_assert(shared_bytes <= 227 * 1024, "what a CTA may have");
@@ -212,7 +209,7 @@ cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream) {
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
   config.attrs = attributes;
-  config.numAttrs = d.early_start ? 2 : 1;
+  config.numAttrs = early_start ? 2 : 1;
   int at_once = 0;  // not always SMs / cluster: the CTAs of a cluster share a GPC
   error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
   if (error != cudaSuccess) return error;
@@ -237,8 +234,8 @@ std::string rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
 }
-cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream) {
-  return launch<Design{}>(p, stream);
+cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream, bool early_start) {
+  return launch_kernel<Design{}>(p, TensorMaps{}, stream, early_start);
 }
 
 template <Design d>
@@ -258,7 +255,6 @@ Variants<Gemm> gemm() {
       ablation<Design{.move_registers = false}>("even_registers", "168 registers for every thread"),
       ablation<Design{.first_mma_sets = false}>("add_to_zeros",
                                                 "accumulator cleared by threads, not by the first wgmma"),
-      ablation<Design{.early_start = false}>("late_start", "a grid starts when the one before has ended"),
       {.name = "128x256",
        .what = "128x256 tiles, four stages, pairs of CTAs share B: the rung at large sizes",
        .unsupported = rows_of_vectors,

@@ -54,11 +54,10 @@ template <class Problem>
 struct Extension;  // see common/extension.h
 struct NormGemm;   // the third problem, of some rungs: common/extension.h
 
-// One kernel, or one with one trick left out.
 template <class Problem>
 struct Variant {
   const char* name;  // as typed after --variant
-  const char* what;  // one line: what it shows
+  const char* what;  // one line: what it shows, or which trick is left out
 
   // Why this shape cannot be run, in one line; empty where it can. Reads the sizes, never the pointers.
   std::string (*unsupported)(const Problem&) = [](const Problem&) -> std::string { return {}; };
@@ -66,6 +65,7 @@ struct Variant {
   // Enqueues the work on the stream. Allocates nothing, synchronises nothing, keeps nothing between calls.
   // Returns the first error of the runtime. Only called with shapes that are supported.
   cudaError_t (*launch)(const Problem&, cudaStream_t);
+  bool dependent_launch = false;  // launch()'s first grid may start while the one before still runs
 
   // The same, by a kernel that records a timeline of its warps. Null where there is none.
   cudaError_t (*traced)(const Problem&, const struct Timeline&, cudaStream_t) = nullptr;
@@ -104,7 +104,7 @@ struct ComputeCapability {
   Compatibility compatibility;
 };
 
-// The last variant of a list is the rung itself; those before it are its ablations and excursions.
+// The last variant of a list is the rung itself; before it stand its ablations and excursions.
 struct Rung {
   const char* name;   // the folder's name
   const char* title;  // the one new idea, in a few words

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "common/norm.cuh"
-#include "common/ptx/dependent_launch.cuh"
 
 namespace ladder::rung_08 {
 namespace {
@@ -14,8 +13,6 @@ template <int vectors>
 __global__ void __launch_bounds__(1024) rows_in_registers(FusedNorm p) {
   constexpr int most_rows = 4;
   __shared__ float partial[2][most_rows][warp_size];  // of the warps of each of the CTA's rows
-  ptx::let_next_grid_start();
-  ptx::wait_for_previous_grid();  // it may have written x, and read h
 
   const int row_vectors = p.cols / vector, row_step = gridDim.x * blockDim.y;
   auto column = [&](int v) { return v * int(blockDim.x) + int(threadIdx.x); };  // in vectors
@@ -62,16 +59,9 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   if (error == cudaSuccess)
     error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&ctas_per_sm, kernel, threads * rows_per_cta, 0);
   if (error != cudaSuccess) return error;
-  cudaLaunchAttribute early_start{};
-  early_start.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  early_start.val.programmaticStreamSerializationAllowed = 1;
-  cudaLaunchConfig_t config{};
-  config.gridDim = std::min(ceil_div(p.rows, rows_per_cta), ctas_per_sm * sms);
-  config.blockDim = dim3(threads, rows_per_cta);
-  config.stream = stream;
-  config.attrs = &early_start;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, kernel, p);
+  const int ctas = std::min(ceil_div(p.rows, rows_per_cta), ctas_per_sm * sms);
+  kernel<<<ctas, dim3(threads, rows_per_cta), 0, stream>>>(p);
+  return cudaGetLastError();
 }
 
 // More vectors to a thread would need registers that the loop over rows takes.

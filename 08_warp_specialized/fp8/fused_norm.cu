@@ -6,7 +6,6 @@
 #include "common/extension.h"
 #include "common/norm.cuh"
 #include "common/ptx/cluster.cuh"
-#include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/narrow.cuh"
 
@@ -80,8 +79,6 @@ __global__ void __launch_bounds__(most_threads) row_in_cluster(FusedNorm p, Quan
     }
     ptx::cluster_arrive_relaxed();  // cluster_sum() waits
   }
-  ptx::let_next_grid_start();
-  ptx::wait_for_previous_grid();  // it may have written x, and read h
 
   const int row = blockIdx.x / cluster * blockDim.y + threadIdx.y, row_vectors = p.cols / vector;
   const int share = share_of_cta(row_vectors, cluster), begin = cluster > 1 ? ptx::cluster_rank() * share : 0;
@@ -131,17 +128,15 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   const int share = share_of_cta(p.cols / vector, cluster);
   const int threads = ceil_div(ceil_div(share, vectors), warp_size) * warp_size;
   const int rows_per_cta = cluster == 1 ? std::max(1, least_threads / threads) : 1;
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[0].val.programmaticStreamSerializationAllowed = 1;
-  attributes[1].id = cudaLaunchAttributeClusterDimension;
-  attributes[1].val.clusterDim = {cluster, 1, 1};
+  cudaLaunchAttribute of_cluster{};
+  of_cluster.id = cudaLaunchAttributeClusterDimension;
+  of_cluster.val.clusterDim = {cluster, 1, 1};
   cudaLaunchConfig_t config{};
   config.gridDim = unsigned(ceil_div(p.rows, rows_per_cta)) * cluster;
   config.blockDim = dim3(threads, rows_per_cta);
   config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = cluster > 1 ? 2 : 1;
+  config.attrs = &of_cluster;
+  config.numAttrs = cluster > 1 ? 1 : 0;
   if (cluster > 8) {
     const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (error != cudaSuccess) return error;

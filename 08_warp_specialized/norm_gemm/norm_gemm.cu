@@ -47,13 +47,10 @@ __global__ void __launch_bounds__(fold_threads) fold_kernel(NormGemm p, __nv_bfl
 // h = x + residual and the row's sum of squares, by one CTA. All its loads of a batch are on their way before
 // the first is used.
 constexpr int add_threads = 512;
-template <bool early_start>
 __global__ void __launch_bounds__(add_threads) add_kernel(NormGemm p, float* squares_of_rows) {
   __shared__ float of_warps[add_threads / warp_size];
-  if constexpr (early_start) {
-    ptx::let_next_grid_start();
-    ptx::wait_for_previous_grid();  // it may have written x and residual, and read h
-  }
+  ptx::let_next_grid_start();
+  ptx::wait_for_previous_grid();  // it may have written x and residual, and read h
   constexpr int batch = 2;
   const std::size_t start = std::size_t(blockIdx.x) * p.cols;
   const int row_vectors = p.cols / vector;
@@ -83,8 +80,7 @@ __global__ void __launch_bounds__(add_threads) add_kernel(NormGemm p, float* squ
   }
 }
 
-template <bool early_start>
-cudaError_t launch_add(const NormGemm& p, float* squares, cudaStream_t stream) {
+cudaError_t launch_add(const NormGemm& p, float* squares, cudaStream_t stream, bool early_start) {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
@@ -94,7 +90,7 @@ cudaError_t launch_add(const NormGemm& p, float* squares, cudaStream_t stream) {
   config.stream = stream;
   config.attrs = &early;
   config.numAttrs = early_start;
-  return cudaLaunchKernelEx(&config, add_kernel<early_start>, p, squares);
+  return cudaLaunchKernelEx(&config, add_kernel, p, squares);
 }
 
 // The product on its own: h · W'.
@@ -102,23 +98,18 @@ Gemm product(const NormGemm& p) {
   return {p.rows, p.n, p.cols, p.h, at<__nv_bfloat16>(p, NormWorkspace(p).folded), p.c};
 }
 
-template <bool early_start>
-constexpr Design starting(Design design) {
-  design.early_start = early_start;
-  return design;
-}
-
-template <bool early>
 general::Choice<ScaleRows> fastest_scaled(const Gemm& p, int sms) {
-  return general::fastest<ScaleRows, starting<early>(general::tile_64x64), starting<early>(general::split_2),
-                          starting<early>(general::split_4), starting<early>(general::split_8),
-                          starting<early>(general::tile_64x128_share_a),
-                          starting<early>(general::tile_64x128_share_b),
-                          starting<early>(general::tile_128x128), starting<early>(general::tile_128x192),
-                          starting<early>(general::tile_128x256)>(p, sms);
+  return general::fastest<ScaleRows, general::tile_64x64, general::split_2, general::split_4,
+                          general::split_8, general::tile_64x128_share_a, general::tile_64x128_share_b,
+                          general::tile_128x128, general::tile_128x192, general::tile_128x256>(p, sms);
 }
 
-template <bool early>
+// Whether the sum starts while the grid before still runs, and the product while the sum does.
+struct EarlyStart {
+  bool sum, product;
+};
+
+template <EarlyStart early>
 cudaError_t launch_two_kernels(const NormGemm& p, cudaStream_t stream) {
   int sms = 0;
   cudaError_t error = general::count_sms(&sms);
@@ -127,9 +118,9 @@ cudaError_t launch_two_kernels(const NormGemm& p, cudaStream_t stream) {
   norm.squares = at<float>(p, NormWorkspace(p).squares);
   norm.parts = 1;
   norm.eps = p.eps;
-  error = launch_add<early>(p, norm.squares, stream);
+  error = launch_add(p, norm.squares, stream, early.sum);
   if (error != cudaSuccess) return error;
-  return fastest_scaled<early>(product(p), sms).launch(product(p), stream, norm);
+  return fastest_scaled(product(p), sms).launch(product(p), stream, norm, early.product);
 }
 
 // A strip of tiles, which is also one of pieces, is `group` clusters high.
@@ -159,14 +150,15 @@ NormOperands operands_of_one_kernel(const NormGemm& p) {
 }
 
 cudaError_t launch_high_strips(const NormGemm& p, cudaStream_t stream) {
-  return general::launch<high_strips, AddRows>(product(p), stream, operands_of_one_kernel(p));
+  return general::launch<high_strips, AddRows>(product(p), stream, operands_of_one_kernel(p), false);
 }
 
+template <bool early_start>
 cudaError_t launch_one_kernel(const NormGemm& p, cudaStream_t stream) {
   int sms = 0;
   const cudaError_t error = general::count_sms(&sms);
   if (error != cudaSuccess) return error;
-  return fastest_adding(product(p), sms).launch(product(p), stream, operands_of_one_kernel(p));
+  return fastest_adding(product(p), sms).launch(product(p), stream, operands_of_one_kernel(p), early_start);
 }
 
 // Where adding is hidden behind the product, if there is enough of a product. The chapter derives it.
@@ -178,15 +170,17 @@ bool one_kernel_is_faster(const NormGemm& p, int sms) {
   // The first products wait for a part of a strip.
   const double first = 3.0 * element * std::min(p.rows, 1024) * std::min(p.cols, part_columns);
   const double one = std::max(fastest_adding(gemm, sms).cycles, bytes / added_per_cycle);
-  const double two = fastest_scaled<true>(gemm, sms).cycles + bytes / copied_per_cycle;
+  const double two = fastest_scaled(gemm, sms).cycles + bytes / copied_per_cycle;
   return one + first / added_per_cycle < two;
 }
 
+template <bool early_start>
 cudaError_t launch_no_norm(const NormGemm& p, cudaStream_t stream) {
   int sms = 0;
   const cudaError_t error = general::count_sms(&sms);
   if (error != cudaSuccess) return error;
-  return one_kernel_is_faster(p, sms) ? launch_one_kernel(p, stream) : launch_two_kernels<true>(p, stream);
+  return one_kernel_is_faster(p, sms) ? launch_one_kernel<early_start>(p, stream)
+                                      : launch_two_kernels<EarlyStart{early_start, true}>(p, stream);
 }
 
 std::string rows_of_vectors(const NormGemm& p) {
@@ -215,19 +209,23 @@ Variants<NormGemm> norm_gemm() {
   Variants<NormGemm> variants = {
       {.name = "late_start",
        .what = "a kernel that adds, and a product that scales rows, which starts when the first has ended",
-       .launch = launch_two_kernels<false>},
+       .launch = launch_two_kernels<EarlyStart{false, false}>},
       {.name = "row_scales",
-       .what = "the same, each starting while the one before still runs",
-       .launch = launch_two_kernels<true>},
+       .what = "the same, but the product starts while the sum still runs",
+       .launch = launch_two_kernels<EarlyStart{false, true}>},
       {.name = "high_strips",
        .what = "the product's producers add, in strips as high as the gemm's",
        .launch = launch_high_strips},
       {.name = "one_kernel",
        .what = "the same, in strips as high as what the GPU multiplies at a time",
-       .launch = launch_one_kernel},
+       .launch = launch_one_kernel<false>},
+      {.name = "early_start",
+       .what = "the rung in a chain: its first grid, too, starts while the one before still runs",
+       .launch = launch_no_norm<true>,
+       .dependent_launch = true},
       {.name = "no_norm",
        .what = "row_scales or one_kernel, whichever is estimated faster",
-       .launch = launch_no_norm}};
+       .launch = launch_no_norm<false>}};
   for (Variant<NormGemm>& variant : variants) {
     variant.unsupported = rows_of_vectors;
     variant.extension = &extension;

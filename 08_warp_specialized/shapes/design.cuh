@@ -24,10 +24,9 @@ struct Design {
   int cluster_n = 1;  // and beside each other, and share A
   int cluster_k = 1;  // or that have the same tile, each with a part of k
   Order order = Order::supertile;
-  int group = 8;            // clusters
-  bool ping_pong = false;   // a tile for each consumer, in turn, instead of one for all
-  bool persistent = true;   // as many CTAs as run at once, instead of one for each tile
-  bool early_start = true;  // while the grid before still runs
+  int group = 8;           // clusters
+  bool ping_pong = false;  // a tile for each consumer, in turn, instead of one for all
+  bool persistent = true;  // as many CTAs as run at once, instead of one for each tile
 };
 
 struct Bf16;  // the kernel's policy, see bf16.cuh

@@ -84,10 +84,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
   } else {
     ptx::cluster_sync_relaxed();
   }
-  if constexpr (C::design.early_start) {
-    ptx::let_next_grid_start();
-    ptx::wait_for_previous_grid();  // it may have written A, B and their scales, and read C
-  }
+  ptx::let_next_grid_start();
+  ptx::wait_for_previous_grid();  // it may have written A, B and their scales, and read C
 
   if (warp < warps_per_group) {
     if constexpr (C::move_registers) ptx::give_back_registers<Policy::producer_registers>();
@@ -100,7 +98,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
 }
 
 template <Design d, class P = Bf16>
-cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const typename P::Parameters& extra) {
+cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const typename P::Parameters& extra,
+                   bool early_start) {
   using C = Config<d, P>;
   typename C::Operands p{};
   p.c = gemm.c;
@@ -126,7 +125,7 @@ cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const typename P::Para
   config.dynamicSmemBytes = C::shared_bytes;
   config.stream = stream;
   config.attrs = attributes;
-  config.numAttrs = d.early_start ? 2 : 1;
+  config.numAttrs = early_start ? 2 : 1;
   int at_once = 0;  // not always SMs / cluster: a cluster lies within a GPC
   error = cudaOccupancyMaxActiveClusters(&at_once, gemm_kernel<C>, &config);
   if (error != cudaSuccess) return error;
@@ -138,7 +137,7 @@ cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const typename P::Para
 
 template <Design d, class P = Bf16>
 cudaError_t launch(const Gemm& gemm, cudaStream_t stream) {
-  return launch<d, P>(gemm, stream, {});
+  return launch<d, P>(gemm, stream, {}, false);
 }
 
 inline cudaError_t count_sms(int* sms) {
@@ -150,7 +149,7 @@ inline cudaError_t count_sms(int* sms) {
 template <class P>
 struct Choice {
   double cycles;  // by the estimate
-  cudaError_t (*launch)(const Gemm&, cudaStream_t, const typename P::Parameters&);
+  cudaError_t (*launch)(const Gemm&, cudaStream_t, const typename P::Parameters&, bool early_start);
 };
 
 // Whichever of the designs the estimate finds fastest.
@@ -166,7 +165,7 @@ cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
   int sms = 0;
   const cudaError_t error = count_sms(&sms);
   if (error != cudaSuccess) return error;
-  return fastest<P, designs...>(p, sms).launch(p, stream, {});
+  return fastest<P, designs...>(p, sms).launch(p, stream, {}, false);
 }
 
 }  // namespace ladder::rung_08::general

@@ -8,12 +8,13 @@ namespace ladder::rung_08 {
 
 // gemm.cu
 std::string rows_of_vectors(const Gemm& p);
-cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream);
+cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream, bool early_start);
 
 namespace {
 
 using general::Bf16, general::Design, general::launch, general::Order;
 
+template <bool early_start>
 cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
   int sms = 0;
   const cudaError_t error = general::count_sms(&sms);
@@ -23,8 +24,8 @@ cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
                        general::tile_64x128_share_a, general::tile_64x128_share_b, general::tile_128x128,
                        general::tile_128x192>(p, sms);
   if (general::estimate<general::tile_128x256, Bf16>(p, sms) < smaller.cycles)
-    return launch_128x256(p, stream);
-  return smaller.launch(p, stream, {});
+    return launch_128x256(p, stream, early_start);
+  return smaller.launch(p, stream, {}, early_start);
 }
 
 }  // namespace
@@ -78,9 +79,13 @@ Variants<Gemm> shapes() {
       {.name = "128x192",
        .what = "128x192 tiles, four stages, pairs share A",
        .launch = launch<general::tile_128x192>},
+      {.name = "early_start",
+       .what = "the rung in a chain: a grid starts while the one before still runs",
+       .launch = launch_fastest<true>,
+       .dependent_launch = true},
       {.name = "warp_specialized",
        .what = "by size one of nine tile shapes: the one that the estimate finds fastest",
-       .launch = launch_fastest}};
+       .launch = launch_fastest<false>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;
 }

@@ -17,7 +17,7 @@ LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 
 
 def documents(root: Path) -> list:
-    return sorted([*root.glob("*.md"), *(root / "docs").glob("*.md")])
+    return sorted([*root.glob("*.md"), *(root / "docs").glob("**/*.md")])
 
 
 def headings(text: str) -> set:

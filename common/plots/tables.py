@@ -23,6 +23,8 @@ A figure in prose, rewritten between its two markers (values.py has the list of 
 
     <!--= tflops 01_coalesced gemm 4096x4096x4096 -->6.12<!--/-->
 
+Between such markers there is also code (excerpts.py), and what programs print (transcripts.py).
+
 Markers inside fenced code and in `code` are left alone.
 """
 
@@ -32,6 +34,8 @@ import re
 from pathlib import Path
 
 import precisions
+import transcripts
+from excerpts import excerpt
 from results import (
     BASELINE,
     DEFAULT_SHAPE,
@@ -51,8 +55,7 @@ from table_text import markdown, measured, needs
 from tables_of_counts import accesses, agreement, counted, counters, profile
 from values import evaluate, figure, percent, problem_named
 
-TABLE = re.compile(r"^[ \t]*<!-- table: (?P<what>.*?) -->[ \t]*$")
-TABLE_END = re.compile(r"^[ \t]*<!-- /table -->[ \t]*$")
+BLOCK = re.compile(r"^[ \t]*<!-- (?P<kind>table|code|fault|run): (?P<what>.*?) -->[ \t]*$")
 INLINE = re.compile(r"(?<!`)<!--= (?P<expression>(?:(?!-->).)*?) -->(?P<text>(?:(?!<!--).)*)<!--/-->", re.DOTALL)
 INLINE_START = re.compile(r"(?<!`)<!--=")
 FENCE = re.compile(r"^[ \t]*(```|~~~)")
@@ -261,8 +264,19 @@ def table(results: Results, what: str) -> str:
         raise ResultError(f"table '{what}' has too few or too many words") from None
 
 
-def rewrite(text: str, results: Results, name: str) -> str:
-    """The text with every table and figure brought up to date."""
+def blocks(results: Results, root: Path, page: Path) -> dict:
+    """What makes the text between two markers, by the markers' kind."""
+    return {
+        "table": lambda what: table(results, what),
+        "code": lambda what: excerpt(root, page, what),
+        "fault": lambda what: transcripts.block(root, "fault", what),
+        "run": lambda what: transcripts.block(root, "run", what),
+    }
+
+
+def rewrite(text: str, results: Results, name: str, root: Path = Path()) -> str:
+    """The text with everything generated in it brought up to date."""
+    makers = blocks(results, root, root / name)
 
     def fail(line, message):
         raise ResultError(f"{name}:{line}: {message}")
@@ -291,19 +305,20 @@ def rewrite(text: str, results: Results, name: str) -> str:
     i, fence = 0, None
     while i < len(lines):
         line = lines[i]
-        mark = FENCE.match(line)
+        mark, begin = FENCE.match(line), BLOCK.match(line)
         if mark or fence:
             flush(i + 2)
             out.append(line)
             if mark and fence in (None, mark[1]):
                 fence = None if fence else mark[1]
-        elif TABLE.match(line):
+        elif begin:
             flush(i + 1)
-            end = next((j for j in range(i + 1, len(lines)) if TABLE_END.match(lines[j])), None)
-            if end is None or any(TABLE.match(inner) for inner in lines[i + 1 : end]):
-                fail(i + 1, "'<!-- table: -->' without its '<!-- /table -->'")
+            last = re.compile(rf"^[ \t]*<!-- /{begin['kind']} -->[ \t]*$")
+            end = next((j for j in range(i + 1, len(lines)) if last.match(lines[j])), None)
+            if end is None or any(BLOCK.match(inner) for inner in lines[i + 1 : end]):
+                fail(i + 1, f"'<!-- {begin['kind']}: -->' without its '<!-- /{begin['kind']} -->'")
             try:
-                out += [line, "", table(results, TABLE.match(line)["what"]), "", lines[end]]
+                out += [line, "", makers[begin["kind"]](begin["what"]), "", lines[end]]
             except ResultError as error:
                 fail(i + 1, error)
             i, prose_line = end, end + 2
@@ -330,7 +345,7 @@ def refresh(root: Path, results: Results, write: bool) -> list:
     stale = []
     for path in documents(root):
         before = path.read_text(encoding="utf-8")
-        after = rewrite(before, results, str(path.relative_to(root)))
+        after = rewrite(before, results, str(path.relative_to(root)), root)
         if after != before:
             stale.append((path, after))
     for path, after in stale if write else []:

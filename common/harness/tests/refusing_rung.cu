@@ -53,7 +53,7 @@ const Rung& rung() {
       .name = "refusing",
       .title = "takes what it likes",
       .needs = {8, 0, Compatibility::newer},
-      .gemm = {{"typed", "of another type", nothing, gemm, nullptr, &f16},
+      .gemm = {{"typed", "of another type", nothing, gemm, false, nullptr, &f16},
                {"slips", "its 40th launch is wrong", tall, gemm_that_slips},
                {"whole_tiles", "multiples of 16", whole_tiles, gemm},
                {"rung", "n and k multiples of 8", whole_vectors, gemm}},

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""How long the pages are, in words of prose, and how much of the code they show: `word_count.py [ROOT]`.
+
+Counted is what a reader reads from left to right: text, lists, tables written by hand. Not counted: what is generated
+between <!-- table|code|fault|run: … --> and its end, code blocks, comments, images, and the targets of links. Exits with
+1, and names the page, where one is over its budget or shows too little code.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+CHAPTER, DEEPER, README = 2500, 3000, 400  # words at most
+EXCERPTS = 3  # of a chapter, at least
+GENERATED = re.compile(r"^[ \t]*<!-- (table|code|fault|run): .*?^[ \t]*<!-- /\1 -->[ \t]*$", re.DOTALL | re.MULTILINE)
+EXCERPT = re.compile(r"^[ \t]*<!-- code: ", re.MULTILINE)
+
+
+def words(text: str) -> int:
+    text = GENERATED.sub("", text)
+    text = re.sub(r"^[ \t]*(```|~~~).*?^[ \t]*\1[ \t]*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    text = re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
+    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"\]\([^)]*\)", "]", text)
+    return sum(bool(re.search(r"\w", word)) for word in text.split())
+
+
+def budget(page: Path, root: Path) -> int | None:
+    name = page.relative_to(root).as_posix()
+    if re.fullmatch(r"docs/0\d_[a-z0-9_]+\.md", name):
+        return CHAPTER
+    return DEEPER if name.startswith("docs/deeper/") else README if name == "README.md" else None
+
+
+def main(root: Path) -> int:
+    over = 0
+    for page in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
+        text = page.read_text(encoding="utf-8")
+        count, excerpts, most = words(text), len(EXCERPT.findall(text)), budget(page, root)
+        faults = [f"{count - most} words too many"] if most and count > most else []
+        faults += [f"{excerpts} excerpts of code, {EXCERPTS} at least"] * (most == CHAPTER and excerpts < EXCERPTS)
+        print(f"{page.relative_to(root)!s:44}{count:6} words{f' of {most}' if most else '':9}{excerpts:4} excerpts  {'; '.join(faults)}")
+        over += bool(faults)
+    return 1 if over else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).resolve().parents[2]))
