@@ -6,7 +6,7 @@ A table, rewritten between its two markers, each alone on its line:
     <!-- /table -->
 
     ladder PROBLEM [SHAPE]            the rungs, one line each
-    ablation RUNG PROBLEM [SHAPE]     the variants of a rung
+    ablation RUNG PROBLEM [SHAPE] [VARIANT …]     the variants of a rung, or these and the rung
     ablations RUNG PROBLEM SHAPE …    the variants of a rung beside the baseline, shapes across
     launches RUNG PROBLEM             many launches in a row, one by one and as a graph: shapes and variants down
     sweep PROBLEM                     shapes down, rungs across
@@ -90,11 +90,14 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
     )
 
 
-def ablation(results: Results, rung: str, problem: str, shape: str | None = None) -> str:
+def ablation(results: Results, rung: str, problem: str, *words: str) -> str:
     problem = problem_named(problem)
-    if shape is None:
-        shape = results.ablations().get((rung, problem), [DEFAULT_SHAPE[problem]])[0]
+    shape, *names = words if words and words[0][0].isdigit() and "x" in words[0] else (None, *words)
+    shape = shape or results.ablations().get((rung, problem), [DEFAULT_SHAPE[problem]])[0]
     runs = needs(results.tricks(rung, problem, shape), f"ablation {rung} {problem} {shape}")
+    for name in set(names) - {run["variant"] for run in runs}:
+        raise ResultError(f"no record of {rung} {problem} {shape} {name}")
+    runs = [run for run in runs if not names or run["variant"] in names or run is runs[-1]]
     last = score(runs[-1])
     rows = [
         [
