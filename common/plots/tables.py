@@ -92,7 +92,8 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
 
 def ablation(results: Results, rung: str, problem: str, *words: str) -> str:
     problem = problem_named(problem)
-    shape, *names = words if words and words[0][0].isdigit() and "x" in words[0] else (None, *words)
+    sized = words and re.fullmatch(r"\d+" + r"x\d+" * (len(DIMENSIONS[problem]) - 1), words[0])
+    shape, *names = words if sized else (None, *words)
     shape = shape or results.ablations().get((rung, problem), [DEFAULT_SHAPE[problem]])[0]
     runs = needs(results.tricks(rung, problem, shape), f"ablation {rung} {problem} {shape}")
     for name in set(names) - {run["variant"] for run in runs}:
