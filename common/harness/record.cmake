@@ -19,8 +19,8 @@ function(step)
   endif()
 endfunction()
 
-# One file; where a measurement stands in it twice, the plots take the last: that of --ablate, a rung and its variants
-# one after the other.
+# One file; where a measurement stands in it twice, the plots take the last: that of --ablate, each variant in turns with
+# the rung.
 set(json ${OUT}/results.jsonl)
 step(${BIN}/roofs --json ${json})
 foreach(rung ${rungs})
@@ -35,8 +35,11 @@ foreach(rung ${rungs})
     foreach(shape 6144,6144,6144 16384,16384,16384 4096,14336,4096 8192,1024,8192 128,8192,8192
             128,128,16384 256,256,8192 512,512,4096 1024,1024,4096 1024,2048,8192 3072,3072,3072)
       string(REGEX MATCH "(.*),(.*),(.*)" all ${shape})
-      step(${BIN}/${rung} gemm --m ${CMAKE_MATCH_1} --n ${CMAKE_MATCH_2} --k ${CMAKE_MATCH_3} --json ${json})
+      foreach(variant "" "--variant;early_start") # the kernel alone, and in a chain
+        step(${BIN}/${rung} gemm --m ${CMAKE_MATCH_1} --n ${CMAKE_MATCH_2} --k ${CMAKE_MATCH_3} ${variant} --json ${json})
+      endforeach()
     endforeach()
+    step(${BIN}/${rung} --sweep --variant early_start --json ${json})
     foreach(size 512 2048 8192)
       step(${BIN}/${rung} gemm --ablate --size ${size} --json ${json})
     endforeach()

@@ -144,7 +144,12 @@ std::string table_header(const char* problem, DeviceKind device) {
 std::string table_row(const Result& r, DeviceKind device) {
   std::string row = format("%-20s %-17s %-22s ", r.rung.c_str(), r.shape.c_str(), r.variant.c_str());
   if (!r.refused.empty()) return row + "not run: " + r.refused + "\n";
-  const std::string check = (r.fault.empty() ? "ok" : "WRONG: " + r.fault) + "\n";
+  std::string check = r.fault.empty() ? "ok" : "WRONG: " + r.fault;
+  if (r.noise)
+    check += format("  within %.2g %% of itself", *r.noise * 100);
+  else if (r.rung_us)
+    check += format("  the rung is %.3fx as fast", r.measurement->timings[0].median_us / *r.rung_us);
+  check += "\n";
   if (device == DeviceKind::simulator) return row + count_columns(r.counters) + "  " + check;
   std::string time = "-", score = "-", rival = "-", ratio = "-";
   if (r.measurement) {

@@ -64,6 +64,8 @@ struct Result {
   std::optional<double> relative_error;    // of a timed gemm: of C, beside the product of unrounded factors
   std::optional<double> sum_error;         // the same beside that of the rounded ones
   std::vector<double> scores;              // of the timings, in the problem's unit
+  std::optional<double> rung_us;           // the rung's median, timed in turns with this variant
+  std::optional<double> noise;             // of the rung: how far it was from itself, as a share
   std::optional<Counters> counters;        // on the simulator
 };
 

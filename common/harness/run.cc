@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <optional>
 #include <type_traits>
@@ -241,11 +242,25 @@ class Runner {
         rivals_for = precision;
       }
       show(shape, std::string("timing ") + c.variant->name);
-      std::vector<Contender> contenders{{c.variant->name, [&](int set, cudaStream_t stream) {
-                                           return c.variant->launch(problems[set], stream);
-                                         }}};
+      const auto contender = [&](const Variant<Problem>& variant) {
+        return Contender{variant.name,
+                         [&](int set, cudaStream_t s) { return variant.launch(problems[set], s); }};
+      };
+      // An ablation's variants are timed in turns with the rung, at the same clock; the rung, with itself.
+      const Candidate& rung = candidates.back();
+      const bool in_turns = options_.ablate && rung.variant == &Info::variants(rung_).back() && runs(rung) &&
+                            rung.variant->extension == c.variant->extension;
+      std::vector<Contender> contenders{contender(*c.variant)};
+      if (in_turns) contenders.push_back(contender(*rung.variant));
       contenders.insert(contenders.end(), rivals.begin(), rivals.end());
       c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches);
+      auto& timings = c.result.measurement->timings;
+      if (in_turns) {
+        c.result.rung_us = timings[1].median_us;
+        timings.erase(timings.begin() + 1);
+        if (c.variant == rung.variant)
+          c.result.noise = noise({contenders[0], contenders[1]}, sets, timings[0], *c.result.rung_us);
+      }
       if constexpr (std::is_same_v<Problem, Gemm>) {
         workload.poison();
         check(c.variant->launch(problems[0], nullptr), c.variant->name);
@@ -257,6 +272,17 @@ class Runner {
       for (const Timing& t : c.result.measurement->timings)
         c.result.scores.push_back(score(content, precision, t.median_us));
     }
+  }
+
+  // How far apart the medians of two equal contenders are, as a share: the largest of three measurements, of
+  // which the first has been made.
+  double noise(const std::vector<Contender>& equal, int sets, const Timing& one, double other_us) const {
+    double most = std::abs(other_us / one.median_us - 1);
+    for (int i = 0; i < 2; ++i) {
+      const auto again = measure(equal, sets, std::max(one.samples / 3, 3), options_.launches).timings;
+      most = std::max(most, std::abs(again[1].median_us / again[0].median_us - 1));
+    }
+    return most;
   }
 
   // What its warps do, and what noting it costs.
@@ -288,7 +314,7 @@ class Runner {
     JsonObject o;
     o.field("record", "run").field("rung", r.rung).field("title", r.title).field("problem", r.problem);
     o.field("variant", r.variant).field("variant_index", index);
-    o.field("is_rung", index + 1 == int(all.size()));
+    o.field("is_rung", index + 1 == int(all.size())).field("dependent_launch", c.variant->dependent_launch);
     add_shape(o, content);
     if constexpr (std::is_same_v<Problem, Gemm>)
       if (options_.pad) o.field("padded_n", shape.n).field("padded_k", shape.k);
@@ -300,6 +326,8 @@ class Runner {
       o.field("repeats", t[0].samples).field("launches_per_sample", t[0].launches_per_sample);
       if (options_.launches != Launches::automatic)
         o.field("launches", options_.launches == Launches::graph ? "graph" : "stream");
+      if (r.rung_us) o.field("rung_us", *r.rung_us);
+      if (r.noise) o.field("noise", *r.noise);
       o.field(Info::score_field, r.scores[0]);
       JsonObject against;
       for (std::size_t i = 1; i < t.size(); ++i) {

@@ -211,6 +211,14 @@ TEST(TableRow, OfATimedResultStandsBesideTheFastestBaseline) {
                                       "TFLOPS", "219.9", "TFLOPS", "0.2500x", "ok"}));
 }
 
+TEST(TableRow, OfAnAblationSaysWhatTheRungIsBesideIt) {
+  Result r = timed(2500, 54.98);
+  r.rung_us = 2000;
+  EXPECT_NE(table_row(r).find("ok  the rung is 1.250x as fast\n"), std::string::npos) << table_row(r);
+  r.noise = 0.0031;
+  EXPECT_NE(table_row(r).find("ok  within 0.31 % of itself\n"), std::string::npos) << table_row(r);
+}
+
 TEST(TableRow, StaysInItsColumnsFromTheSmallestScoreToTheLargest) {
   const auto column = table_header("gemm").find("check");
   for (const double score :
