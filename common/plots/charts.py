@@ -6,7 +6,21 @@ import matplotlib.pyplot as plt
 from matplotlib.lines import Line2D
 
 import precision_charts
-from results import BASELINE, DEFAULT_SHAPE, UNIT, Results, baseline_score, best_baseline, pretty, ratio, score, shape_of, sizes
+from results import (
+    BASELINE,
+    DEFAULT_SHAPE,
+    UNIT,
+    Results,
+    baseline_score,
+    best_baseline,
+    noise_text,
+    pretty,
+    ratio,
+    score,
+    shape_of,
+    sizes,
+    slowdown,
+)
 from style import (
     BASELINE_LOOK,
     FAINT,
@@ -158,35 +172,43 @@ def sweep(results: Results, problem: str):
 
 
 def ablation(results: Results, rung: str, problem: str, shape: str):
-    """The variants of a rung in the order its chapter tells them, each beside what the full rung gains over it."""
+    """The variants of a rung in the order of its list, as fast as they are beside it; a band as wide as the rung was from
+    itself. Of many, those at less than half its speed are only named."""
     runs = results.tricks(rung, problem, shape)
-    look, last = rung_look(rung), score(runs[-1])
+    look, last = rung_look(rung), runs[-1]
+    speeds = {run["variant"]: 1 / slowdown(run, last) if run is not last else 1 for run in runs}
+    slow = [name for name, speed in speeds.items() if speed < 0.5] if len(runs) > 12 else []
+    runs = [run for run in runs if run["variant"] not in slow]
     figure, axes = plt.subplots(figsize=(8.2, 1.3 + 0.44 * len(runs)))
     for y, run in enumerate(runs):
-        full = run is runs[-1]
+        full = run is last
         axes.barh(
             y,
-            score(run),
+            speeds[run["variant"]],
             height=0.62,
             edgecolor=INK,
             linewidth=0.8,
             color=look["color"] if full else "#E4E4E4",
             hatch=rung_hatch(rung) if full else "",
         )
-    axes.axvline(last, color=INK, linewidth=1, linestyle=(0, (2, 2)))
+    noise = last.get("noise", 0)
+    if noise:
+        axes.axvspan(1 - noise, 1 + noise, color=FAINT, alpha=0.55, zorder=3, linewidth=0)
+    axes.axvline(1, color=INK, linewidth=1, linestyle=(0, (2, 2)), zorder=4)
     axes.set_yticks(range(len(runs)), [run["variant"] for run in runs])
     axes.get_yticklabels()[-1].set_fontweight("bold")
     axes.set_ylim(len(runs) - 0.45, -0.62)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, max(map(score, runs)) * 1.05)
-    axes.set_xlabel(f"{UNIT[problem]}    (last bar and dashed line: the rung)")
+    axes.set_xlim(0, max(*(speeds[run["variant"]] for run in runs), 1) * 1.05)
+    left_out = f"; below one half: {', '.join(slow)}" if slow else ""
+    axes.set_xlabel(f"speed, the rung's = 1; {noise_text(last)}{left_out}", fontsize=8.5, wrap=True)
     axes.grid(True, axis="x")
     text_column(axes, 1.12, UNIT[problem], [digits(score(run)) for run in runs])
     text_column(
         axes,
         1.34,
         "the rung against it",
-        [f"×{digits(last / score(run))}" if run is not runs[-1] else "" for run in runs],
+        ["" if run is last else f"×{1 / speeds[run['variant']]:.3f}" for run in runs],
         fontweight="bold",
     )
     titles(axes, f"{rung}: what each part buys, {NAMES[problem]} at {pretty(shape)}", results.where_measured())

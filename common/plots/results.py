@@ -99,6 +99,23 @@ def ratio(record: dict, name: str | None = None) -> float | None:
     return record["baselines"][name]["median_us"] / record["median_us"] if name else None
 
 
+def slowdown(record: dict, rung: dict) -> float:
+    """How many times faster the rung is than its variant: timed in turns where they were, else in runs of their own."""
+    return record["median_us"] / record.get("rung_us", rung["median_us"])
+
+
+def per_clock(record: dict) -> float | None:
+    """The score at an SM clock of 1 GHz."""
+    return score(record) * 1000 / record["sm_clock_mhz"] if record.get("sm_clock_mhz") else None
+
+
+def noise_text(rung: dict) -> str:
+    """Below a table or a plot of an ablation."""
+    if "noise" not in rung:
+        return "each variant in a run of its own"
+    return f"each variant in turns with the rung, which was within {rung['noise'] * 100:.2g} % of itself"
+
+
 def is_simulated(record: dict) -> bool:
     return record["device"].startswith("simulator")
 
@@ -328,9 +345,14 @@ class Results:
         return None
 
     def tricks(self, rung: str, problem: str, shape: str) -> list:
-        """Of variants() those in the rung's own precision."""
+        """Of variants() those in the rung's own precision, and launched as the rung is."""
         runs = self.variants(rung, problem, shape)
-        return [run for run in runs if run.get("precision") == runs[-1].get("precision")]
+        return [
+            run
+            for run in runs
+            if run.get("precision") == runs[-1].get("precision")
+            and bool(run.get("dependent_launch")) == bool(runs[-1].get("dependent_launch"))
+        ]
 
     def chain(self, rung: str, problem: str, shape: str, variant: str | None, launches: str) -> dict | None:
         """Launches in a row; without a variant, of the rung itself."""
@@ -351,6 +373,11 @@ class Results:
         wanted = (rung, problem, shape, type)
         runs = (run for run in self.typed if (run["rung"], run["problem"], shape_of(run), run["type"]) == wanted)
         return next(runs, None)
+
+    def early(self, rung: str, problem: str, shape: str) -> dict | None:
+        """The rung in a chain: its grids start while the one before still runs."""
+        run = self.run(rung, problem, shape, "early_start")
+        return run if run and run.get("dependent_launch") else None
 
     def ladder(self, problem: str, shape: str) -> list:
         """The rungs themselves at one shape, in the order of the ladder."""

@@ -45,11 +45,14 @@ from results import (
     Results,
     baseline_score,
     best_baseline,
+    noise_text,
+    per_clock,
     pretty,
     ratio,
     score,
     shape_of,
     sizes,
+    slowdown,
 )
 from table_text import markdown, measured, needs
 from tables_of_counts import accesses, agreement, counted, counters, profile
@@ -64,7 +67,7 @@ FENCE = re.compile(r"^[ \t]*(```|~~~)")
 def ladder(results: Results, problem: str, shape: str | None = None) -> str:
     problem = problem_named(problem)
     shape = shape or DEFAULT_SHAPE[problem]
-    rows, below = [], None
+    rows, below, early_start = [], None, False
     for run in needs(results.ladder(problem, shape), f"ladder {problem} {shape}"):
         base = baseline_score(run)
         rows.append(
@@ -77,6 +80,9 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
                 percent(ratio(run)) if base else "",
             ]
         )
+        if early := results.early(run["rung"], problem, shape):
+            rows[-1].append(f"{figure(score(early))}, {percent(ratio(early))}")
+            early_start = True
         below = run
     measured_rungs = {run["rung"] for run in results.runs}
     for run in results.simulated:  # a rung that only the simulator has run
@@ -85,6 +91,9 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
             rows.append([f"`{run['rung']}`", run.get("title", ""), "simulated, not yet measured", "", "", ""])
     name = BASELINE[problem]
     header = ["rung", "what is new", UNIT[problem], "against the rung below", f"{name} in the same run", f"of {name}"]
+    if early_start:
+        header.append("in a chain, with early launch")
+        rows = [row + [""] * (len(header) - len(row)) for row in rows]
     return markdown(header, rows, measured(results, f"{problem} {pretty(shape)}", "bf16", "medians")).replace(
         "|:--|--:|", "|:--|:--|", 1
     )
@@ -99,18 +108,18 @@ def ablation(results: Results, rung: str, problem: str, *words: str) -> str:
     for name in set(names) - {run["variant"] for run in runs}:
         raise ResultError(f"no record of {rung} {problem} {shape} {name}")
     runs = [run for run in runs if not names or run["variant"] in names or run is runs[-1]]
-    last = score(runs[-1])
     rows = [
         [
             f"`{run['variant']}`" + (" (the rung)" if run.get("is_rung") else ""),
             figure(score(run)),
+            figure(per_clock(run)) if per_clock(run) else "",
             percent(ratio(run)) if best_baseline(run) else "",
-            f"×{figure(last / score(run))}" if run is not runs[-1] else "",
+            f"×{slowdown(run, runs[-1]):.3f}" if run is not runs[-1] else "",
         ]
         for run in runs
     ]
-    header = ["variant", UNIT[problem], f"of {BASELINE[problem]}", "the rung against it"]
-    return markdown(header, rows, measured(results, f"{rung} {problem} {pretty(shape)}"))
+    header = ["variant", UNIT[problem], f"{UNIT[problem]} per GHz", f"of {BASELINE[problem]}", "the rung against it"]
+    return markdown(header, rows, measured(results, f"{rung} {problem} {pretty(shape)}", noise_text(runs[-1])))
 
 
 def ablations(results: Results, rung: str, problem: str, *shapes: str) -> str:

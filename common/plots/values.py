@@ -6,6 +6,9 @@
     ratio    RUNG[:VARIANT] PROBLEM SHAPE [baseline=NAME]     baseline's time / ours; baseline=best where not given
     baseline RUNG[:VARIANT] PROBLEM SHAPE [baseline=NAME]     TFLOPS or GB/s of the baseline timed in that run
     speedup  RUNG[:VARIANT] RUNG[:VARIANT] PROBLEM SHAPE      how many times faster the first is than the second
+                                                              (in turns, where one is the other's rung)
+    noise    RUNG PROBLEM SHAPE                               how far the rung was from itself, as a share
+    per_clock RUNG[:VARIANT] PROBLEM SHAPE                    its score at an SM clock of 1 GHz
     roof     NAME                                             a measured roof, in its unit
     of_roof  RUNG[:VARIANT] PROBLEM SHAPE NAME                the share of that roof reached
     field    RUNG[:VARIANT] PROBLEM SHAPE NAME                any field of the record, such as sm_clock_mhz
@@ -32,10 +35,12 @@ from results import (
     Results,
     baseline_score,
     best_baseline,
+    per_clock,
     pretty,
     ratio,
     score,
     shape_of,
+    slowdown,
 )
 
 
@@ -169,7 +174,25 @@ def _baseline(e):
 
 def _speedup(e):
     first, second = e.runs(2)
+    if "rung_us" in second and first.get("is_rung") and first["rung"] == second["rung"]:
+        return slowdown(second, first)
+    if "rung_us" in first and second.get("is_rung") and first["rung"] == second["rung"]:
+        return 1 / slowdown(first, second)
     return second["median_us"] / first["median_us"]
+
+
+def _noise(e):
+    run = e.runs()[0]
+    if "noise" not in run:
+        raise ResultError(f"'{e.text}': the rung was not timed in turns with itself")
+    return run["noise"]
+
+
+def _per_clock(e):
+    run = e.runs()[0]
+    if not per_clock(run):
+        raise ResultError(f"'{e.text}': no SM clock is recorded")
+    return per_clock(run)
 
 
 def _of_roof(e):
@@ -234,6 +257,8 @@ FORMS = {
     "ratio": _ratio,
     "baseline": _baseline,
     "speedup": _speedup,
+    "noise": _noise,
+    "per_clock": _per_clock,
     "roof": lambda e: e.roof()["value"],
     "of_roof": _of_roof,
     "field": _field,
