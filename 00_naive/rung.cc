@@ -9,7 +9,7 @@ Variants<FusedNorm> fused_norm();
 const Rung& rung() {
   static const Rung r{
       .name = "00_naive",
-      .title = "one thread per output, the wrong way round",
+      .title = "One thread per output, uncoalesced",
       .needs = {8, 0, Compatibility::newer},
       .gemm = rung_00::gemm(),
       .fused_norm = rung_00::fused_norm(),

@@ -9,7 +9,7 @@ Variants<FusedNorm> fused_norm();
 const Rung& rung() {
   static const Rung r{
       .name = "01_coalesced",
-      .title = "neighbouring lanes on neighbouring addresses",
+      .title = "Coalesced global memory access",
       .needs = {8, 0, Compatibility::newer},
       .gemm = rung_01::gemm(),
       .fused_norm = rung_01::fused_norm(),

@@ -9,7 +9,7 @@ Variants<FusedNorm> fused_norm();
 const Rung& rung() {
   static const Rung r{
       .name = "02_smem_tiling",
-      .title = "tiles in shared memory, a tile of C in registers",
+      .title = "Shared-memory tiles and register tiles",
       .needs = {8, 0, Compatibility::newer},
       .gemm = rung_02::gemm(),
       .fused_norm = rung_02::fused_norm(),

@@ -10,7 +10,7 @@ Variants<FusedNorm> fused_norm();
 const Rung& rung() {
   static const Rung r{
       .name = "03_vectorized",
-      .title = "16 bytes per access",
+      .title = "16-byte accesses (vectorised loads and stores)",
       .needs = {8, 0, Compatibility::newer},
       .gemm = with_excursions(rung_03::gemm(), {rung_03::precisions()}),
       .fused_norm = rung_03::fused_norm(),

@@ -374,6 +374,11 @@ class Results:
         runs = (run for run in self.typed if (run["rung"], run["problem"], shape_of(run), run["type"]) == wanted)
         return next(runs, None)
 
+    def title(self, run: dict) -> str:
+        """What is new on a rung, as its last record of all has it: those of the simulator are made more often."""
+        counted = (one["title"] for one in reversed(self.simulated) if one["rung"] == run["rung"] and one.get("title"))
+        return next(counted, run.get("title", ""))
+
     def early(self, rung: str, problem: str, shape: str) -> dict | None:
         """The rung in a chain: its grids start while the one before still runs."""
         run = self.run(rung, problem, shape, "early_start")

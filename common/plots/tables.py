@@ -30,6 +30,7 @@ Markers inside fenced code and in `code` are left alone.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -73,7 +74,7 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
         rows.append(
             [
                 f"`{run['rung']}`",
-                run.get("title", ""),
+                results.title(run),
                 figure(score(run)),
                 f"×{figure(score(run) / score(below))}" if below else "",
                 figure(base) if base else "",
@@ -88,7 +89,7 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
     for run in results.simulated:  # a rung that only the simulator has run
         if run["problem"] == problem and run["rung"] not in measured_rungs:
             measured_rungs.add(run["rung"])
-            rows.append([f"`{run['rung']}`", run.get("title", ""), "simulated, not yet measured", "", "", ""])
+            rows.append([f"`{run['rung']}`", results.title(run), "simulated, not yet measured", "", "", ""])
     name = BASELINE[problem]
     header = ["rung", "what is new", UNIT[problem], "against the rung below", f"{name} in the same run", f"of {name}"]
     if early_start:
@@ -277,10 +278,21 @@ def table(results: Results, what: str) -> str:
         raise ResultError(f"table '{what}' has too few or too many words") from None
 
 
+def with_chapters(text: str, root: Path, page: Path) -> str:
+    """A table whose lines are rungs, with links to their chapters."""
+
+    def link(rung):
+        chapter = root / "docs" / f"{rung[1]}.md"
+        there = chapter.is_file() and chapter != page
+        return f"| [`{rung[1]}`]({os.path.relpath(chapter, page.parent)}) |" if there else rung[0]
+
+    return re.sub(r"^\| `(\d\d_\w+)` \|", link, text, flags=re.MULTILINE)
+
+
 def blocks(results: Results, root: Path, page: Path) -> dict:
     """What makes the text between two markers, by the markers' kind."""
     return {
-        "table": lambda what: table(results, what),
+        "table": lambda what: with_chapters(table(results, what), root, page),
         "code": lambda what: excerpt(root, page, what),
         "fault": lambda what: transcripts.block(root, "fault", what),
         "run": lambda what: transcripts.block(root, "run", what),
