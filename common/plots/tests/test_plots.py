@@ -188,7 +188,7 @@ class Documents(InFolder):
         self.results = Results([self.root / "docs" / "results"])
 
     def rewrite(self, text):
-        return tables.rewrite(text, self.results, "doc.md")
+        return tables.rewrite(text, self.results, "doc.md", self.root)
 
     def test_a_figure_is_rewritten_and_nothing_else(self):
         text = "a <!--= roof copy -->old<!--/--> b\nc <!--= roof\nfp32_fma --><!--/--> d\n"
@@ -218,7 +218,7 @@ class Documents(InFolder):
             ("counters 00_naive gemm 256x256x256", "32.0"),
             ("accesses 00_naive gemm 512x512x512", "| `naive` | global load | 1000 | 16500 | 16.5 |  |  |  |"),
             ("accesses 00_naive gemm 512x512x512", "|  | shared load | 7 |  |  | 77 | 60 | 17 |"),
-            ("counted gemm 512x512x512", "| 12345 | 1000 | 16.5 | 4.00 | 60 | 17 |"),
+            ("counted gemm 512x512x512", "| `00_naive` | 12345 | 1000 | 16.5 | 4.00 | 60 | 17 |"),
             ("profile 00_naive gemm", "16500"),
             ("profile 00_naive gemm naive", "16500"),
             ("agreement gemm", "| `00_naive` naive | 1000 | 16500 | 10 | 40 | **77** (70) | 60 |"),
