@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-from matplotlib.lines import Line2D
 
 import precision_charts
 from results import (
@@ -28,7 +27,6 @@ from style import (
     axes_fraction,
     end_labels,
     log_axis,
-    rung_hatch,
     rung_look,
     text_column,
     titles,
@@ -51,9 +49,7 @@ def ladder(results: Results, problem: str):
     for y, run in enumerate(runs):
         look, value, base = rung_look(run["rung"]), score(run), baseline_score(run)
         if bars:
-            axes.barh(
-                y, value, height=0.62, color=look["color"], edgecolor=INK, linewidth=0.8, hatch=rung_hatch(run["rung"])
-            )
+            axes.barh(y, value, height=0.62, color=look["color"], edgecolor=INK, linewidth=0.8)
             if base:
                 axes.plot([base, base], [y - 0.42, y + 0.42], color=INK, linewidth=2.4, solid_capstyle="butt")
         else:
@@ -115,59 +111,43 @@ def draw_lines(axes, lines: list, xs: list, joined: bool) -> None:
 
 
 def sweep(results: Results, problem: str):
-    """Score against size. Cubes share an axis; other shapes have no order among them, so they are only named."""
+    """Score against size: cubes for gemm (other shapes have no order among them), and for the norm wider and wider rows."""
     shapes = results.shapes(problem)
-    cubes = [shape for shape in shapes if problem == "gemm" and len(set(sizes(shape))) == 1]
-    others = [shape for shape in shapes if shape not in cubes]
-    panels = [part for part in (cubes, others) if part]
+    cubes = problem == "gemm"
+    if cubes:
+        shapes = [shape for shape in shapes if len(set(sizes(shape))) == 1]
     if len(shapes) < 2:
         return None
-    figure, grid = plt.subplots(
-        1,
-        len(panels),
-        figsize=(9, 5.2),
-        sharey=True,
-        squeeze=False,
-        gridspec_kw={"wspace": 0.04, "width_ratios": [max(len(p), 3) for p in panels]},
-    )
-    for axes, part in zip(grid[0], panels):
-        lines = sweep_lines(results, problem, part)
-        xs = [sizes(shape)[0] for shape in cubes] if part is cubes else list(range(len(part)))
-        draw_lines(axes, lines, xs, part is cubes)
-        if part is cubes:
-            axes.set_xscale("log", base=2)
-            axes.set_xlabel("m = n = k")
-            axes.set_xticks(xs, [str(x) for x in xs], rotation=40, ha="right", rotation_mode="anchor")
-            axes.minorticks_off()
-        else:
-            axes.set_xlim(-0.5, len(part) - 0.5)
-            axes.set_xlabel("m×n×k" if problem == "gemm" else "rows×cols, from narrow to wide rows")
-            axes.set_xticks(xs, [pretty(shape) for shape in part], rotation=40, ha="right", rotation_mode="anchor")
-        axes.grid(True)
-    left, right = grid[0][0], grid[0][-1]
-    if problem == "gemm":
-        left.set_yscale("log")
-        log_axis(left.yaxis)
-        left.set_ylabel("TFLOPS, logarithmic")
+    figure, axes = plt.subplots(figsize=(9, 5.2))
+    lines = sweep_lines(results, problem, shapes)
+    xs = [sizes(shape)[0] for shape in shapes] if cubes else list(range(len(shapes)))
+    draw_lines(axes, lines, xs, joined=cubes)
+    if cubes:
+        axes.set_xscale("log", base=2)
+        axes.set_xlabel("m = n = k")
+        powers = [x for x in xs if x & (x - 1) == 0]
+        axes.set_xticks(powers, [str(x) for x in powers])
+        axes.minorticks_off()
+        axes.set_yscale("log")
+        log_axis(axes.yaxis)
+        axes.set_ylabel("TFLOPS, logarithmic")
     else:
-        left.set_ylim(bottom=0)
-        left.set_ylabel("GB/s of compulsory traffic")
-    if right is not left:
-        right.tick_params(axis="y", which="both", length=0)
-        right.spines["left"].set_color(FAINT)
+        axes.set_xlim(-0.5, len(shapes) - 0.5)
+        axes.set_xlabel("rows×cols, from narrow to wide rows")
+        names = [pretty(shape) for shape in shapes]
+        axes.set_xticks(xs, names, rotation=40, ha="right", rotation_mode="anchor")
+        axes.set_ylim(bottom=0)
+        axes.set_ylabel("GB/s of compulsory traffic")
+    axes.grid(True)
     figure.canvas.draw()
     ends = []
     for label, look, values in lines:
         points = [(x, value) for x, value in zip(xs, values) if value is not None]
         if points:
-            from_x, position = axes_fraction(right, *points[-1])
+            from_x, position = axes_fraction(axes, *points[-1])
             ends.append((position, label, look["color"], from_x))
-    end_labels(right, ends, 1.05)
-    elsewhere = [(label, look) for label, look, values in lines if not any(values)]  # they end in the left panel
-    if elsewhere:
-        handles = [Line2D([], [], label=label, markeredgecolor=INK, **look) for label, look in elsewhere]
-        right.legend(handles=handles, loc="lower right", fontsize=8.5, frameon=False)
-    titles(left, f"{NAMES[problem]}: throughput against size, bf16", results.where_measured())
+    end_labels(axes, ends, 1.05)
+    titles(axes, f"{NAMES[problem]}: throughput against size, bf16", results.where_measured())
     return figure
 
 
@@ -189,7 +169,6 @@ def ablation(results: Results, rung: str, problem: str, shape: str):
             edgecolor=INK,
             linewidth=0.8,
             color=look["color"] if full else "#E4E4E4",
-            hatch=rung_hatch(rung) if full else "",
         )
     noise = last.get("noise", 0)
     if noise:

@@ -155,7 +155,8 @@ def warp_reduction(masks: tuple = (16, 8, 4, 2, 1), shown_lane: int = 0):
         12,
         6.2,
         "01_coalesced: the sum over a warp in five shuffles",
-        f"A line from above: whose value a lane adds to its own. Bold: everything that reaches lane {shown_lane}.",
+        f"A line from above: whose value a lane adds to its own. Bold: what reaches lane {shown_lane}. In the end every lane "
+        "has the sum.",
     )
     holds = [{lane: {lane} for lane in range(WARP)}]  # per step, lane → the lanes its partial sum covers
     for mask in masks:
@@ -184,7 +185,7 @@ def warp_reduction(masks: tuple = (16, 8, 4, 2, 1), shown_lane: int = 0):
         )
     for step, sums in enumerate(holds):
         for lane in range(WARP):
-            bold = lane in cone[step]
+            bold = lane in cone[step] or step == len(masks)
             axes.plot(
                 lane,
                 step * 2,
@@ -222,7 +223,6 @@ PICTURES = {  # worked out
     "multicast_08": picture_roles.multicast_08,
     "split_08": picture_split.split_08,
     "fp8_sums_08": picture_fp8.fp8_sums,
-    "norm_gemm_08": picture_norm_gemm.norm_gemm_08,
     "memory_map_09": picture_tcgen05.memory_map_09,
     "pair_09": picture_tcgen05.pair_09,
     "scales_09": picture_tcgen05.scales_09,
@@ -250,4 +250,5 @@ def all_pictures(results: Results) -> dict:
     inside = {
         f"inside_{rung[:2]}": lambda rung=rung: picture_inside.inside(results, rung) for rung in sorted(results.inside)
     }
-    return {**PICTURES, **traced, **inside}
+    measured = {"norm_gemm_08": lambda: picture_norm_gemm.norm_gemm_08(results)}
+    return {**PICTURES, **measured, **traced, **inside}

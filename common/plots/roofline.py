@@ -13,12 +13,13 @@ from style import FAINT, INK, axes_fraction, end_labels, log_axis, rung_look, ti
 from values import figure as digits
 
 PROBLEMS = ("gemm", "fused_norm")  # that every rung has
+REACHABLE = ("fp32_fma", "bf16_mma_sync", "bf16_wgmma")  # by a rung's own gemm, which is in bf16
 
 
 def roofline(results: Results):
     """Rungs under the measured roofs. Intensity counts compulsory bytes only: what a perfect cache would move."""
     copy = results.roofs.get("copy")
-    flat = {name: roof["value"] for name, roof in results.roofs.items() if roof["unit"] == "TFLOPS"}
+    flat = {name: results.roofs[name]["value"] for name in REACHABLE if name in results.roofs}
     runs = {problem: results.ladder(problem, DEFAULT_SHAPE[problem]) for problem in PROBLEMS}
     if not copy or not flat or not any(runs.values()):
         return None
@@ -45,14 +46,14 @@ def roofline(results: Results):
     axes.plot([left, peak / slope], [left * slope, peak], color=INK, linewidth=2)
     for name, value in sorted(flat.items(), key=lambda item: item[1]):
         axes.plot([value / slope, right], [value, value], color=INK, linewidth=2)
-        top = value == peak  # its name fits above the slope, those of lower roofs under their line
+        top = value == peak  # its name stands above its line, those of lower roofs below theirs
         axes.annotate(
-            f"{name}: {digits(value)} TFLOPS",
+            f"{name}: {digits(value)}",
             (value / slope, value),
-            (-2, 4) if top else (8, -4),
+            (8, 3) if top else (8, -4),
             textcoords="offset points",
             fontsize=9,
-            ha="right" if top else "left",
+            ha="left",
             va="bottom" if top else "top",
         )
     for x, y, run in points:
@@ -73,12 +74,16 @@ def roofline(results: Results):
         ha="center",
         va="bottom",
     )
-    for problem in PROBLEMS:
+    for problem in PROBLEMS:  # named once: beside the gemms, which lie apart; the norms have the same markers
         mine = [(axes_fraction(axes, x, y), run) for x, y, run in points if run["problem"] == problem]
         if mine:
             ends = [(at[1], run["rung"], rung_look(run["rung"])["color"], at[0]) for at, run in mine]
-            at_edge = ends[0][3] > 0.6  # far to the right: beside the axes, clear of the roofs
-            end_labels(axes, ends, 1.02 if at_edge else ends[0][3] + 0.06, below=not at_edge)
+            if problem == "gemm":
+                end_labels(axes, ends, 1.02)
+            else:
+                best = max(at[1] for at, _ in mine)
+                names = f"{NAMES[problem]},\nfrom {mine[0][1]['rung'][:2]} (lowest) up"
+                axes.text(ends[0][3] + 0.03, best - 0.06, names, transform=axes.transAxes, fontsize=9, va="top")
             axes.axvline(
                 next(x for x, _, run in points if run["problem"] == problem),
                 color=FAINT,

@@ -18,7 +18,6 @@ INK, SOFT, FAINT, PALE = "#222222", "#606060", "#BBBBBB", "#F0F0F0"
 
 RUNG_COLOURS = (GREY, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE, BLACK, BROWN)
 RUNG_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*", "h")
-RUNG_HATCHES = ("", "//", "\\\\", "xx", "--", "||", "++", "///", "\\\\\\", "...")
 RUNG_DASHES = ("-", "--", "-", "--", "-", "--", "-", "--", "-", "--")
 BASELINE_LOOK = {"color": INK, "marker": "d", "linestyle": (0, (2, 2))}
 
@@ -27,10 +26,6 @@ def rung_look(rung: str) -> dict:
     """Colour, marker and dashes of a rung: the same in every drawing, by the rung's number."""
     number = int(rung[:2]) % len(RUNG_COLOURS)
     return {"color": RUNG_COLOURS[number], "marker": RUNG_MARKERS[number], "linestyle": RUNG_DASHES[number]}
-
-
-def rung_hatch(rung: str) -> str:
-    return RUNG_HATCHES[int(rung[:2]) % len(RUNG_HATCHES)]
 
 
 def setup() -> None:
