@@ -12,7 +12,7 @@ __global__ void __launch_bounds__(threads) fused_norm_kernel(FusedNorm p) {
   if (row >= p.rows) return;
   const std::size_t start = std::size_t(row) * p.cols;
 
-  // Lane i reads cols·2 bytes behind lane i - 1: every access of a warp below touches 32 sectors for 64
+  // Lane i reads cols·2 bytes after lane i - 1: every access of a warp below touches 32 sectors for 64
   // bytes.
   float squares = 0;
   for (int col = 0; col < p.cols; ++col) {

@@ -1,6 +1,6 @@
-// One thread computes one element of C and walks along k by itself. threadIdx.x runs along m, as in the
-// textbook's C[i][j] with i first - and that is the whole trouble: the 32 lanes of a warp stand in 32
-// different rows.
+// One thread computes one element of C and loops over k. threadIdx.x runs along m, as in the textbook's
+// C[i][j] with i first, so the 32 lanes of a warp are in 32 different rows: every load of A touches 32
+// sectors.
 #include "common/rung.h"
 
 namespace ladder::rung_00 {

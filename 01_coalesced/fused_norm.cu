@@ -1,6 +1,6 @@
-// A group of threads shares a row, lane next to lane, and adds its partial sums up by shuffles: within a warp
-// first, then, when a whole CTA has the row, across its warps through shared memory. h is still read back:
-// from L2, unless too many rows are under way at once for it to hold.
+// A group of threads shares a row, neighbouring lanes on neighbouring columns, and reduces its partial sums by
+// shuffles: within a warp first, then, if a CTA has the row, across its warps through shared memory. h is read
+// back from L2, or from DRAM when too many rows are in flight for L2 to hold.
 #include "common/rung.h"
 
 namespace ladder::rung_01 {
@@ -45,8 +45,8 @@ __global__ void __launch_bounds__(threads_per_row* rows_per_cta) fused_norm_kern
   }
 
   const float scale = rsqrtf(squares / float(p.cols) + p.eps);
-  for (int col = threadIdx.x; col < p.cols;
-       col += threads_per_row) {  // each thread reads back what it wrote itself
+  // Each thread reads back what it has written itself.
+  for (int col = threadIdx.x; col < p.cols; col += threads_per_row) {
     const float h = __bfloat162float(p.h[start + col]);
     p.y[start + col] = __float2bfloat16_rn(h * scale * __bfloat162float(p.gamma[col]));
   }

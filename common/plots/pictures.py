@@ -102,7 +102,7 @@ def access_of_rung(results: Results, rung: str, along: str):
             ("store C[m][n]", VERMILLION, "st.global"),
         )
     ]
-    return access(f"{rung}: what one warp asks of memory, threadIdx.x along {along}", requests)
+    return access(f"{rung}: the sectors that one warp touches, threadIdx.x along {along}", requests)
 
 
 def access_03(results: Results):
@@ -116,7 +116,7 @@ def access_03(results: Results):
             ("vectorized: store C", VERMILLION, "vectorized", "st.global", "C"),
         )
     ]
-    return access(f"{rung}: what one warp asks of memory with one instruction", requests)
+    return access(f"{rung}: the sectors that one warp touches with one instruction", requests)
 
 
 def vector(row_bytes: int = 512, widths: tuple = (2, 4, 8, 16), shown_lane: int = 5):
