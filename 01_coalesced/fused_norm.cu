@@ -1,6 +1,6 @@
-// A group of threads shares a row, neighbouring lanes on neighbouring columns, and reduces its partial sums by
-// shuffles: within a warp first, then, if a CTA has the row, across its warps through shared memory. h is read
-// back from L2, or from DRAM when too many rows are in flight for L2 to hold.
+// A group of threads shares a row, neighbouring lanes on neighbouring columns, and reduces its partial sums
+// by shuffles: within a warp first, then, if a CTA has the row, across its warps through shared memory. h is
+// read back from L2, or from DRAM when too many rows are in flight for L2 to hold.
 #include "common/rung.h"
 
 namespace ladder::rung_01 {
