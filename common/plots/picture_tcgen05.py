@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 
-from style import BLUE, INK, PALE, SOFT, VERMILLION, box, titles, write
+from style import BLUE, INK, ORANGE, PALE, SOFT, VERMILLION, box, titles, write
 
 COLUMNS, LANES, QUARTER = 512, 128, 32
-SUMS = 256  # columns of a tile's sums
+ACCUMULATOR = 256  # columns of a tile's accumulator
 SCALE_TILE = 512  # bytes: 128 rows by 4 blocks
 FACES = ("#CFE3F3", "#FBE3C0", "#CDEBDF", "#F3D3E3")
 
@@ -23,11 +23,11 @@ class Region(NamedTuple):
 
 def regions(scaled: bool, stages: int, block: int = 0, bits: int = 16) -> list:
     """As Config of 09_tcgen05/gemm.cu has it: the accumulators of two tiles, and the scales of some stages."""
-    step = SUMS // 2 if scaled else SUMS
-    found = [Region(f"accumulator {i}", i * step, SUMS) for i in range(2)]
+    step = ACCUMULATOR // 2 if scaled else ACCUMULATOR
+    found = [Region(f"accumulator {i}", i * step, ACCUMULATOR) for i in range(2)]
     if scaled:
         tiles_k = LANES * 8 // bits // block // 4
-        each = (1 + SUMS // 128) * tiles_k * 4
+        each = (1 + ACCUMULATOR // 128) * tiles_k * 4
         sets = min(stages, 128 // each)
         found += [Region(f"scales {i}", 384 + i * each, each) for i in range(sets)]
     return found
@@ -36,44 +36,55 @@ def regions(scaled: bool, stages: int, block: int = 0, bits: int = 16) -> list:
 def memory_map_09():
     maps = (
         ("bf16 and fp8: the accumulators of two tiles", regions(False, 6)),
-        ("mxfp8: two tiles overlap by half, and the scales of five stages", regions(True, 5, 32, 8)),
-        ("nvfp4: the same, and the scales of two k-tiles", regions(True, 5, 16, 4)),
+        ("mxfp8: the two accumulators share columns 128–255; scales of five k-tiles", regions(True, 5, 32, 8)),
+        ("nvfp4: the same, and scales of two k-tiles", regions(True, 5, 16, 4)),
     )
-    figure, axes = plt.subplots(figsize=(12, 7.4))
+    figure, axes = plt.subplots(figsize=(10, 7.2))
     axes.axis("off")
     for i, (name, found) in enumerate(maps):
-        top = i * 190
-        write(axes, 0, top - 26, name, size=11, fontweight="bold")
+        top = i * 225
+        write(axes, 0, top - 58, name, size=11, fontweight="bold")
         box(axes, 0, top, COLUMNS, LANES, PALE, INK, 0.8)
         for warp in range(4):
             text = f"warp {4 + warp}: lanes {QUARTER * warp}–{QUARTER * warp + 31}"
-            write(axes, -6, top + QUARTER * (warp + 0.5), text, size=8, ha="right")
-        for region in found:
-            sums = region.name.startswith("accumulator")
-            index = int(region.name.split()[1])
-            face = FACES[index % 2] if sums else FACES[2 + index % 2]
-            # Where two overlap each has a half of the height, though both have all lanes.
-            height = LANES / 2 if sums and len(found) > 2 else LANES
-            y = top + (LANES / 2 if sums and len(found) > 2 and index else 0)
-            box(axes, region.first, y, region.columns, height, face, INK, 0.8)
+            write(axes, -6, top + QUARTER * (warp + 0.5), text, size=9, ha="right")
+        accumulators = [region for region in found if region.name.startswith("accumulator")]
+        scales = [region for region in found if not region.name.startswith("accumulator")]
+        first, second = accumulators
+        for index, region in enumerate(accumulators):
+            box(axes, region.first, top, region.columns, LANES, FACES[index], "none", 0)
+            # How far it reaches: a line above the map, which does not touch the other's.
+            last, y = region.first + region.columns, top - 10 - 20 * (index if scales else 0)
+            axes.plot([region.first + 1, last - 1], [y, y], color=INK, linewidth=1.2)
+            for end in (region.first + 1, last - 1):
+                axes.plot([end, end], [y - 4, y + 4], color=INK, linewidth=1.2)
+            pad = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            text = f"{region.name}: columns {region.first}–{last - 1}"
+            write(axes, (region.first + last) / 2, y, text, size=9, ha="center", bbox=pad)
+        shared = first.first + first.columns - second.first
+        if shared > 0:
+            box(axes, second.first, top, shared, LANES, FACES[0], ORANGE, 0, hatch="////")
+            text = "of both,\none after the other"
+            pad = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+            write(axes, second.first + shared / 2, top + LANES / 2, text, size=9, ha="center", bbox=pad)
+        for index, region in enumerate(scales):
+            box(axes, region.first, top, region.columns, LANES, FACES[2 + index % 2], INK, 0.6)
             middle = region.first + region.columns / 2
-            if sums:
-                last = region.first + region.columns - 1
-                write(axes, middle, y + height / 2, f"{region.name}: columns {region.first}–{last}", size=9, ha="center")
-            else:
-                write(axes, middle, y + LANES / 2, region.name, size=7.5, ha="center", rotation=90)
+            write(axes, middle, top + LANES / 2, region.name, size=8, ha="center", rotation=90)
+        edges = {0, COLUMNS} | {region.first for region in accumulators + scales[:1]}
+        edges |= {region.first + region.columns for region in accumulators}
+        for column in sorted(edges):
+            axes.plot([column, column], [top, top + LANES], color=INK, linewidth=0.8)
+            write(axes, column, top + LANES + 11, column, size=9, ha="center", color=SOFT)
         for quarter in range(1, 4):
             axes.plot([0, COLUMNS], [top + QUARTER * quarter] * 2, color=SOFT, linewidth=0.5, linestyle=(0, (3, 3)))
-        for column in sorted({0, COLUMNS} | {region.first for region in found if region.name != "scales 1"}):
-            if column in (0, 128, 256, 384, 512):
-                write(axes, column, top + LANES + 10, column, size=8, ha="center", color=SOFT)
-    axes.set_xlim(-95, COLUMNS + 4)
-    axes.set_ylim(2 * 190 + LANES + 18, -44)
+        box(axes, 0, top, COLUMNS, LANES, "none", INK, 0.8)
+    axes.set_xlim(-105, COLUMNS + 6)
+    axes.set_ylim(2 * 225 + LANES + 20, -74)
     titles(
         axes,
         "09_tcgen05: tensor memory of a CTA, 128 lanes × 512 columns of 32 bits",
-        "Worked out, by the formulas of Config. Lane: a row of the CTA's tile; column: a column. Sums that overlap are "
-        "drawn one above the other, but have all lanes.",
+        "Computed with the formulas of Config. A lane holds a row of the CTA's tile, a column one of its columns.",
     )
     return figure
 
@@ -85,43 +96,60 @@ def pair_part(rank: int, rows: int = 256, columns: int = 256) -> dict:
 
 
 def pair_09():
-    figure, axes = plt.subplots(figsize=(11, 5.6))
+    """Top to bottom as the data flow: shared memory, tensor core, tensor memory. CTA 1 is mirrored, so that the halves of
+    B are neighbours."""
+    figure, axes = plt.subplots(figsize=(10, 6.0))
     axes.axis("off")
+    width, gap = 15.0, 1.6
     colours = (BLUE, VERMILLION)
+    b_at, core_at = {}, {}  # the middle of each CTA's half of B, and of its tensor core
+
+    def arrow(start: tuple, end: tuple, colour: str) -> None:
+        look = {"arrowstyle": "-|>", "color": colour, "linewidth": 1.8, "shrinkA": 0, "shrinkB": 0}
+        axes.annotate("", end, start, arrowprops=look, zorder=5)
+
     for rank in (0, 1):
-        part, left = pair_part(rank), rank * 15.5
+        part, left = pair_part(rank), rank * (width + gap)
+        at = (lambda x, w, left=left: left + x) if rank == 0 else (lambda x, w, left=left: left + width - x - w)
+        box(axes, left, 0, width, 14.6, PALE, INK, 0.8)
+        role = "CTA 0, the leader: issues for both" if rank == 0 else "CTA 1"
+        write(axes, left + 0.4, 0.8, role, size=10, fontweight="bold")
+        write(axes, left + 0.4, 1.9, "shared memory, one stage", size=9, color=SOFT)
         first, count = part["A"]
-        box(axes, left, 0, 14.5, 12.2, PALE, INK, 0.8)
-        leader = ", the leader: its thread issues for both" if rank == 0 else ""
-        write(axes, left + 0.3, 0.7, f"CTA {rank}{leader}", size=9.5, fontweight="bold")
-        write(axes, left + 0.3, 1.6, "shared memory", size=8.5, color=SOFT)
-        box(axes, left + 0.5, 2.2, 2.2, 4.0, colours[rank], INK, 0.7)
-        write(axes, left + 1.6, 4.2, f"A\nrows\n{first}–\n{first + count - 1}", size=8.5, ha="center", color="white")
+        box(axes, at(1.0, 5.6), 2.5, 5.6, 2.2, colours[rank], INK, 0.7)
+        text = f"A: rows\n{first}–{first + count - 1}"
+        write(axes, at(1.0, 5.6) + 2.8, 3.6, text, size=9.5, ha="center", color="white")
         first, count = part["B"]
-        box(axes, left + 4.0, 2.2, 4.0, 2.2, colours[rank], INK, 0.7)
-        text = f"B\ncolumns {first}–{first + count - 1}"
-        write(axes, left + 6.0, 3.3, text, size=8.5, ha="center", color="white")
-        write(axes, left + 0.3, 7.0, "tensor memory", size=8.5, color=SOFT)
-        for half in (0, 1):
-            box(axes, left + 4.0 + 4.0 * half, 7.6, 4.0, 4.0, FACES[rank], INK, 0.7)
-            text = f"D\n{part['D rows'][0]}–{sum(part['D rows']) - 1}\n× {128 * half}–{128 * half + 127}"
-            write(axes, left + 6.0 + 4.0 * half, 9.6, text, size=8.5, ha="center")
-    for rank in (0, 1):  # whose half of B goes where
-        start = rank * 15.5 + 6.0
+        box(axes, at(8.4, 5.6), 2.5, 5.6, 2.2, colours[rank], INK, 0.7)
+        text = f"B: columns\n{first}–{first + count - 1}"
+        write(axes, at(8.4, 5.6) + 2.8, 3.6, text, size=9.5, ha="center", color="white")
+        b_at[rank] = at(8.4, 5.6) + 2.8
+        box(axes, left + 1.0, 7.4, width - 2.0, 1.6, "white", INK, 1.2)
+        rows, columns = part["D rows"], part["D"]
+        text = f"tensor core: rows {rows[0]}–{sum(rows) - 1} × columns {columns[0]}–{sum(columns) - 1}"
+        write(axes, left + width / 2, 8.2, text, size=9.5, ha="center")
+        core_at[rank] = left + width / 2
+        arrow((at(1.0, 5.6) + 2.8, 4.75), (at(1.0, 5.6) + 2.8, 7.35), INK)
+        write(axes, left + 4.8, 10.0, "tensor memory: 512 columns", size=9, color=SOFT)
+        for index in (0, 1):
+            half = (width - 2.0) / 2
+            box(axes, left + 1.0 + index * half, 10.9, half, 3.2, FACES[rank] if index == 0 else "white", INK, 0.7)
+            text = f"accumulator {index}\ncolumns {ACCUMULATOR * index}–{ACCUMULATOR * index + ACCUMULATOR - 1}"
+            text += "\nthis tile" if index == 0 else "\nthe next tile"
+            write(axes, left + 1.0 + (index + 0.5) * half, 12.5, text, size=9, ha="center")
+        arrow((left + 1.0 + (width - 2.0) / 4, 9.05), (left + 1.0 + (width - 2.0) / 4, 10.85), INK)
+    for rank in (0, 1):  # each half of B goes to both tensor cores
         for to in (0, 1):
-            axes.annotate(
-                "",
-                (to * 15.5 + 6.0 + 4.0 * rank, 7.55),
-                (start, 4.45),
-                arrowprops={"arrowstyle": "->", "color": colours[rank], "linewidth": 1.4},
-            )
-    axes.set_xlim(-0.2, 30.4)
-    axes.set_ylim(12.4, -0.2)
+            shift = 1.2 if to == rank else 0.0
+            end = b_at[to] + (shift if to == 0 else -shift)
+            arrow((b_at[rank], 4.75), (end, 7.35), colours[rank])
+    axes.set_xlim(-0.2, 2 * width + gap + 0.2)
+    axes.set_ylim(14.8, -0.2)
     titles(
         axes,
-        "09_tcgen05: an MMA of 256×256 on two tensor cores",
-        "Worked out. Each CTA holds half of the rows of A and half of the columns of B; each tensor core needs its own "
-        "A and all of B, and keeps an accumulator of 128 × 256.",
+        "09_tcgen05: one MMA of 256×256×16 on two tensor cores",
+        "Computed with the formulas of Config. Each tensor core reads its own rows of A, and all of B: half of it from its "
+        "peer.",
     )
     return figure
 
