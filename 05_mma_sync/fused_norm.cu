@@ -1,5 +1,5 @@
 // The row sum on tensor cores: the sum of squares of a matrix H is the trace of H·Hᵀ. Everything else is as
-// in 03_vectorized. The sum gets cheaper, and the kernel takes as long as before: it is bound by memory.
+// in 03_vectorized. The sum moves to another pipe; the kernel, which is bound by memory, does not get faster.
 #include "common/norm.cuh"
 #include "common/ptx/mma.cuh"
 

@@ -53,7 +53,7 @@ struct Config {
   static_assert(pass_rows % 8 == 0, "a thread's chunk and its row's swizzle are the same in every pass");
   static_assert(mmas_n == 2 * mmas_m, "as many ldmatrix.x4 of B, two fragments each, as of A");
 
-  // Bytes from the start of a tile to a chunk of one of its rows, for all who write or read a tile.
+  // Bytes from the start of a tile to a chunk of one of its rows, for writers and readers.
   static __device__ int chunk_offset(int row_bytes, int row, int chunk) {
     if (tricks.rows == Rows::swizzled) chunk ^= row % 8;
     return row * row_bytes + chunk * chunk_bytes;
@@ -184,8 +184,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Parameters p, Order
       stage = C::stage_after(stage);
       copies.next_k_tile();
     };
-    // During the last `ahead` k-tiles the copies are the next tile's. The outer loop spares a second copy of
-    // the long body.
+    // During the last `ahead` k-tiles the copies are the next tile's. The outer loop avoids a second copy of
+    // the unrolled body.
 #pragma unroll 1
     for (int part = 0; part < 2; ++part) {
       const int end = part == 0 ? tiles_k - C::ahead : tiles_k;

@@ -190,7 +190,7 @@ def ablation(results: Results, rung: str, problem: str, shape: str):
         ["" if run is last else f"×{1 / speeds[run['variant']]:.3f}" for run in runs],
         fontweight="bold",
     )
-    titles(axes, f"{rung}: what each part buys, {NAMES[problem]} at {pretty(shape)}", results.where_measured())
+    titles(axes, f"{rung}: what each trick is worth, {NAMES[problem]} at {pretty(shape)}", results.where_measured())
     return figure
 
 

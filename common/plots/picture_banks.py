@@ -235,7 +235,7 @@ def banks_06(results: Results):
     variants = (
         ("unswizzled", "rows of 128 bytes"),
         ("padded", "rows of 128 + 16 bytes, white"),
-        ("swizzle_ldmatrix", "chunk c of row r where chunk c ^ r % 8 would be"),
+        ("swizzle_ldmatrix", "chunk c of row r is stored at c ^ (r mod 8)"),
     )
     figure, axes = plt.subplots(figsize=(13, 6.4))
     axes.axis("off")

@@ -1,5 +1,5 @@
-"""Rung 09: when a warp loads, one multiplies, one asks for tiles and four drain; and which sums lie in tensor memory
-meanwhile."""
+"""Rung 09: when a warp loads, one multiplies, one requests tiles and four run the epilogue; and which accumulators lie in
+tensor memory meanwhile."""
 
 from __future__ import annotations
 

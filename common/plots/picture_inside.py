@@ -92,11 +92,11 @@ def inside(results: Results, rung: str):
     if whole:
         part = "from the first k-tile to the store. In a bar: its k-tile"
     cost = (record["traced_us"] / record["plain_us"] - 1) * 100
-    noting = f"takes {cost:.1f} % of the time" if cost > 0 else "takes no time that can be told from chance"
+    noting = f"costs {cost:.1f} %" if cost > 0 else "costs nothing that can be told from noise"
     titles(
         axes,
-        f"{rung}: what the warps of a CTA do, as they note it",
-        f"{record['variant']}, {record['problem']} {shape}, {record['device']}, {part}. Noting it {noting}.",
+        f"{rung}: what the warps of a CTA do, as they recorded it",
+        f"{record['variant']}, {record['problem']} {shape}, {record['device']}, {part}. Recording it {noting}.",
     )
     return figure
 

@@ -71,7 +71,7 @@ TILES_10 = {"m": 128, "n": 256, "k": 640}  # 10 k-tiles of 07, for one CTA
 # 66 clusters one has a tile more than the others.
 TWO_TILES = {"m": 256, "n": 67 * 256, "k": 384}
 FOUR_TILES = {"m": 256, "n": (3 * 66 + 1) * 128, "k": 384}
-# Of 09, warps 0, 1, 2 and 4 load, multiply, ask for tiles and drain. The first cluster takes over the other two tiles.
+# Of 09, warps 0, 1, 2 and 4 load, multiply, request tiles and run the epilogue. The first cluster takes over the other two tiles.
 THREE_TILES = {"m": 256, "n": 3 * 256, "k": 384}
 TIMELINES = (
     *(Recording("04_cp_async", "gemm", variant, TILES_8) for variant in ("blocking", "1_stage", "cp_async")),

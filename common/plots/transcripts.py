@@ -26,7 +26,7 @@ from pathlib import Path
 from results import ResultError
 
 MARK = re.compile(r"^[ \t]*<!-- (?P<kind>fault|run): (?P<what>.*?) -->[ \t]*$", re.MULTILINE)
-WIDTH, MOST_LINES = 116, 5  # of a finding
+WIDTH, MOST_LINES = 116, 8  # of a finding
 
 
 def store(root: Path) -> Path:
