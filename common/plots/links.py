@@ -12,7 +12,8 @@ import re
 import sys
 from pathlib import Path
 
-LINK = re.compile(r"<!--.*?-->|(?<=\]\()(?P<target>[^)\s]+)(?=\))", re.DOTALL)  # what is in a comment is not there yet
+# What is in a comment is not there yet, and below a piece of code stands a link that is generated with it.
+LINK = re.compile(r"<!-- code: .*?<!-- /code -->|<!--.*?-->|(?<=\]\()(?P<target>[^)\s]+)(?=\))", re.DOTALL)
 LINES = re.compile(r"L(\d+)(?:-L(\d+))?")
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the course's plots from result files, and keeps the docs' tables and figures in step with them.
 
-plot.py                          docs/results/*.jsonl → docs/plots/*.svg
+plot.py                          docs/results/*.jsonl → docs/plots/*.svg, those that a page shows
 plot.py --docs                   ... and the generated tables and figures in the docs
 plot.py --check                  changes nothing; fails if a plot or a doc is out of date
 plot.py my.jsonl --out folder    your own results; the docs are not touched
@@ -20,11 +20,16 @@ sys.path.insert(0, str(HERE))
 
 from links import broken  # noqa: E402
 from results import ResultError, Results  # noqa: E402
-from tables import refresh  # noqa: E402
+from tables import documents, refresh  # noqa: E402
 
 
-def draw(results: Results, out: Path, with_pictures: bool) -> list:
-    """Writes the SVGs and returns their names."""
+def shown(root: Path) -> set:
+    """The names of the plots that a page shows."""
+    return {name for page in documents(root) for name in re.findall(r"plots/(\w+)\.svg", page.read_text(encoding="utf-8"))}
+
+
+def draw(results: Results, out: Path, with_pictures: bool, only: set | None = None) -> list:
+    """Writes the SVGs, all or only these, and returns their names."""
     import charts
     import pictures
     import roofline
@@ -39,6 +44,8 @@ def draw(results: Results, out: Path, with_pictures: bool) -> list:
     }
     drawn = []
     for name, function in sorted(drawings.items()):
+        if only is not None and name not in only:
+            continue
         figure = function()
         if figure:
             style.save(figure, out / f"{name}.svg")
@@ -56,20 +63,20 @@ def unpinned() -> str:
     return f"matplotlib is {matplotlib.__version__}, the committed plots are drawn with {pinned} (requirements.txt)"
 
 
-def stale_plots(results: Results, committed: Path) -> list:
+def stale_plots(results: Results, root: Path) -> list:
     """One line for each committed plot that differs from what is drawn now."""
     if unpinned():
         raise ResultError(f"{unpinned()}: their bytes cannot be compared")
-    lines = []
+    lines, committed = [], root / "docs" / "plots"
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder)
-        drawn = draw(results, fresh, with_pictures=True)
+        drawn = draw(results, fresh, with_pictures=True, only=shown(root))
         there = sorted(path.name for path in committed.glob("*.svg"))
         for name in sorted({*drawn, *there}):
             if name not in there:
                 lines.append(f"docs/plots/{name}: missing")
             elif name not in drawn:
-                lines.append(f"docs/plots/{name}: nothing draws it any more")
+                lines.append(f"docs/plots/{name}: nothing draws it any more, or no page shows it")
             elif (fresh / name).read_bytes() != (committed / name).read_bytes():
                 lines.append(f"docs/plots/{name}: out of date")
     return lines
@@ -99,14 +106,14 @@ def main(arguments=None) -> int:
             raise ResultError(f"no timed run in {', '.join(options.results)}")
         if options.check:
             lines = [f"{name}: generated text is out of date" for name in refresh(options.root, results, write=False)]
-            lines += stale_plots(results, committed) + broken(options.root)
+            lines += stale_plots(results, options.root) + broken(options.root)
             for line in lines:
                 print(line, file=sys.stderr)
             if lines:
                 print("plots: bring them up to date with: cmake --build build --target plots", file=sys.stderr)
             return 1 if lines else 0
         out = options.out or (Path("plots") if own else committed)
-        drawn = draw(results, out, with_pictures=not own)
+        drawn = draw(results, out, with_pictures=not own, only=shown(options.root) if out == committed else None)
         if out == committed:
             if unpinned():
                 print(f"plots: {unpinned()}: these differ in their bytes; do not commit them")

@@ -66,7 +66,6 @@ RECORDINGS = (
     Recording("03_vectorized", "fused_norm", "vectorized", ROWS, ctas=4, arrays="x"),
 )
 TILES_8 = {"m": 128, "n": 128, "k": 128}  # 8 k-tiles of 04
-TILES_10 = {"m": 128, "n": 256, "k": 640}  # 10 k-tiles of 07, for one CTA
 # Of 08, warps 0, 4 and 8 fetch and multiply. Their first CTA is to have two tiles, or two for each of two consumers: of
 # 66 clusters one has a tile more than the others.
 TWO_TILES = {"m": 256, "n": 67 * 256, "k": 384}
@@ -75,7 +74,6 @@ FOUR_TILES = {"m": 256, "n": (3 * 66 + 1) * 128, "k": 384}
 THREE_TILES = {"m": 256, "n": 3 * 256, "k": 384}
 TIMELINES = (
     *(Recording("04_cp_async", "gemm", variant, TILES_8) for variant in ("blocking", "1_stage", "cp_async")),
-    *(Recording("07_wgmma_tma", "gemm", variant, TILES_10) for variant in ("2_stages", "3_stages", "wgmma_tma")),
     *(Recording("08_warp_specialized", "gemm", "128x256", TWO_TILES, warp=warp) for warp in (0, 4, 8)),
     *(Recording("08_warp_specialized", "gemm", "ping_pong", FOUR_TILES, warp=warp) for warp in (0, 4, 8)),
     *(

@@ -324,6 +324,11 @@ class LinesThatMove(InFolder):
         self.assertEqual(list(links.recorded(self.root)), ["code.cu#L8-L13"])
         self.assertEqual((links.broken(self.root), links.follow(self.root)), ([], []))
 
+    def test_the_link_below_a_piece_of_code_is_not_looked_after_here(self):
+        block = "<!-- code: code.cu a -->\n*[x](../code.cu#L1-L2)*\n<!-- /code -->\n"
+        self.doc.write_text(block, encoding="utf-8")
+        self.assertEqual((links.follow(self.root), links.broken(self.root), links.recorded(self.root)), ([], [], {}))
+
     def test_what_is_between_the_first_and_the_last_may_change(self):
         self.code("", ("    load();", "    convert();\n  }\n  if (d) {\n    load();"))
         moved = links.follow(self.root)
