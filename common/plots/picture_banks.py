@@ -169,7 +169,7 @@ def banks_03(results: Results):
             kernel("read of tile_b, 16 bytes", "ld.shared", "tile_b"),
         ],
         "03_vectorized: a warp's stores and reads of the tiles in shared memory, by bank",
-        "Traced by the simulator. In a cell: the lanes that want these bytes. Rows that touch: lanes that are served "
+        "Traced by the simulator. In a cell: the lanes that access these bytes. Rows that touch: lanes that are served "
         "together. Hatched: another word of the same bank is requested too, and one of them waits.",
     )
 
@@ -185,7 +185,7 @@ def banks_05(results: Results):
     return banks(
         [kernel(what, variant, *which) for what, *which in loads for variant in ("unpadded", "mma_sync")],
         "05_mma_sync: a warp's loads of fragments from shared memory, by bank",
-        "Traced by the simulator. In a cell: the lanes that want these bytes. Of 16-byte loads the first of four "
+        "Traced by the simulator. In a cell: the lanes that access these bytes. Of 16-byte loads the first of four "
         "groups, the others are alike. Hatched: another word of the same bank is requested too, and one of them waits.",
         most=1,
     )

@@ -116,7 +116,7 @@ def access_03(results: Results):
             ("vectorized: store C", VERMILLION, "vectorized", "st.global", "C"),
         )
     ]
-    return access(f"{rung}: the sectors that one warp touches with one instruction", requests)
+    return access(f"{rung}: the sectors of one warp instruction", requests)
 
 
 def vector(row_bytes: int = 512, widths: tuple = (2, 4, 8, 16), shown_lane: int = 5):

@@ -234,7 +234,7 @@ class Inside(InFolder):
         self.assertEqual(axes.get_xlim(), (0.0, 30.0))
         texts = " ".join(text.get_text() for text in axes.texts)
         self.assertIn("from the first k-tile to the store", texts)
-        self.assertIn("takes no time that can be told from chance", texts)
+        self.assertIn("costs nothing that can be told from noise", texts)
 
 
 @needs_matplotlib
