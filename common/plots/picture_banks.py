@@ -16,26 +16,28 @@ def side_by_side(
     thread_m: int = 8,
     thread_n: int = 8,
     threads_n: int = 16,
-    pad: int = 2,
     element: int = 2,
-) -> list:
-    """(what, byte addresses of a warp's 32 lanes, access width) of reads that the kernel of 02 does not make: of
-    tile_a[m][k] and tile_b[k][n], if a thread's rows and columns were side by side."""
+) -> tuple:
+    """The byte addresses of a warp's 32 lanes in reads that the kernel of 02 does not make: of tile_a[m][k] and of
+    tile_b[k][n], if a thread's rows and columns were adjacent."""
 
     def lanes(index):
         return [element * index(lane // threads_n, lane % threads_n) for lane in range(WARP)]
 
-    return [
-        ("A, if a thread's rows were side by side", lanes(lambda ty, tx: ty * thread_m * block_k)),
-        (f"the same, each row padded by {pad} elements", lanes(lambda ty, tx: ty * thread_m * (block_k + pad))),
-        ("B, if a thread's columns were side by side", lanes(lambda ty, tx: tx * thread_n)),
-    ]
+    return lanes(lambda ty, tx: ty * thread_m * block_k), lanes(lambda ty, tx: tx * thread_n)
 
 
 def lane_ranges(lanes: list) -> str:
     """0,1,2,3,16 → 0–3,16."""
     runs = [[lane for _, lane in run] for _, run in groupby(enumerate(lanes), lambda pair: pair[1] - pair[0])]
     return ",".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else f"{run[0]}" for run in runs)
+
+
+def lane_lines(lanes: list) -> str:
+    """A line for each lane, and one for all that a long run leaves out: 0 ⋮ 15."""
+    runs = [text.split("–") for text in lane_ranges(lanes).split(",")]
+    lines = [[run[0], "⋮", run[-1]] if len(run) > 1 and int(run[-1]) - int(run[0]) > 1 else run for run in runs]
+    return "\n".join(line for run in lines for line in run)
 
 
 def lanes_by_word(group: dict) -> dict:
@@ -46,8 +48,9 @@ def lanes_by_word(group: dict) -> dict:
     return lanes
 
 
-def draw_group(axes, top: float, group: dict, width: int, named: bool) -> int:
-    """The lanes that are served together: a row for each 128 bytes. Returns the number of rows."""
+def draw_group(axes, top: float, group: dict, width: int, named: bool, tall: float = 1) -> float:
+    """The lanes that are served together: a row for each 128 bytes, `tall` high; a row higher than 1 has a line for
+    each lane. Returns the height of all rows."""
     row_bytes, banks_each = BANKS * BANK_WORD, max(width // BANK_WORD, 1)
     lanes_of = lanes_by_word(group)
     wanted = bank_words(group.values(), width)
@@ -56,7 +59,7 @@ def draw_group(axes, top: float, group: dict, width: int, named: bool) -> int:
         label = f"byte {row * row_bytes}"
         if named:
             label = (f"lanes {lane_ranges(list(group))},   " if i == 0 else "") + label
-        write(axes, -0.3, top + i + 0.5, label, size=8, ha="right", color=SOFT)
+        write(axes, -0.3, top + (i + 0.5) * tall, label, size=8, ha="right", color=SOFT)
         for bank in range(0, BANKS, banks_each):
             address = row * row_bytes + bank * BANK_WORD
             lanes = lanes_of.get(address)
@@ -66,9 +69,9 @@ def draw_group(axes, top: float, group: dict, width: int, named: bool) -> int:
             box(
                 axes,
                 bank,
-                top + i,
+                top + i * tall,
                 banks_each,
-                1,
+                tall,
                 face,
                 INK if lanes else FAINT,
                 hatch=hatch,
@@ -78,30 +81,33 @@ def draw_group(axes, top: float, group: dict, width: int, named: bool) -> int:
                 continue
             text = lane_ranges(lanes).split(",")
             size = {1: 7.5, 2: 7.5, 3: 6.5, 4: 6.2}.get(max(map(len, text)), 5.4) if banks_each == 1 else 8
+            if tall > 1:
+                size = 9
             write(
                 axes,
                 bank + banks_each / 2,
-                top + i + 0.5,
-                "\n".join(text),
+                top + (i + 0.5) * tall,
+                lane_lines(lanes) if tall > 1 else "\n".join(text),
                 size=size,
                 ha="center",
                 zorder=4,
                 linespacing=0.95,
                 bbox={"facecolor": face, "edgecolor": "none", "pad": 0.2} if clash else None,
             )
-    return len(rows)
+    return len(rows) * tall
 
 
 GAP = 0.2  # between groups of lanes
 
 
-def banks(accesses: list, title: str, subtitle: str, most: int = WARP):
+def banks(accesses: list, title: str, subtitle: str, most: int = WARP, tall: float = 1):
     """Per access (what, where, addresses, width, fixed groups) a map: a column is a bank, a row 128 bytes of shared
-    memory. Distinct words in one column wait for each other; lanes at the same word share it. most: groups drawn."""
+    memory. Distinct words in one column wait for each other; lanes at the same word share it. most: groups drawn. tall: the height
+    of a row."""
     maps = [(*access, phases(*access[2:])) for access in accesses]
     named = any(len(groups) > 1 for *_, groups in maps)
     drawn = [group for *_, groups in maps for group in groups[:most]]
-    rows = [GAP + len({a // (BANKS * BANK_WORD) for a in group.values()}) for group in drawn]
+    rows = [GAP + tall * len({a // (BANKS * BANK_WORD) for a in group.values()}) for group in drawn]
     height = 2.1 * len(maps) + sum(rows)
     figure, axes = plt.subplots(figsize=(13, 0.45 * height + 0.3))
     axes.axis("off")
@@ -114,7 +120,7 @@ def banks(accesses: list, title: str, subtitle: str, most: int = WARP):
         write(axes, -0.3, y + 0.95, "bank", size=8, ha="right", color=SOFT)
         top = bottom = y + 1.2
         for group in groups[:most]:
-            bottom += draw_group(axes, bottom, group, width, named=len(groups) > 1) + GAP
+            bottom += draw_group(axes, bottom, group, width, named=len(groups) > 1, tall=tall) + GAP
         bottom -= GAP
         cost, ideal = wavefronts(addresses, width, fixed), ideal_wavefronts(addresses, width, fixed)
         middle = (top + bottom) / 2
@@ -142,18 +148,21 @@ def banks_02(results: Results):
     def kernel(what, tile):
         return traced(what, results.access("02_smem_tiling", "gemm", "register_tile", "ld.shared", source=tile))
 
-    other = [(what, "worked out: the kernel does not do this", at, 2, False) for what, at in side_by_side()]
-    accesses = [
-        *other[:2],
-        kernel("A as it is: a thread's rows are 16 apart, a warp's side by side", "tile_a"),
-        other[2],
-        kernel("B as it is: a thread's columns are 16 apart, a warp's side by side", "tile_b"),
-    ]
+    def other(what, addresses):
+        return what, "worked out: the kernel does not do this", addresses, 2, False
+
+    adjacent_a, adjacent_b = side_by_side()
     return banks(
-        accesses,
+        [
+            kernel("The kernel's read of A: a thread's rows are 16 apart", "tile_a"),
+            other("If a thread had 8 adjacent rows of A", adjacent_a),
+            kernel("The kernel's read of B: a thread's columns are 16 apart", "tile_b"),
+            other("If a thread had 8 adjacent columns of B", adjacent_b),
+        ],
         "02_smem_tiling: a warp's reads from shared memory, by bank",
-        "In a cell: the lanes that read this word. Hatched: another word of the same bank is requested too, "
-        "and one of them waits. “As it is”: traced by the simulator.",
+        "In a cell: the lanes that read this word. Hatched: a bank conflict; lanes read different words of one bank. "
+        "With a line number: traced by the simulator.",
+        tall=1.9,
     )
 
 
