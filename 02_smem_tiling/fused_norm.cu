@@ -89,7 +89,7 @@ Variants<FusedNorm> fused_norm() {
   return {{.name = "reread", .what = "h is read back from L2", .launch = launch<Park::nothing>},
           {.name = "parked_copy", .what = "h is read back from shared memory", .launch = launch<Park::copy>},
           {.name = "parked",
-           .what = "and written only in the second pass: reads first, then writes",
+           .what = "h stays in shared memory and is stored in the second pass",
            .launch = launch<Park::until_second_pass>}};
 }
 

@@ -7,7 +7,7 @@
 namespace ladder::rung_02 {
 namespace {
 
-// A CTA's tile of C is block_m x block_n and it marches along k in steps of block_k; a thread's is thread_m x
+// A CTA's tile of C is block_m x block_n and it loops over k-tiles of block_k; a thread's is thread_m x
 // thread_n.
 template <int block_m_, int block_n_, int block_k_, int thread_m_, int thread_n_>
 struct Config {
