@@ -263,7 +263,7 @@ Variants<Gemm> gemm() {
                                                     "offsets in shared memory left to the compiler"),
           variant<Tricks{.group = 1}>("row_by_row", "CTA tiles in the order of rows"),
           variant<Tricks{.persistent = false}>(
-              "tile_per_cta", "a CTA per tile, whose first copies and epilogue no MMAs hide"),
+              "tile_per_cta", "a CTA per tile: no MMAs hide its first copies and its epilogue"),
           {.name = "swizzle_ldmatrix",
            .what = "swizzled rows, two sets of fragments, eight rows of CTA tiles at a time",
            .unsupported = unsupported<Tricks{}>,

@@ -79,7 +79,7 @@ Variants<Gemm> fp8() {
            .launch = launch_typed<OfE4m3, later>,
            .extension = &typed<OfE4m3, Precision::fp8>},
           {.name = "fp8_e5m2",
-           .what = "A in e5m2: more range, less fraction",
+           .what = "A in e5m2 (more range, less fraction), K-major B",
            .unsupported = from_sm_89<OfE5m2>,
            .launch = launch_typed<OfE5m2, later>,
            .extension = &typed<OfE5m2, Precision::fp8_e5m2>}};
