@@ -99,7 +99,7 @@ struct Fragments {
     }
   }
 
-  // Fragment i of A, and the i-th two of B.
+  // Fragment i of A, and the i-th pair of B's fragments.
   __device__ void load(int set, SharedAddress stage, int step, int i) {
     ptx::ldmatrix_x4(a[set][i], lane_a[step] + stage + i * 16 * C::row_a);
     ptx::ldmatrix_x4_trans(b[set][i], lane_b[i] + stage + step * 16 * C::row_b);
