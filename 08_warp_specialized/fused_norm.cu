@@ -149,7 +149,7 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   return cudaLaunchKernelEx(&config, kernel, p);
 }
 
-// Small CTAs, but in a cluster none reads less than 8 KiB: CTAs start at a limited rate (see the chapter).
+// Small CTAs, but in a cluster none reads less than 8 KiB: CTAs start at a limited rate.
 template <NormDesign d, bool early_start = false>
 cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols % vector != 0) return launch_any_width(p, stream);

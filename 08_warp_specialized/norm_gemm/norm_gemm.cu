@@ -161,7 +161,8 @@ cudaError_t launch_one_kernel(const NormGemm& p, cudaStream_t stream) {
   return fastest_adding(product(p), sms).launch(product(p), stream, operands_of_one_kernel(p), early_start);
 }
 
-// Where adding is hidden behind the product, if there is enough of a product. The chapter derives it.
+// Where adding is hidden behind the product, if there is enough of a product. docs/deeper/norm_gemm.md
+// derives it.
 bool one_kernel_is_faster(const NormGemm& p, int sms) {
   constexpr double copied_per_cycle = 2300;  // bytes that memory moves for a kernel that does nothing else
   constexpr double added_per_cycle = 670;    // and for the producers' other warps
