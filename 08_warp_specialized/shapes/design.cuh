@@ -117,8 +117,8 @@ constexpr Design split(int parts) {
 constexpr Design split_2 = split(2), split_4 = split(4), split_8 = split(8);
 
 // Roughly how many cycles a design takes: whole waves of tiles; in each, k-tiles at the pace of the slowest
-// of tensor cores, of what an SM takes in and of L2; and constants for what lies around them. The chapter
-// derives it.
+// of tensor cores, of what an SM takes in and of L2; and constants for what lies around them. See
+// docs/deeper/08_shapes.md.
 template <Design d, class P>
 double estimate(const Gemm& p, int sms) {
   using C = Config<d, P>;
