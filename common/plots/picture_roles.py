@@ -263,7 +263,7 @@ def multicast_08():
             fillers = sorted({load.by for load in asked if rank in load.to})
             told = ", ".join(str(filler) for filler in fillers)
             write(axes, x + 1.7, y + 3.1, f"filled by CTA {told}:", size=7.5, color=SOFT)
-            write(axes, x + 1.7, y + 3.6, "their empty is told", size=7.5, color=SOFT)
+            write(axes, x + 1.7, y + 3.6, "arrivals at their empty", size=7.5, color=SOFT)
         left += cluster_n * 5.9 + 0.9
     for rank, face in enumerate(faces):
         box(axes, 0.2 + rank * 4.2, 9.75, 0.5, 0.4, face, INK, 0.6)
@@ -272,7 +272,7 @@ def multicast_08():
     axes.set_ylim(10.4, -1.8)
     titles(
         axes,
-        "08_warp_specialized: a stage of the ring in the CTAs of a cluster, and who loads it",
+        "08_warp_specialized: a pipeline stage in the CTAs of a cluster, and who loads it",
         "Worked out, by the formulas of produce(). A k-tile of 128×256: A is 128 rows of 128 bytes, B 4 boxes of 64 "
         "rows of 128 bytes.",
     )
