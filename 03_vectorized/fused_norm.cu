@@ -142,10 +142,10 @@ Variants<FusedNorm> fused_norm() {
            .what = "row in registers, read and written vector by vector",
            .launch = launch_by_width<Order::interleaved>},
           {.name = "gamma_late",
-           .what = "x and residual read before any write",
+           .what = "x and residual loaded before any store, gamma after the reduction",
            .launch = launch_by_width<Order::gamma_late>},
           {.name = "vectorized",
-           .what = "gamma read ahead of the reduction, too",
+           .what = "all loads before any store, gamma before the reduction",
            .launch = launch_by_width<Order::reads_first>}};
 }
 

@@ -128,12 +128,11 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 }  // namespace
 
 Variants<FusedNorm> fused_norm() {
-  return {{.name = "no_ring", .what = "one row per CTA, loaded into registers", .launch = launch_by_width<0>},
-          {.name = "1_stage",
-           .what = "persistent CTAs: the next row is in flight during this one",
-           .launch = launch_by_width<1>},
-          {.name = "2_stages", .what = "the next two rows in flight", .launch = launch_by_width<2>},
-          {.name = "cp_async", .what = "the next three rows in flight", .launch = launch_by_width<3>}};
+  return {
+      {.name = "no_ring", .what = "one row per CTA, loaded into registers", .launch = launch_by_width<0>},
+      {.name = "1_stage", .what = "persistent CTAs, one row in flight", .launch = launch_by_width<1>},
+      {.name = "2_stages", .what = "persistent CTAs, two rows in flight", .launch = launch_by_width<2>},
+      {.name = "cp_async", .what = "persistent CTAs, three rows in flight", .launch = launch_by_width<3>}};
 }
 
 }  // namespace ladder::rung_04

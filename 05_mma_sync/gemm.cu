@@ -186,7 +186,7 @@ Variants<Gemm> gemm() {
            .unsupported = whole_vectors,
            .launch = launch<Config<2, 4, 0>>},
           {.name = "128x256",
-           .what = "one CTA per SM with a tile twice as wide",
+           .what = "128x256 tiles, one CTA per SM",
            .unsupported = whole_vectors,
            .launch = launch<Config<4, 3, 8>>},
           {.name = "mma_sync",

@@ -99,7 +99,7 @@ struct Fragments {
     }
   }
 
-  // Fragment i of A, and the i-th two of B.
+  // Fragment i of A, and the i-th pair of B's fragments.
   __device__ void load(int set, SharedAddress stage, int step, int i) {
     ptx::ldmatrix_x4(a[set][i], lane_a[step] + stage + i * 16 * C::row_a);
     ptx::ldmatrix_x4_trans(b[set][i], lane_b[i] + stage + step * 16 * C::row_b);
@@ -263,7 +263,7 @@ Variants<Gemm> gemm() {
                                                     "offsets in shared memory left to the compiler"),
           variant<Tricks{.group = 1}>("row_by_row", "CTA tiles in the order of rows"),
           variant<Tricks{.persistent = false}>(
-              "tile_per_cta", "a CTA per tile, whose first copies and epilogue no MMAs hide"),
+              "tile_per_cta", "a CTA per tile: no MMAs hide its first copies and its epilogue"),
           {.name = "swizzle_ldmatrix",
            .what = "swizzled rows, two sets of fragments, eight rows of CTA tiles at a time",
            .unsupported = unsupported<Tricks{}>,

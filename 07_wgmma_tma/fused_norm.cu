@@ -156,9 +156,9 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 Variants<FusedNorm> fused_norm() {
   return {{.name = "no_ring", .what = "a row per CTA, loaded as on rung 03", .launch = launch_by_width<0>},
           {.name = "1_stage", .what = "persistent CTAs, one row in flight", .launch = launch_by_width<1>},
-          {.name = "2_stages", .what = "two rows in flight", .launch = launch_by_width<2>},
+          {.name = "2_stages", .what = "persistent CTAs, two rows in flight", .launch = launch_by_width<2>},
           {.name = "wgmma_tma",
-           .what = "whole rows by bulk copies, three in flight",
+           .what = "persistent CTAs, whole rows by bulk copies, three in flight",
            .launch = launch_by_width<3>}};
 }
 

@@ -220,7 +220,7 @@ Variants<Gemm> gemm() {
                                                   "boxes of 16 bytes: core matrices one after the other"),
           ablation<Config<256, 4, Swizzle::bytes32>>("swizzle_32", "boxes of 32 bytes"),
           ablation<Config<256, 4, Swizzle::bytes64>>("swizzle_64", "boxes of 64 bytes"),
-          ablation<Config<128>>("128x128", "CTA tiles half as wide"),
+          ablation<Config<128>>("128x128", "128x128 tiles, four stages"),
           ablation<Config<256, 2>>("2_stages", "two stages"),
           ablation<Config<256, 3>>("3_stages", "three stages"),
           {.name = "wgmma_tma",

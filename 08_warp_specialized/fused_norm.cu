@@ -149,7 +149,7 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   return cudaLaunchKernelEx(&config, kernel, p);
 }
 
-// Small CTAs, but in a cluster none reads less than 8 KiB: CTAs start at a limited rate (see the chapter).
+// Small CTAs, but in a cluster none reads less than 8 KiB: CTAs start at a limited rate.
 template <NormDesign d, bool early_start = false>
 cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols % vector != 0) return launch_any_width(p, stream);
@@ -177,10 +177,10 @@ Variants<FusedNorm> fused_norm() {
            .what = "loads that bypass L1, stores that L2 evicts first",
            .launch = launch_by_width<NormDesign{.streaming = true}>},
           {.name = "late_h",
-           .what = "reads before writes: h stored with y, when all of the row has been read",
+           .what = "loads before stores: h stored with y, when all of the row has arrived",
            .launch = launch_by_width<NormDesign{.h_stored = HStored::with_y}>},
           {.name = "interleaved",
-           .what = "reads between writes: a vector of h stored before the thread reads the next",
+           .what = "loads between stores: a vector of h stored before the thread loads the next",
            .launch = launch_by_width<NormDesign{.h_stored = HStored::between_loads}>},
           {.name = "no_clusters",
            .what = "a CTA for each row, however wide",

@@ -244,22 +244,22 @@ static Variant<Gemm> ablation(const char* name, const char* what) {
 }
 
 Variants<Gemm> gemm() {
-  return {
-      ablation<Design{.cluster_m = 1, .group_m = 16}>("no_cluster", "every CTA loads all of its B itself"),
-      ablation<Design{.relaxed_cluster = false}>(
-          "cluster_barriers", "barriers of the whole cluster that order all memory, before and after"),
-      ablation<Design{.stages = 2}>("2_stages", "two stages"),
-      ablation<Design{.stages = 3}>("3_stages", "three stages"),
-      ablation<Design{.group_m = 1}>("row_by_row", "tiles in the order of rows"),
-      ablation<Design{.persistent = false}>("one_tile_each", "a CTA for each tile"),
-      ablation<Design{.move_registers = false}>("even_registers", "168 registers for every thread"),
-      ablation<Design{.first_mma_sets = false}>("add_to_zeros",
-                                                "accumulator cleared by threads, not by the first wgmma"),
-      {.name = "128x256",
-       .what = "128x256 tiles, four stages, pairs of CTAs share B: the rung at large sizes",
-       .unsupported = rows_of_vectors,
-       .launch = launch<Design{}>,
-       .traced = launch_traced}};
+  return {ablation<Design{.cluster_m = 1, .group_m = 16}>("no_cluster",
+                                                          "no cluster: every CTA loads all of its B itself"),
+          ablation<Design{.relaxed_cluster = false}>(
+              "cluster_barriers", "barriers of the whole cluster that order all memory, before and after"),
+          ablation<Design{.stages = 2}>("2_stages", "two stages"),
+          ablation<Design{.stages = 3}>("3_stages", "three stages"),
+          ablation<Design{.group_m = 1}>("row_by_row", "tiles in the order of rows"),
+          ablation<Design{.persistent = false}>("one_tile_each", "a CTA for each tile"),
+          ablation<Design{.move_registers = false}>("even_registers", "168 registers for every thread"),
+          ablation<Design{.first_mma_sets = false}>("add_to_zeros",
+                                                    "accumulator cleared by threads, not by the first wgmma"),
+          {.name = "128x256",
+           .what = "128x256 tiles, four stages, pairs of CTAs share B: the rung at large sizes",
+           .unsupported = rows_of_vectors,
+           .launch = launch<Design{}>,
+           .traced = launch_traced}};
 }
 
 }  // namespace ladder::rung_08

@@ -270,10 +270,11 @@ Variant<Gemm> variant(const char* name, const char* what) {
 }  // namespace
 
 Variants<Gemm> gemm() {
-  return {
-      variant<Schedule::one_tile>("two_ctas", "a CTA pair multiplies together, each with half of B"),
-      variant<Schedule::persistent>("persistent", "a tile is multiplied during the last one's epilogue"),
-      variant<Schedule::launch_control>("launch_control", "clusters take over tiles that have not started")};
+  return {variant<Schedule::one_tile>("two_ctas", "a CTA pair multiplies together, each with half of B"),
+          variant<Schedule::persistent>(
+              "persistent", "persistent CTA pairs: a tile is multiplied during the last one's epilogue"),
+          variant<Schedule::launch_control>(
+              "launch_control", "cluster launch control: clusters take over tiles that have not started")};
 }
 
 }  // namespace ladder::rung_09

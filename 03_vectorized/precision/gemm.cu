@@ -236,11 +236,11 @@ constexpr Extension<Gemm> s8{
 
 Variants<Gemm> precisions() {
   return {{.name = "fp32",
-           .what = "fp32 all the way: the type of the CUDA cores",
+           .what = "fp32 operands and accumulators, on the CUDA cores",
            .launch = launch_fp32,
            .extension = &fp32},
           {.name = "dp4a",
-           .what = "four products of 8 bits in an instruction",
+           .what = "8-bit integers: dp4a, four products in one instruction",
            .unsupported = sums_in_s32,
            .launch = launch_dp4a,
            .extension = &s8}};

@@ -141,7 +141,7 @@ std::string whole_vectors(const Gemm& p) {
 
 Variants<Gemm> ablations() {
   return {{.name = "bf16_tiles",
-           .what = "4 stages that are the tiles, bf16, converted after every read",
+           .what = "four stages of bf16 tiles, converted at every read",
            .unsupported = whole_vectors,
            .launch = launch}};
 }

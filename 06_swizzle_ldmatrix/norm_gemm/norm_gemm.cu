@@ -95,7 +95,7 @@ constexpr Extension<NormGemm> with_workspace{.workspace_bytes = workspace_bytes,
 
 Variants<NormGemm> norm_gemm() {
   return {{.name = "row_scales",
-           .what = "an addition, and a product that scales rows",
+           .what = "a sum, and a product that scales rows",
            .unsupported = whole_vectors,
            .launch = launch_both,
            .extension = &with_workspace}};

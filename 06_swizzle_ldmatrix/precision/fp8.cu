@@ -16,8 +16,8 @@ struct E5m2 {
 
 // What is stored and copied is fp8; what is multiplied is f16, which holds every e4m3 and e5m2. GPUs for data
 // centres from sm_89 on have no mma.sync for fp8: ptxas makes one from these very conversions, with more
-// registers than a thread has (docs/precision.md). Here a fragment of A is converted once, and the CTA's tile
-// is half as wide, which leaves registers for the converted fragments.
+// registers than a thread has (docs/deeper/precision.md). Here a fragment of A is converted once, and the
+// CTA's tile is half as wide, which leaves registers for the converted fragments.
 //
 // Of four neighbours along k two are in one MMA and two in the next: of A and of B the same ones.
 __device__ void multiply_converted(float (&d)[4], const unsigned (&a_low)[4], const unsigned (&a_high)[4],
@@ -79,7 +79,7 @@ Variants<Gemm> fp8() {
            .launch = launch_typed<OfE4m3, later>,
            .extension = &typed<OfE4m3, Precision::fp8>},
           {.name = "fp8_e5m2",
-           .what = "A in e5m2: more range, less fraction",
+           .what = "A in e5m2 (more range, less fraction), K-major B",
            .unsupported = from_sm_89<OfE5m2>,
            .launch = launch_typed<OfE5m2, later>,
            .extension = &typed<OfE5m2, Precision::fp8_e5m2>}};

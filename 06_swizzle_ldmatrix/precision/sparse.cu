@@ -5,7 +5,7 @@ namespace ladder::rung_06 {
 
 Variants<Gemm> sparse() {
   return {{.name = "bf16_sparse",
-           .what = "two of every four elements of A, and where they were",
+           .what = "2:4 sparse A: two of every four elements, and their positions",
            .unsupported = whole_vectors<OfSparseBf16>,
            .launch = launch_typed<OfSparseBf16>,
            .extension = &typed<OfSparseBf16, Precision::bf16_sparse>}};

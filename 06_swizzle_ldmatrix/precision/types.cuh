@@ -54,8 +54,8 @@ struct Dense {
   static constexpr int registers = 4;  // of a lane, for 16 x 8 accumulators
 };
 
-// B must lie along k, since ldmatrix transposes elements of 16 bits alone. The tile stands upright: a
-// hundredth faster, measured.
+// B must lie along k, since ldmatrix transposes elements of 16 bits alone. The tile is higher than wide: a
+// row of A costs less to copy than a column of B.
 struct KMajor : Dense {
   static constexpr bool k_major_b = true;
   static constexpr int block_m = 256, block_n = 128;

@@ -74,7 +74,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 
 Variants<FusedNorm> fused_norm_persistent() {
   return {{.name = "persistent",
-           .what = "16-byte loads by all threads; a CTA for a row, and it stays for many",
+           .what = "persistent CTAs, a row in the registers of one",
            .launch = launch_by_width}};
 }
 

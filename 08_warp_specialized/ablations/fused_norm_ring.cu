@@ -155,15 +155,15 @@ std::string rows_in_registers(const FusedNorm& p) {
 
 Variants<FusedNorm> fused_norm_ring() {
   return {{.name = "ring_1_stage",
-           .what = "rows fetched by a producer warp's bulk copies, one batch ahead of the consumers",
+           .what = "rows fetched by a producer warp's bulk copies, one batch ahead",
            .unsupported = rows_in_registers,
            .launch = launch_by_width<1>},
           {.name = "ring",
-           .what = "the same, two batches ahead",
+           .what = "rows fetched by a producer warp's bulk copies, two batches ahead",
            .unsupported = rows_in_registers,
            .launch = launch_by_width<2>},
           {.name = "ring_3_stages",
-           .what = "three batches ahead",
+           .what = "rows fetched by a producer warp's bulk copies, three batches ahead",
            .unsupported = rows_in_registers,
            .launch = launch_by_width<3>}};
 }

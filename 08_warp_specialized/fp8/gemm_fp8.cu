@@ -35,7 +35,7 @@ Variants<Gemm> fp8() {
                               .launch = launch_fastest<Fp8<Precision::fp8_e4m3_e5m2>>,
                               .extension = &quantised<Precision::fp8_e4m3_e5m2>},
                              {.name = "fp8_e5m2_e5m2",
-                              .what = "both in e5m2",
+                              .what = "A and B in e5m2",
                               .launch = launch_fastest<Fp8<Precision::fp8_e5m2_e5m2>>,
                               .extension = &quantised<Precision::fp8_e5m2_e5m2>},
                              {.name = "fp8_tensor",
@@ -43,7 +43,7 @@ Variants<Gemm> fp8() {
                               .launch = launch_fastest<Fp8Tensor>,
                               .extension = &quantised<Precision::fp8_tensor>},
                              {.name = "fp8_128x256",
-                              .what = "128x256 tiles, accumulated by the tensor core alone",
+                              .what = "e4m3, 128x256 tiles, accumulated by the tensor core alone",
                               .launch = general::launch<general::tile_128x256, Fp8<Precision::fp8>>,
                               .extension = &quantised<Precision::fp8>},
                              {.name = "fp8_ping_pong",
@@ -51,7 +51,7 @@ Variants<Gemm> fp8() {
                               .launch = general::launch<ping_pong, Fp8<Precision::fp8>>,
                               .extension = &quantised<Precision::fp8>},
                              {.name = "fp8",
-                              .what = "whichever tile the estimate finds fastest",
+                              .what = "e4m3, by size one of the tile shapes: the estimate's choice",
                               .launch = launch_fastest<Fp8<Precision::fp8>>,
                               .extension = &quantised<Precision::fp8>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_words;

@@ -22,7 +22,7 @@ Variants<Gemm> fp8_promoted() {
        .launch = launch<tile, InTurn<Fp8Tensor>>,
        .extension = &quantised<Precision::fp8_tensor>},
       {.name = "fp8_block",
-       .what = "a scale for each 1x128 of A and 128x128 of B",
+       .what = "e4m3, a scale for each 1x128 of A and 128x128 of B",
        .launch = general::launch_fastest<InTurn<Fp8Block>, with_scales(general::tile_64x128_share_b),
                                          with_scales(tile)>,
        .extension = &quantised<Precision::fp8_block>},
@@ -31,11 +31,11 @@ Variants<Gemm> fp8_promoted() {
        .launch = launch<tile, Promoted<Fp8<Precision::fp8>, 1>>,
        .extension = &quantised<Precision::fp8>},
       {.name = "fp8_every_512",
-       .what = "the same every 512 of k",
+       .what = "e4m3, every 512 of k accumulated in fp32, with no MMAs in flight meanwhile",
        .launch = launch<tile, Promoted<Fp8<Precision::fp8>, 4>>,
        .extension = &quantised<Precision::fp8>},
       {.name = "fp8_promoted",
-       .what = "every 128 of k, while the MMAs of the next 128 run",
+       .what = "e4m3, every 128 of k accumulated in fp32 while the MMAs of the next 128 run",
        .launch = launch<tile, InTurn<Fp8<Precision::fp8>>>,
        .extension = &quantised<Precision::fp8>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_words;

@@ -161,7 +161,8 @@ cudaError_t launch_one_kernel(const NormGemm& p, cudaStream_t stream) {
   return fastest_adding(product(p), sms).launch(product(p), stream, operands_of_one_kernel(p), early_start);
 }
 
-// Where adding is hidden behind the product, if there is enough of a product. The chapter derives it.
+// Where adding is hidden behind the product, if there is enough of a product. docs/deeper/norm_gemm.md
+// derives it.
 bool one_kernel_is_faster(const NormGemm& p, int sms) {
   constexpr double copied_per_cycle = 2300;  // bytes that memory moves for a kernel that does nothing else
   constexpr double added_per_cycle = 670;    // and for the producers' other warps
@@ -208,16 +209,16 @@ Variants<NormGemm> norm_gemm() {
   static constexpr Extension<NormGemm> extension{.workspace_bytes = workspace_bytes, .prepare = fold_gamma};
   Variants<NormGemm> variants = {
       {.name = "late_start",
-       .what = "a kernel that adds, and a product that scales rows, which starts when the first has ended",
+       .what = "a sum, and a product that scales rows and starts when the sum has ended",
        .launch = launch_two_kernels<EarlyStart{false, false}>},
       {.name = "row_scales",
-       .what = "the same, but the product starts while the sum still runs",
+       .what = "a sum, and a product that scales rows and starts while the sum still runs",
        .launch = launch_two_kernels<EarlyStart{false, true}>},
       {.name = "high_strips",
-       .what = "the product's producers add, in strips as high as the gemm's",
+       .what = "one kernel: the product's producers add, in strips as high as the gemm's",
        .launch = launch_high_strips},
       {.name = "one_kernel",
-       .what = "the same, in strips as high as what the GPU multiplies at a time",
+       .what = "one kernel, in strips as high as what the GPU multiplies at a time",
        .launch = launch_one_kernel<false>},
       {.name = "early_start",
        .what = "the rung in a chain: its first grid, too, starts while the one before still runs",

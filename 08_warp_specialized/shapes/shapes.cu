@@ -84,7 +84,7 @@ Variants<Gemm> shapes() {
        .launch = launch_fastest<true>,
        .dependent_launch = true},
       {.name = "warp_specialized",
-       .what = "by size one of nine tile shapes: the one that the estimate finds fastest",
+       .what = "by size one of nine tile shapes: the estimate's choice",
        .launch = launch_fastest<false>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;

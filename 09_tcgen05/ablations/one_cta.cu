@@ -239,7 +239,7 @@ Variants<Gemm> ablations() {
            .unsupported = rows_of_vectors,
            .launch = launch<Config<1, false>>},
           {.name = "pipelined",
-           .what = "the same thread loads four stages ahead",
+           .what = "one CTA, one thread, loads four stages ahead",
            .unsupported = rows_of_vectors,
            .launch = launch<Config<4, false>>},
           {.name = "warp_specialized",

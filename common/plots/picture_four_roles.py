@@ -16,8 +16,8 @@ ROLES = {0: "load", 1: "multiply", 2: "schedule", 4: "epilogue"}  # by warp
 BLOCK_K = 64
 MMA_CYCLES = 128  # of 256×256×16, on two tensor cores of 4096 multiply-adds per cycle: nominal
 LOOKS = {  # what happens in a bar → face, hatch
-    "response on its way": ("#F3D3E3", "////"),
-    "boxes on their way": ("#D5E8F6", "////"),
+    "response in flight": ("#F3D3E3", "////"),
+    "boxes in flight": ("#D5E8F6", "////"),
     "landed, or its products not complete": ("#9BD3BF", None),
     "products of a k-tile": ("#4DAF8C", None),
     "accumulator being computed": ("#FBE3C0", None),

@@ -18,7 +18,7 @@ def tiling(
     k_tile: int = 3,
     thread: tuple = (5, 9),
 ):
-    """Left: C in CTA tiles, with the k-tiles of A and B that march past one of them. Right: that tile, with the
+    """Left: C in CTA tiles, with the k-tiles of A and B of one of them. Right: that tile, with the
     outputs one thread keeps in registers. `tiles` are the drawn numbers of tiles along m, n, k."""
     figure, axes = plt.subplots(figsize=(11, 5.9))
     axes.axis("off")
@@ -44,8 +44,8 @@ def tiling(
     axes.annotate("", (a_x + k, c_y + row - 0.35), (a_x, c_y + row - 0.35), arrowprops=arrow)
     axes.annotate("", (c_x + column - 0.35, b_y + k), (c_x + column - 0.35, b_y), arrowprops=arrow)
     say = {"ha": "center"}
-    write(axes, a_x + k / 2, c_y + row - 0.75, "k-tiles march", size=9, **say)
-    write(axes, c_x + column - 0.75, b_y + k / 2, "k-tiles march", size=9, rotation=90, **say)
+    write(axes, a_x + k / 2, c_y + row - 0.75, "k-tile by k-tile", size=9, **say)
+    write(axes, c_x + column - 0.75, b_y + k / 2, "k-tile by k-tile", size=9, rotation=90, **say)
     write(axes, a_x + k / 2, c_y + m + 0.45, "A [m, k]", size=11, fontweight="bold", **say)
     write(axes, c_x + n / 2, c_y + m + 0.45, "C [m, n]", size=11, fontweight="bold", **say)
     write(axes, c_x + n + 0.3, b_y + k / 2, "B [k, n]", size=11, fontweight="bold", ha="left")

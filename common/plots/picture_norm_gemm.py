@@ -10,8 +10,7 @@ from results import Results
 from style import BLUE, GREEN, INK, SOFT, VERMILLION, titles
 
 ROWS, COLS, N = 8192, 4096, 4096
-COPY, MAKERS = 4.1e6, 1.2e6  # bytes/µs: of a kernel that does nothing else; of the producers' other warps
-TENSOR = 740e6  # operations/µs
+MAKERS = 1.2e6  # bytes/µs, that the producers' other warps move beside a product
 STRIP, WAVE_TILES, TILE = 1024, 132, 128 * 256  # rows of a strip; CTAs at a time, and elements of a tile of each
 PARTS = 8  # of a row
 
@@ -23,34 +22,45 @@ class Bar(NamedTuple):
     what: str
 
 
-def waves() -> list:
+class Rates(NamedTuple):
+    copy: float  # bytes/µs, of a kernel that does nothing else
+    tensor: float  # operations/µs
+
+
+def rates(results: Results) -> Rates:
+    """Those of this device, where they are recorded: a large gemm of the rung is near the power limit, as this one is."""
+    copy, gemm = results.roofs.get("copy"), results.run("08_warp_specialized", "gemm", "8192x8192x8192")
+    return Rates(copy["value"] * 1e3 if copy else 4.2e6, gemm["tflops"] * 1e6 if gemm else 670e6)
+
+
+def waves(rates: Rates) -> list:
     """Rows of each wave's last strip that must be there, and its time in µs, of the product's tiles in their order."""
     tiles = ROWS * N // TILE
-    whole = WAVE_TILES * TILE * COLS * 2 / TENSOR
+    whole = WAVE_TILES * TILE * COLS * 2 / rates.tensor
     return [(min(tiles, (w + 1) * WAVE_TILES) * TILE // N, whole) for w in range(-(-tiles // WAVE_TILES))]
 
 
-def product(begin: float, what: str) -> list:
+def product(rates: Rates, begin: float, what: str) -> list:
     bars = []
-    for number, (_, time) in enumerate(waves()):
+    for number, (_, time) in enumerate(waves(rates)):
         bars.append(Bar("tensor cores", begin, begin + time, what if number == 0 else ""))
         begin += time
     return bars
 
 
-def before(bytes_each: int, what: str) -> list:
+def before(rates: Rates, bytes_each: int, what: str) -> list:
     """Rows that a kernel of its own makes, with so many bytes for each element, and then the product."""
-    time = ROWS * COLS * bytes_each / COPY
-    return [Bar("memory", 0, time, what), *product(time, "the product")]
+    time = ROWS * COLS * bytes_each / rates.copy
+    return [Bar("memory", 0, time, what), *product(rates, time, "the product")]
 
 
-def meanwhile() -> list:
+def meanwhile(rates: Rates) -> list:
     """A wave begins when the first part of its rows is there, and cannot end before the last is."""
     strip = STRIP * COLS * 6 / MAKERS
     strips = -(-ROWS // STRIP)
     bars = [Bar("memory", s * strip, (s + 1) * strip, "h" if s == 0 else "") for s in range(strips)]
     now = strip / PARTS
-    for number, (rows, time) in enumerate(waves()):
+    for number, (rows, time) in enumerate(waves(rates)):
         last = min(strips, -(-rows // STRIP)) * strip
         end = max(now + time, last + time / PARTS)
         bars.append(Bar("tensor cores", now, end, "the product" if number == 0 else ""))
@@ -60,8 +70,8 @@ def meanwhile() -> list:
 
 VARIANTS, TWO_STEPS = ("row_scales", "one_kernel"), "row_in_cluster+warp_specialized"
 DESIGNS = (
-    ("fused_norm, then gemm", lambda: before(8, "h and y")),
-    ("row_scales", lambda: before(6, "h")),
+    ("fused_norm, then gemm", lambda rates: before(rates, 8, "h and y")),
+    ("row_scales", lambda rates: before(rates, 6, "h")),
     ("one_kernel", meanwhile),
 )
 
@@ -75,10 +85,11 @@ def measured(results: Results, name: str) -> float | None:
 
 
 def norm_gemm_08(results: Results):
+    known = rates(results)
     figure, axes = plt.subplots(figsize=(10, 4.2))
     ticks, labels = [], []
     for row, (name, bars_of) in enumerate(DESIGNS):
-        bars = bars_of()
+        bars = bars_of(known)
         for lane, colour in (("memory", GREEN), ("tensor cores", BLUE)):
             y = row * 2.6 + (lane == "tensor cores")
             ticks.append(y)
@@ -100,7 +111,7 @@ def norm_gemm_08(results: Results):
     titles(
         axes,
         f"add, RMSNorm and a product of {ROWS}×{COLS}→{N}: who waits for whom",
-        f"Bars: worked out, with memory at {COPY / 1e6:.1f} TB/s, and at {MAKERS / 1e6:.1f} beside a product; tensor "
-        f"cores at {TENSOR / 1e6:.0f} TFLOPS, in waves of {WAVE_TILES} tiles. Dashed: measured.",
+        f"Bars: worked out, with memory at {known.copy / 1e6:.1f} TB/s, and at {MAKERS / 1e6:.1f} beside a product; tensor "
+        f"cores at {known.tensor / 1e6:.0f} TFLOPS, in waves of {WAVE_TILES} tiles. Dashed: measured.",
     )
     return figure

@@ -16,7 +16,7 @@ BOXES_B = 4  # of 64 columns
 BOX_CYCLES = 2000  # from the request until the bytes are there: chapter 07's guess
 INSTRUCTION_CYCLES = 4  # any instruction of a warp but a product
 LOOKS = {  # what happens in a bar → face, hatch
-    "boxes on their way": ("#D5E8F6", "////"),
+    "boxes in flight": ("#D5E8F6", "////"),
     "landed, or its products not complete": ("#9BD3BF", None),
     "products of a k-tile": ("#4DAF8C", None),
     "accumulator stored to C": ("#E69F00", None),

@@ -1,4 +1,4 @@
-"""What a warp of rung 04 does when: its copies on their way, their tiles converted and multiplied."""
+"""What a warp of rung 04 does when: its copies in flight, their tiles converted and multiplied."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from results import ResultError, Results, shape_of
 from style import FAINT, INK, bar_legend, box, time_axis, titles, write
 
 LOOKS = {  # what happens in a bar → face, hatch
-    "copies on their way": ("#D5E8F6", "////"),
+    "copies in flight": ("#D5E8F6", "////"),
     "landed: converted into an fp32 tile": ("#E69F00", None),
     "read and multiplied": ("#9BD3BF", None),
 }
@@ -119,7 +119,7 @@ def timeline_04(results: Results):
     variants = (
         ("blocking", "copies are issued when the k-tile is needed"),
         ("1_stage", "issued one k-tile ahead"),
-        ("cp_async", "a ring of 4 stages, four k-tiles ahead"),
+        ("cp_async", "a ring buffer of 4 stages, four k-tiles ahead"),
     )
     timelines = [(results.timeline("04_cp_async", "gemm", variant), what) for variant, what in variants]
     end = 1.005 * max(step.get("until", 0) for timeline, _ in timelines for step in timeline["steps"])
@@ -127,7 +127,7 @@ def timeline_04(results: Results):
     y = 0.0
     for timeline, what in timelines:
         y = draw(axes, y, timeline, end, what) + 0.75
-    label = "PTX instructions that the warp has executed (not a clock: how long memory takes is not drawn)"
+    label = "PTX instructions that the warp has executed (not a clock: memory latency is not drawn)"
     time_axis(axes, end, (y - 0.6, -0.5), label)
     barrier = plt.Line2D([], [], color=INK, linewidth=0.8, linestyle=(0, (4, 2)), label="__syncthreads()")
     bar_legend(axes, LOOKS, 0.075, more=(barrier,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from results import DEFAULT_SHAPE, Results, shape_of, sizes
+from results import Results, shape_of, sizes
 
 FP8 = ("fp8", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e5m2", "fp8_tensor", "fp8_block", "mxfp8")
 ORDER = ("fp32", "tf32", "bf16", "f16", "f16_f16", "s8", *FP8, "nvfp4", "bf16_sparse")
@@ -33,10 +33,3 @@ def growing(results: Results) -> dict:
         if len(runs) > 1 and kind not in lines:
             lines[kind] = sorted(runs, key=lambda run: run["k"])
     return {kind: lines[kind] for kind in ORDER if kind in lines}
-
-
-# What a chart is drawn from; empty where it is not drawn.
-CHARTS = {
-    "precision_ladder": lambda results: of_shape(results, DEFAULT_SHAPE["gemm"]),
-    "precision_error": growing,
-}

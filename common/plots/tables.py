@@ -163,15 +163,6 @@ def precision(results: Results, shape: str = DEFAULT_SHAPE["gemm"]) -> str:
     return table.replace("|:--|--:|", "|:--|:--|", 1)
 
 
-def chart(results: Results, name: str, *words: str) -> str:
-    """The image of a chart of the precisions, where there are records for it."""
-    if name not in precisions.CHARTS:
-        raise ResultError(f"unknown chart '{name}'; there are: {', '.join(precisions.CHARTS)}")
-    if not precisions.CHARTS[name](results):
-        return f"*Not measured yet: {' '.join(words)}.*"
-    return f"![{' '.join(words)}](plots/{name}.svg)"
-
-
 def launches(results: Results, name: str, problem: str) -> str:
     """The baselines are those that were timed beside the variant at the end of the list."""
     chains = [chain for chain in results.chains if (chain["rung"], chain["problem"]) == (name, problem_named(problem))]
@@ -262,7 +253,7 @@ def simulator_speed(results: Results) -> str:
 TABLES = {
     function.__name__: function
     for function in (
-        *(ladder, ablation, ablations, precision, chart, launches, sweep, rung, roofs),
+        *(ladder, ablation, ablations, precision, launches, sweep, rung, roofs),
         *(counters, accesses, counted, profile, agreement, simulator_speed),
     )
 }

@@ -49,12 +49,6 @@ class Precisions(InFolder):
     def test_what_is_not_measured_says_so(self):
         results = self.results()
         self.assertIn("Not measured yet", tables.precision(results))
-        self.assertEqual(tables.chart(results, "precision_error", "the", "errors"), "*Not measured yet: the errors.*")
-
-    def test_a_chart_is_linked_where_it_is_drawn(self):
-        results = self.results(typed("bf16", 300.0), typed("bf16", 10.0, 1024, k=256), typed("bf16", 10.0, 1024, k=512))
-        image = tables.chart(results, "precision_ladder", "the", "types")
-        self.assertEqual(image, "![the types](plots/precision_ladder.svg)")
 
     def test_a_chart_is_drawn_where_there_are_records(self):
         try:
