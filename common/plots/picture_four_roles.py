@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 
-from picture_roles import BOX_CYCLES, INSTRUCTION_CYCLES
 from results import ResultError, Results, shape_of
 from style import BLUE, FAINT, INK, bar_legend, box, time_axis, titles, write
 
@@ -15,11 +14,13 @@ RUNG, VARIANT = "09_tcgen05", "launch_control"
 ROLES = {0: "load", 1: "multiply", 2: "schedule", 4: "epilogue"}  # by warp
 BLOCK_K = 64
 MMA_CYCLES = 128  # of 256×256×16, on two tensor cores of 4096 multiply-adds per cycle: nominal
+BOX_CYCLES = 2000  # from the request until the bytes are there: an estimate
+INSTRUCTION_CYCLES = 4  # any instruction of a warp but a product
 LOOKS = {  # what happens in a bar → face, hatch
     "response in flight": ("#F3D3E3", "////"),
     "boxes in flight": ("#D5E8F6", "////"),
-    "landed, or its products not complete": ("#9BD3BF", None),
-    "products of a k-tile": ("#4DAF8C", None),
+    "landed, or its MMAs not complete": ("#9BD3BF", None),
+    "MMAs of a k-tile": ("#4DAF8C", None),
     "accumulator being computed": ("#FBE3C0", None),
     "accumulator complete, being read": ("#E69F00", None),
     "boxes stored to C": ("#BBBBBB", None),

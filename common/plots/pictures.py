@@ -236,7 +236,6 @@ TRACED = {  # of the traces
     "banks_05": picture_banks.banks_05,
     "banks_06": picture_banks.banks_06,
     "timeline_04": picture_timeline.timeline_04,
-    "timeline_08": picture_roles.timeline_08,
     "timeline_09": picture_four_roles.timeline_09,
     "fragments_05": picture_fragments.fragments_05,
     "norm_rows": picture_norm.norm_rows,

@@ -66,16 +66,10 @@ RECORDINGS = (
     Recording("03_vectorized", "fused_norm", "vectorized", ROWS, ctas=4, arrays="x"),
 )
 TILES_8 = {"m": 128, "n": 128, "k": 128}  # 8 k-tiles of 04
-# Of 08, warps 0, 4 and 8 fetch and multiply. Their first CTA is to have two tiles, or two for each of two consumers: of
-# 66 clusters one has a tile more than the others.
-TWO_TILES = {"m": 256, "n": 67 * 256, "k": 384}
-FOUR_TILES = {"m": 256, "n": (3 * 66 + 1) * 128, "k": 384}
 # Of 09, warps 0, 1, 2 and 4 load, multiply, request tiles and run the epilogue. The first cluster takes over the other two tiles.
 THREE_TILES = {"m": 256, "n": 3 * 256, "k": 384}
 TIMELINES = (
     *(Recording("04_cp_async", "gemm", variant, TILES_8) for variant in ("blocking", "1_stage", "cp_async")),
-    *(Recording("08_warp_specialized", "gemm", "128x256", TWO_TILES, warp=warp) for warp in (0, 4, 8)),
-    *(Recording("08_warp_specialized", "gemm", "ping_pong", FOUR_TILES, warp=warp) for warp in (0, 4, 8)),
     *(
         Recording("09_tcgen05", "gemm", "launch_control", THREE_TILES, warp=warp, device="b200")
         for warp in (0, 1, 2, 4)

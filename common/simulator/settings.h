@@ -2,10 +2,9 @@
 //   SIMULATOR_DEVICE    a100 | l40s | h200 | b200                the device (default h200)
 //   SIMULATOR_SEED      a number: 0 (default) runs warps in order, any other number picks an interleaving
 //   SIMULATOR_THREADS   CPU threads that run CTAs (default: all)
-//   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: the library.s)
-//   SIMULATOR_STRICT    1: tell, too, what the PTX ISA forbids and hardware is known to let pass, or 0
-//   (default: the
-//                       library's)
+//   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: the library's)
+//   SIMULATOR_STRICT    1: report, too, what the PTX ISA forbids and hardware is known to let pass; or 0
+//                       (default: the library's)
 //   SIMULATOR_PTX       a file of PTX, whose kernels run instead of the program's of the same names
 //   SIMULATOR_COUNTERS  a file to write counters to, as JSON, at exit; "-": a table on stderr
 //   SIMULATOR_TRACE     a file to write the memory accesses of one warp of each launch to: counters/trace.h

@@ -70,7 +70,6 @@ class Drawing(InFolder):
                 "split_08.svg",
                 "fp8_sums_08.svg",
                 "timeline_04.svg",
-                "timeline_08.svg",
                 "timeline_09.svg",
                 "vector_03.svg",
                 "norm_rows.svg",
@@ -270,36 +269,6 @@ class Timelines(InFolder):
         steps = [step for step in timeline["steps"] if step["step"] != "wait"]
         with self.assertRaisesRegex(ResultError, "is read before it is there"):
             picture_timeline.bars({**timeline, "steps": steps})
-
-    def replays(self):
-        results = self.load(TRACES)
-        return (picture_roles.replay(results, variant, n) for variant, n in (("128x256", 256), ("ping_pong", 128)))
-
-    def test_the_replay_of_three_roles_has_every_k_tile_once_for_each_reader(self):
-        copy, read, multiply, store = picture_roles.LOOKS
-        for played, k_tiles, readers in zip(self.replays(), (12, 24), (2, 1)):
-            for what, times in ((copy, 1), (read, 1), (multiply, readers)):
-                found = sorted(bar.k_tile for bar in played.bars if bar.what == what)
-                self.assertEqual(found, [k_tile for k_tile in range(k_tiles) for _ in range(times)], what)
-            self.assertEqual(sum(bar.what == store for bar in played.bars), 4)
-            for row in {bar.row for bar in played.bars}:
-                mine = sorted((bar for bar in played.bars if bar.row == row), key=lambda bar: bar.begin)
-                for earlier, later in zip(mine, mine[1:]):
-                    self.assertLessEqual(earlier.end, later.begin, row)
-
-    def test_in_the_replay_the_tensor_cores_do_one_k_tile_at_a_time(self):
-        for played in self.replays():
-            products = sorted(bar[2:4] for bar in played.bars if bar.what == picture_roles.MULTIPLY)
-            for (_, end), (begin, _) in zip(products, products[1:]):
-                self.assertLessEqual(end, begin)
-            self.assertGreater(played.busy(), 0.5)
-
-    def test_warps_that_wait_for_ever_are_refused(self):
-        results = self.load(TRACES)
-        timelines = [results.timeline("08_warp_specialized", "gemm", "128x256", warp) for warp in (0, 4, 8)]
-        timelines[1] = {**timelines[1], "steps": [s for s in timelines[1]["steps"] if s["step"] != "arrive"]}
-        with self.assertRaisesRegex(ResultError, "for ever"):
-            picture_roles.Replay(timelines, 256, False)
 
     def test_the_replay_of_four_roles(self):
         played = picture_four_roles.replay(self.load(TRACES))
