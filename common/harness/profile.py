@@ -4,7 +4,7 @@ usage: profile.py --bin build/bin --json FILE [--problem gemm] RUNG...
 
 Each variant runs once at a small size and one record is written: requests and sectors of global loads and stores,
 shared-memory wavefronts and the ideal number of them, and the share of issue slots and of DRAM bandwidth in use. The
-names are Nsight Compute's; docs/measuring.md says what they mean.
+names are Nsight Compute's; docs/deeper/records.md says what they mean.
 """
 
 import argparse

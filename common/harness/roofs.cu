@@ -161,7 +161,7 @@ void run(const std::string& json_path) {
                       }}});
   };
   add_mma(Bf16Mma(), "bf16_mma_sync", "bf16 tensor cores through mma.sync");
-  add_mma(F16SumsMma(), "f16_f16_mma_sync", "f16, added up in f16");
+  add_mma(F16SumsMma(), "f16_f16_mma_sync", "f16, accumulated in f16");
   add_mma(Tf32Mma(), "tf32_mma_sync", "tf32");
   add_mma(S8Mma(), "s8_mma_sync", "s8");
   add_mma(SparseMma(), "bf16_sparse_mma_sync", "bf16 with a sparse A, by mma.sp; what is not stored counts");

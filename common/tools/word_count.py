@@ -12,7 +12,7 @@ import re
 import sys
 from pathlib import Path
 
-CHAPTER, DEEPER, README = 2500, 3000, 400  # words at most
+PAGE, DEEPER, README = 2500, 3000, 400  # words at most
 EXCERPTS = 3  # of a chapter, at least
 GENERATED = re.compile(r"^[ \t]*<!-- (table|code|fault|run): .*?^[ \t]*<!-- /\1 -->[ \t]*$", re.DOTALL | re.MULTILINE)
 EXCERPT = re.compile(r"^[ \t]*<!-- code: ", re.MULTILINE)
@@ -27,11 +27,8 @@ def words(text: str) -> int:
     return sum(bool(re.search(r"\w", word)) for word in text.split())
 
 
-def budget(page: Path, root: Path) -> int | None:
-    name = page.relative_to(root).as_posix()
-    if re.fullmatch(r"docs/0\d_[a-z0-9_]+\.md", name):
-        return CHAPTER
-    return DEEPER if name.startswith("docs/deeper/") else README if name == "README.md" else None
+def budget(page: Path, root: Path) -> int:
+    return README if page.parent == root else PAGE if page.parent.name == "docs" else DEEPER
 
 
 def main(root: Path) -> int:
@@ -39,9 +36,10 @@ def main(root: Path) -> int:
     for page in [root / "README.md", *sorted((root / "docs").glob("**/*.md"))]:
         text = page.read_text(encoding="utf-8")
         count, excerpts, most = words(text), len(EXCERPT.findall(text)), budget(page, root)
-        faults = [f"{count - most} words too many"] if most and count > most else []
-        faults += [f"{excerpts} excerpts of code, {EXCERPTS} at least"] * (most == CHAPTER and excerpts < EXCERPTS)
-        print(f"{page.relative_to(root)!s:44}{count:6} words{f' of {most}' if most else '':9}{excerpts:4} excerpts  {'; '.join(faults)}")
+        faults = [f"{count - most} words too many"] if count > most else []
+        if re.match(r"0\d_", page.name) and page.parent.name == "docs" and excerpts < EXCERPTS:
+            faults.append(f"{excerpts} excerpts of code, {EXCERPTS} at least")
+        print(f"{page.relative_to(root)!s:44}{count:6} words of {most}{excerpts:4} excerpts  {'; '.join(faults)}")
         over += bool(faults)
     return 1 if over else 0
 
