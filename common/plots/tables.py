@@ -23,7 +23,8 @@ A figure in prose, rewritten between its two markers (values.py has the list of 
 
     <!--= tflops 01_coalesced gemm 4096x4096x4096 -->6.12<!--/-->
 
-Between such markers there is also code (excerpts.py), and what programs print (transcripts.py).
+Between such markers there is also code (excerpts.py), what programs print (transcripts.py), and a list of pages:
+<!-- pages: docs/deeper -->.
 
 Markers inside fenced code and in `code` are left alone.
 """
@@ -59,7 +60,7 @@ from table_text import markdown, measured, needs
 from tables_of_counts import accesses, agreement, counted, counters, profile
 from values import evaluate, figure, percent, problem_named
 
-BLOCK = re.compile(r"^[ \t]*<!-- (?P<kind>table|code|fault|run): (?P<what>.*?) -->[ \t]*$")
+BLOCK = re.compile(r"^[ \t]*<!-- (?P<kind>table|code|fault|run|pages): (?P<what>.*?) -->[ \t]*$")
 INLINE = re.compile(r"(?<!`)<!--= (?P<expression>(?:(?!-->).)*?) -->(?P<text>(?:(?!<!--).)*)<!--/-->", re.DOTALL)
 INLINE_START = re.compile(r"(?<!`)<!--=")
 FENCE = re.compile(r"^[ \t]*(```|~~~)")
@@ -280,6 +281,16 @@ def with_chapters(text: str, root: Path, page: Path) -> str:
     return re.sub(r"^\| `(\d\d_\w+)` \|", link, text, flags=re.MULTILINE)
 
 
+def pages(root: Path, page: Path, folder: str) -> str:
+    """The pages of a folder by their titles."""
+    lines = []
+    for other in sorted((root / folder).glob("*.md")):
+        title = other.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+        chapter = f" ({other.name[:2]})" if other.name[:2].isdigit() and other.name[:2] not in title else ""
+        lines.append(f"- [{title}]({os.path.relpath(other, page.parent)}){chapter}")
+    return "\n".join(lines)
+
+
 def blocks(results: Results, root: Path, page: Path) -> dict:
     """What makes the text between two markers, by the markers' kind."""
     return {
@@ -287,6 +298,7 @@ def blocks(results: Results, root: Path, page: Path) -> dict:
         "code": lambda what: excerpt(root, page, what),
         "fault": lambda what: transcripts.block(root, "fault", what),
         "run": lambda what: transcripts.block(root, "run", what),
+        "pages": lambda what: pages(root, page, what),
     }
 
 

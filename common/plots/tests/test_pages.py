@@ -115,6 +115,11 @@ class Pages(InFolder):
         (self.folder / "gemm.cu").write_text(SOURCE.replace("int rows", "int columns"), encoding="utf-8")
         self.assertEqual(tables.refresh(self.root, results, write=False), ["docs/01.md"])
 
+    def test_pages_are_listed_by_their_titles(self):
+        (self.root / "docs" / "deeper" / "08_why.md").write_text("# Why so?\n\ntext\n", encoding="utf-8")
+        text = tables.rewrite("<!-- pages: docs/deeper -->\n<!-- /pages -->\n", Results(), "docs/README.md", self.root)
+        self.assertIn("\n- [Why so?](deeper/08_why.md) (08)\n", text)
+
     def program(self, name, text):
         file = self.root / "bin" / name
         file.parent.mkdir(parents=True, exist_ok=True)
