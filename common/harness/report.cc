@@ -112,8 +112,11 @@ void add_card_state(JsonObject& object, const CardState& card) {
 std::string machine_text(const Machine& m, DeviceKind device) {
   if (device == DeviceKind::gpu)
     return m.device + ", driver " + m.driver + ", CUDA " + m.cuda + ", cuBLAS " + m.cublas;
-  return m.device + ", CUDA " + m.cuda + ", checks " + m.checks + ", schedule seed " +
-         std::to_string(m.schedule_seed.value_or(0)) + ": a simulation, verified and counted, never timed";
+  const std::string checks = m.checks == "fail"     ? "a finding ends the run"
+                             : m.checks == "report" ? "findings are reported"
+                                                    : "checks are off";
+  return m.device + ", CUDA " + m.cuda + ", schedule seed " + std::to_string(m.schedule_seed.value_or(0)) +
+         ", " + checks + ": simulated, so verified and counted, but not timed";
 }
 
 JsonLines::JsonLines(const std::string& path) : path_(path) {

@@ -106,8 +106,8 @@ TEST(MachineText, NamesWhatAResultComesFrom) {
   machine.checks = "report";
   machine.schedule_seed = 3;
   const std::string text = machine_text(machine, DeviceKind::simulator);
-  EXPECT_TRUE(text.starts_with("simulator:h200, CUDA 13.0, checks report, schedule seed 3")) << text;
-  EXPECT_NE(text.find("simulation"), std::string::npos) << text;
+  EXPECT_TRUE(text.starts_with("simulator:h200, CUDA 13.0, schedule seed 3, findings are reported")) << text;
+  EXPECT_NE(text.find("simulated"), std::string::npos) << text;
 }
 
 class JsonFile : public testing::Test {

@@ -346,7 +346,7 @@ void end_bulk_copies(Cta& cta) {
     for (const BulkCopy& copy : arriving) {
       if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
         tell(copy,
-             "a copy from shared memory may still be under way when the CTA ends: nobody has waited for it");
+             "a copy from shared memory may still be in flight when the CTA ends: no thread has waited for it");
     }
     std::deque<BulkCopy> ended;
     for (BulkCopy& copy : arriving) {
@@ -355,7 +355,7 @@ void end_bulk_copies(Cta& cta) {
     std::erase_if(arriving, concerns);
     for (const BulkCopy& copy : ended)
       tell(copy,
-           "a copy to shared memory may still be under way when the CTA ends: nobody has waited for it");
+           "a copy to shared memory may still be in flight when the CTA ends: no thread has waited for it");
   }
 }
 

@@ -355,7 +355,7 @@ std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address) {
                      hexadecimal(address) + " is not complete: " + std::to_string(state.pending) + " of " +
                      std::to_string(state.expected) + " arrivals are missing";
   if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
-  if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that nobody expected";
+  if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that were not expected";
   std::vector<std::string> lines{std::move(text)};
   for (const std::string& line : copies_of(cta, address)) lines.push_back("  " + line);
   for (const auto& each : cta.cluster->ctas) {

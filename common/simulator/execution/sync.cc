@@ -143,6 +143,10 @@ std::string lanes_text(uint32_t lanes) {  // "lanes 0-15, 20"
   return text;
 }
 
+std::string lanes_that(uint32_t lanes, const std::string& verb) {  // "lane 3 waits", "lanes 0-15 wait"
+  return lanes_text(lanes) + " " + verb + (std::popcount(lanes) == 1 ? "s" : "");
+}
+
 void run_barrier(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return;
   const BarrierUse& use = *static_cast<const BarrierUse*>(inst.data);
@@ -420,7 +424,8 @@ bool resolve_divergent_barriers(Cta& cta) {
     if (aligned && cta.worker->checking) {
       std::vector<std::string> details;
       for (const Group& group : warp.others) {
-        details.push_back(lanes_text(group.lanes) + " wait at " + source_of(*group.frame->program, group.pc));
+        details.push_back(lanes_that(group.lanes, "wait") + " at " +
+                          source_of(*group.frame->program, group.pc));
       }
       finding(warp, FindingKind::divergent_barrier,
               "the threads of warp " + std::to_string(warp.index) +
@@ -466,33 +471,33 @@ std::vector<std::string> who_waits(Cta& cta) {
     const std::string name = "CTA (" + std::to_string(cta.id[0]) + "," + std::to_string(cta.id[1]) + "," +
                              std::to_string(cta.id[2]) + ") warp " + std::to_string(warp.index) + ", ";
     if (warp.exec) {
-      lines.push_back(name + lanes_text(warp.exec) + " run in a loop that changes nothing at " +
-                      where(*warp.frame, warp.pc));
+      lines.push_back(name + lanes_that(warp.exec, "spin") + " at " + where(*warp.frame, warp.pc));
     }
     for (const Group& group : warp.others) {
-      std::string line = name + lanes_text(group.lanes);
+      std::string line = name;
+      const auto lanes = [&group](const char* verb) { return lanes_that(group.lanes, verb); };
       if (group.state == Group::State::barrier) {
         const Barrier& barrier = cta.barriers[group.barrier];
-        line += " wait at barrier " + std::to_string(group.barrier) + " at " +
+        line += lanes("wait") + " at barrier " + std::to_string(group.barrier) + " at " +
                 where(*group.frame, group.pc - 1) + ", where " + std::to_string(barrier.arrived) + " of " +
                 std::to_string(expected_threads(cta, barrier)) + " threads have arrived";
       } else if (group.frame->program->code[group.pc].inner == run_cluster_wait) {
-        line += " wait at barrier.cluster at " + where(*group.frame, group.pc) + ", where " +
+        line += lanes("wait") + " at barrier.cluster at " + where(*group.frame, group.pc) + ", where " +
                 arrivals(*cta.cluster);
       } else if (waits_for_registers(group.frame->program->code[group.pc])) {
-        line += " wait for registers at " + where(*group.frame, group.pc) + ": " +
+        line += lanes("wait") + " for registers at " + where(*group.frame, group.pc) + ": " +
                 std::to_string(cta.register_pool.free) + " for each thread of a warp are free";
       } else if (const std::string what = wgmma_waited_for(warp, group.frame->program->code[group.pc]);
                  !what.empty()) {
-        line += " at " + where(*group.frame, group.pc) + " " + what;
+        line += lanes_text(group.lanes) + " at " + where(*group.frame, group.pc) + " " + what;
       } else if (group.state == Group::State::convergence) {
-        line += " wait for the other lanes of their warp at " + where(*group.frame, group.pc);
+        line += lanes("wait") + " for the other lanes of their warp at " + where(*group.frame, group.pc);
       } else if (const std::string allocation =
                      allocation_waited_for(warp, group.frame->program->code[group.pc]);
                  !allocation.empty()) {
-        line += " at " + where(*group.frame, group.pc) + " " + allocation;
+        line += lanes_text(group.lanes) + " at " + where(*group.frame, group.pc) + " " + allocation;
       } else {
-        line += " run in a loop that changes nothing at " + where(*group.frame, group.pc);
+        line += lanes("spin") + " at " + where(*group.frame, group.pc);
       }
       lines.push_back(std::move(line));
     }

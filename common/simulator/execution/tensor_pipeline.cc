@@ -164,7 +164,7 @@ void end_tensor_pipeline(Cta& cta) {
     for (const TensorThread::Operation& each : thread.operations) {
       if (!each.seen) {
         tell(thread, each.pc, FindingKind::unfinished_async,
-             "a tcgen05 operation may still be under way when the CTA ends: nobody has waited for it");
+             "a tcgen05 operation may still be in flight when the CTA ends: no thread has waited for it");
       }
     }
   }

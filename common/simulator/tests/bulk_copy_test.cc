@@ -161,7 +161,7 @@ TEST_F(Bulk, TooFewBytesExpected) {
   const std::string text = told(few + load_ + wait_, FindingKind::deadlock);
   EXPECT_NE(
       text.find("phase 0 of the mbarrier at 0x800 is not complete: 0 of 1 arrivals are missing, and 16 bytes "
-                "have arrived that nobody expected"),
+                "have arrived that were not expected"),
       std::string::npos)
       << text;
   EXPECT_NE(text.find("it has counted 256 bytes of the copy by thread (0,0,0)"), std::string::npos) << text;
@@ -188,7 +188,7 @@ TEST_F(Bulk, AnMbarrierCountsBytesUpToALimit) {
 
 TEST_F(Bulk, TheCtaMustNotEndBeforeItsLoads) {
   const std::string text = told(expect_ + load_, FindingKind::unfinished_async);
-  EXPECT_NE(text.find("may still be under way when the CTA ends"), std::string::npos) << text;
+  EXPECT_NE(text.find("may still be in flight when the CTA ends"), std::string::npos) << text;
 }
 
 TEST_F(Bulk, AStoreWritesWhenItsThreadHasWaited) {
