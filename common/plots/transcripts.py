@@ -52,7 +52,7 @@ def patch_of(root: Path, what: str) -> tuple:
 def plain(line: str) -> str:
     """Without namespaces and parameter lists."""
     line = re.sub(r"ladder::rung_\d\d::|ladder::|\(anonymous namespace\)::", "", line)
-    return re.sub(r"( in \w+)(<…>)?\([^)]*\)", r"\1", line)
+    return re.sub(r"( in \w+)(<[^>]*>)?\([^)]*\)", r"\1", line)
 
 
 def finding(output: str) -> str:
@@ -60,7 +60,7 @@ def finding(output: str) -> str:
     lines = output.splitlines()
     starts = [i for i, line in enumerate(lines) if re.match(r"simulator: \w", line)]
     if not starts:
-        wrong = [line for line in lines if re.match(r"\w+_sim: .* elements wrong", line)]
+        wrong = [line for line in lines if re.match(r"\w+_sim: .* (elements wrong|bytes written)", line)]
         if not wrong:
             raise ResultError(f"neither a finding nor wrong elements: {output[-200:]!r}")
         return wrong[0].partition(": ")[2]
