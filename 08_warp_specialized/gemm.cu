@@ -1,7 +1,7 @@
 // Warps with different work. A producer warp issues the TMA loads, two consumer warpgroups issue the MMAs and
 // store C, and each has the registers that its work needs. The CTAs are persistent: while the consumers store
 // one tile of C, the producer already loads the next one's operands. Two CTAs form a cluster, with their
-// tiles below each other: each loads half of their columns of B, and multicast delivers it to both.
+// tiles one above the other: each loads half of their columns of B, and multicast delivers it to both.
 //
 // In the order of the data: produce() and multiply() of pipeline.cuh, store_accumulator(), and the kernel
 // that gives them to its warps.
@@ -18,7 +18,7 @@ namespace {
 // The rung as it stands; an ablation changes a field.
 struct Design {
   int stages = 4;
-  int cluster_m = 2;            // CTAs of a cluster: they lie below each other and share B
+  int cluster_m = 2;            // CTAs of a cluster: they lie one above the other and share B
   int group_m = 8;              // rows of cluster tiles that neighbouring clusters share
   bool persistent = true;       // as many CTAs as run at once, instead of one for each tile
   bool move_registers = true;   // from the producer's warpgroup to the consumers'
