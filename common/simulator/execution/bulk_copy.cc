@@ -346,7 +346,8 @@ void end_bulk_copies(Cta& cta) {
     for (const BulkCopy& copy : arriving) {
       if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
         tell(copy,
-             "a copy from shared memory may still be in flight when the CTA ends: no thread has waited for it");
+             "a copy from shared memory may still be in flight when the CTA ends: no thread has waited for "
+             "it");
     }
     std::deque<BulkCopy> ended;
     for (BulkCopy& copy : arriving) {
