@@ -208,7 +208,7 @@ TEST(Simulated, VerifiesAndCountsBothProblems) {
   EXPECT_EQ(ended.exit_code, 0) << ended.err;
   EXPECT_EQ(ended.err, "");
   EXPECT_TRUE(contains(ended.out, "simulator:" + default_device())) << ended.out;
-  EXPECT_TRUE(contains(ended.out, "simulation")) << ended.out;
+  EXPECT_TRUE(contains(ended.out, "simulated")) << ended.out;
   for (const char* part : {"gemm", "fused_norm", "40x40x40", "40x40", "sectors/request", "  ok\n"})
     EXPECT_TRUE(contains(ended.out, part)) << "'" << part << "' in: " << ended.out;
   expect_no_times(ended.out);
