@@ -63,12 +63,16 @@ __global__ void __launch_bounds__(most_threads) rows_through_ring(FusedNorm p) {
       issue(row + stages * row_step, stage);
       stage = stage + 1 == stages ? 0 : stage + 1;
     } else {
+      uint4 x[vectors], residual[vectors];
 #pragma unroll
       for (int v = 0; v < vectors; ++v) {
-        h[v] = make_uint4(0, 0, 0, 0);
-        if (column(v) < p.cols)
-          h[v] = add_vector(load(p.x + start + column(v)), load(p.residual + start + column(v)), squares);
+        x[v] = residual[v] = make_uint4(0, 0, 0, 0);
+        if (column(v) >= p.cols) continue;
+        x[v] = load(p.x + start + column(v));
+        residual[v] = load(p.residual + start + column(v));
       }
+#pragma unroll
+      for (int v = 0; v < vectors; ++v) h[v] = add_vector(x[v], residual[v], squares);
     }
 
     const float scale = rsqrtf(row_sum(squares, partial[buffer]) / float(p.cols) + p.eps);

@@ -92,14 +92,17 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
   const std::size_t start = std::size_t(row) * p.cols;
   auto column = [&](int v) { return (v * int(blockDim.x) + int(threadIdx.x)) * vector; };
 
-  uint4 h[vectors];
+  uint4 x[vectors], residual[vectors], h[vectors];
   float squares = 0;
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
-    h[v] = make_uint4(0, 0, 0, 0);
+    x[v] = residual[v] = make_uint4(0, 0, 0, 0);
     if (column(v) >= p.cols) continue;
-    h[v] = add_vector(load(p.x + start + column(v)), load(p.residual + start + column(v)), squares);
+    x[v] = load(p.x + start + column(v));
+    residual[v] = load(p.residual + start + column(v));
   }
+#pragma unroll
+  for (int v = 0; v < vectors; ++v) h[v] = add_vector(x[v], residual[v], squares);
   const float scale = rsqrtf(row_sum(squares, partial) / float(p.cols) + p.eps);
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
