@@ -4,10 +4,12 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <thread>
 #include <utility>
 
 #include "common/harness/failure.h"
 #include "common/harness/nvml.h"
+#include "common/harness/power.h"
 
 namespace ladder {
 namespace {
@@ -17,6 +19,7 @@ constexpr double batch_us = 500;         // and a batch takes about this long
 constexpr double budget_us = 1.5e6;      // of timed work per measurement, unless `repeats` says otherwise
 constexpr int max_batch = 512;
 constexpr int max_rounds = 20000;
+constexpr double power_batch_us = 10000;
 constexpr auto nvml_interval = std::chrono::milliseconds(20);
 
 struct Events {
@@ -182,6 +185,36 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
   }
   m.card = nvml.state();
   return m;
+}
+
+PowerRun run_without_pause(const Contender& contender, int sets, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const Nvml nvml;
+  Stream s;
+  Runner runner(contender, sets);
+  runner.launches_per_sample = std::max(1, int(power_batch_us / warm_up(runner, s.stream)));
+  Events events[2];
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+
+  PowerRun run;
+  run.name = contender.name;
+  run.idle_w = nvml.read().power_w;
+  const double joules = nvml.joules();
+  const auto start = Clock::now();
+  auto finish = [&](int batch, const Nvml::Reading& reading) {
+    const double launch_us = events[batch % 2].microseconds() / runner.launches_per_sample;
+    run.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    run.launches += runner.launches_per_sample;
+    run.readings.push_back({run.seconds, launch_us, reading.sm_clock_mhz, reading.power_w});
+  };
+  int batch = 0;  // two are in flight at any time, so that the GPU never idles
+  for (; run.seconds < seconds; ++batch) {
+    runner.sample(events[batch % 2], s.stream);
+    if (batch > 0) finish(batch - 1, nvml.read());
+  }
+  finish(batch - 1, nvml.read());
+  run.joules = nvml.joules() - joules;
+  return run;
 }
 
 }  // namespace ladder

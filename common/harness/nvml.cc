@@ -48,13 +48,11 @@ Nvml::~Nvml() {
   if (library_) dlclose(library_);
 }
 
-void Nvml::sample() {
-  if (!device_) return;
+Nvml::Reading Nvml::read() const {
+  if (!device_) return {};
   unsigned clock = 0, milliwatts = 0;
-  unsigned long long reasons = 0;
-  if (auto* get = symbol<int(void*, unsigned, unsigned*)>(library_, "nvmlDeviceGetClockInfo");
-      get && get(device_, clock_sm, &clock) == 0)
-    clocks_.push_back(clock);
+  if (auto* get = symbol<int(void*, unsigned, unsigned*)>(library_, "nvmlDeviceGetClockInfo"))
+    get(device_, clock_sm, &clock);
   FieldValue power{};
   power.field = field_power_instant;
   auto* fields = symbol<int(void*, int, FieldValue*)>(library_, "nvmlDeviceGetFieldValues");
@@ -63,7 +61,22 @@ void Nvml::sample() {
   } else if (auto* get = symbol<int(void*, unsigned*)>(library_, "nvmlDeviceGetPowerUsage")) {
     get(device_, &milliwatts);
   }
-  power_w_ = std::max(power_w_, milliwatts / 1000.0);
+  return {double(clock), milliwatts / 1000.0};
+}
+
+double Nvml::joules() const {
+  unsigned long long millijoules = 0;
+  auto* get = symbol<int(void*, unsigned long long*)>(library_, "nvmlDeviceGetTotalEnergyConsumption");
+  if (!device_ || !get || get(device_, &millijoules) != 0) return 0;
+  return double(millijoules) / 1000;
+}
+
+void Nvml::sample() {
+  if (!device_) return;
+  const Reading now = read();
+  if (now.sm_clock_mhz > 0) clocks_.push_back(now.sm_clock_mhz);
+  power_w_ = std::max(power_w_, now.power_w);
+  unsigned long long reasons = 0;
   // One function under the name of newer drivers and the name of older ones.
   for (const char* name :
        {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}) {

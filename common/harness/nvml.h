@@ -20,6 +20,12 @@ class Nvml {
   void sample();            // read once, now
   CardState state() const;  // over all samples so far
 
+  struct Reading {
+    double sm_clock_mhz = 0, power_w = 0;
+  };
+  Reading read() const;   // now
+  double joules() const;  // that the card has drawn since the driver was loaded; 0 where it does not say
+
  private:
   void* library_ = nullptr;
   void* device_ = nullptr;

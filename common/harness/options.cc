@@ -134,6 +134,10 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
   if (o.sweep && sizes_given) bad_usage("--sweep chooses the sizes itself: give it none");
 
+  if (o.power_seconds && (o.soak || o.sweep || o.verify_only || o.repeats || !o.trace.empty()))
+    bad_usage("--power times nothing else: not beside --soak, --sweep, --verify-only, --repeats or --trace");
+  if (o.input != Input::normal && (!o.power_seconds || !o.gemm || o.outlier))
+    bad_usage("--input is of the gemm's matrices: beside gemm and --power, and not --outlier");
   if (o.pad && (!o.gemm || o.soak))
     bad_usage("--pad fills up the gemm's matrices: beside gemm, and not --soak");
   if (o.outlier && (!o.gemm || o.soak))
@@ -169,17 +173,40 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   o.fused_norm = o.fused_norm && in_norm;
 }
 
+std::optional<Input> input_of(const std::string& name) {
+  if (name == "normal") return Input::normal;
+  if (name == "integers") return Input::integers;
+  if (name == "ones") return Input::ones;
+  if (name == "zeros") return Input::zeros;
+  return {};
+}
+
 // Times are a GPU's alone, counts the simulator's.
 void refuse_elsewhere(const std::string& option, const Rung& rung, DeviceKind device) {
   const bool on_gpu = device == DeviceKind::gpu;
   if (on_gpu && (option == "--counters" || option == "--source"))
     bad_usage(option + ": only on the simulator: use " + program_name(rung, DeviceKind::simulator) +
               ", or ncu");
-  if (!on_gpu && (option == "--sweep" || option == "--repeats" || option == "--launches"))
+  if (!on_gpu && (option == "--sweep" || option == "--repeats" || option == "--launches" ||
+                  option == "--power" || option == "--input"))
     bad_usage(option + ": the simulator measures no times: use " + program_name(rung, DeviceKind::gpu));
 }
 
 }  // namespace
+
+const char* input_text(Input input) {
+  switch (input) {
+    case Input::normal:
+      return "normal(0,1)";
+    case Input::integers:
+      return "integers -3..3";
+    case Input::ones:
+      return "ones";
+    case Input::zeros:
+      return "zeros";
+  }
+  return "";
+}
 
 std::string program_name(const Rung& rung, DeviceKind device) {
   return std::string(rung.name) + (device == DeviceKind::simulator ? "_sim" : "");
@@ -248,6 +275,13 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       flag(o.ablate);
     } else if (option == "--sweep") {
       flag(o.sweep);
+    } else if (option == "--power") {
+      o.power_seconds = parse_number(option, value(), 1, 3600);
+    } else if (option == "--input") {
+      const std::string name = value();
+      const auto input = input_of(name);
+      if (!input) bad_usage("--input is normal, integers, ones or zeros, not '" + name + "'");
+      o.input = *input;
     } else if (option == "--verify-only") {
       flag(o.verify_only);
     } else if (option == "--soak") {
@@ -309,6 +343,7 @@ static const char on_a_gpu[] = R"(  --ablate             every variant: what eac
   --sweep              a range of sizes
   --verify-only        check, do not time; without sizes, a list of awkward ones
   --soak N             N launches over random shapes, back to back, every element of each compared
+  --power S            S seconds without a pause: clock, power, joules; then, without --variant, the baselines
 
 how
   --launches HOW       time launches in a row: one by one (stream), or as a CUDA graph (graph); without it,
@@ -316,6 +351,7 @@ how
   --repeats N          timed samples per kernel (default: as many as fit 1.5 seconds, at least 3)
   --seed N             seed of the random inputs (default 1)
   --outlier N          the last element of a gemm's A and of its B is N: what that costs the others
+  --input HOW          beside --power, the elements of A and B: normal (default), integers, ones, zeros
   --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes
 )";
 

@@ -17,6 +17,15 @@ enum class Reference {
   cpu,     // every element against fp64 on the CPU: slow, and needs no library; the only one on the simulator
 };
 
+// What the elements of a gemm's timed A and B are.
+enum class Input {
+  normal,    // N(0,1)
+  integers,  // whole numbers from -3 to 3: few bits of the significand are set
+  ones,
+  zeros,
+};
+const char* input_text(Input input);  // "normal(0,1)", "integers -3..3", "ones", "zeros"
+
 struct Options {
   DeviceKind device = DeviceKind::gpu;
 
@@ -46,6 +55,8 @@ struct Options {
   int repeats = 0;  // 0: as many as fit a fixed time
   Launches launches = Launches::automatic;
   std::uint64_t seed = 1;
+  int power_seconds = 0;        // run without a pause for so long and watch the card, instead of timing
+  Input input = Input::normal;  // of a gemm's timed A and B, beside power_seconds
   int outlier = 0;    // what the last element of a gemm's normal A and of its B is; 0: like the others
   std::string json;   // empty: no file
   bool rows = false;  // table rows without the header, for the course's ladder

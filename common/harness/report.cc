@@ -16,6 +16,10 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
+std::string number(double value) {
+  return std::isfinite(value) ? format("%.6g", value) : "null";
+}
+
 std::string time_text(double us) {
   if (us < 1000) return format("%.4g us", us);
   if (us < 1e6) return format("%.4g ms", us / 1e3);
@@ -89,8 +93,13 @@ JsonObject& JsonObject::field(const char* name, bool value) {
 JsonObject& JsonObject::field(const char* name, const JsonObject& value) {
   return raw(name, value.text());
 }
+JsonObject& JsonObject::field(const char* name, const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : ", ") + number(value);
+  return raw(name, "[" + text + "]");
+}
 JsonObject& JsonObject::field(const char* name, double value) {
-  return raw(name, std::isfinite(value) ? format("%.6g", value) : "null");
+  return raw(name, number(value));
 }
 
 void add_machine(JsonObject& object, const Machine& machine) {

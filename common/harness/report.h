@@ -21,6 +21,7 @@ class JsonObject {
   JsonObject& field(const char* name, const std::string& value);
   JsonObject& field(const char* name, const char* value) { return field(name, std::string(value)); }
   JsonObject& field(const char* name, double value);  // 6 significant digits; null where it is not finite
+  JsonObject& field(const char* name, const std::vector<double>& values);
   JsonObject& field(const char* name, std::int64_t value);
   JsonObject& field(const char* name, std::uint64_t value) { return raw(name, std::to_string(value)); }
   JsonObject& field(const char* name, int value) { return field(name, std::int64_t(value)); }

@@ -13,6 +13,7 @@
 #include "common/harness/failure.h"
 #include "common/harness/machine.h"
 #include "common/harness/memory_needed.h"
+#include "common/harness/power.h"
 #include "common/harness/precision.h"
 #include "common/harness/report.h"
 #include "common/harness/rotation.h"
@@ -125,18 +126,23 @@ class Runner {
     for (Candidate& c : candidates)
       if (c.result.refused.empty()) c.result.refused = no_memory;
     if (std::any_of(candidates.begin(), candidates.end(), runs)) {
-      Workload<Problem> workload =
-          make_workload(shape, content, sets, options_.seed, options_.reference, options_.outlier);
+      Workload<Problem> workload = make_workload(shape, content, sets, options_.seed, options_.reference,
+                                                 options_.input, options_.outlier);
       for (int pass = 0; pass < workload.passes; ++pass) {
         show(shape, "computing the reference");
         workload.prepare(pass);
         for (Candidate& c : candidates)
           if (runs(c)) verify(c, shape, workload, counted && pass + 1 == workload.passes);
       }
-      if (timed) time(candidates, shape, content, sets, workload);
+      if (timed && options_.power_seconds) {
+        watch(candidates, shape, content, sets, workload);
+      } else if (timed) {
+        time(candidates, shape, content, sets, workload);
+      }
       if (!options_.trace.empty() && runs(candidates[0])) trace(candidates[0], shape, workload, timed);
       for (const Candidate& c : candidates)
-        if (c.result.refused.empty()) write_json(c, shape, content, sets, workload.input());
+        if (c.result.refused.empty() && !options_.power_seconds)
+          write_json(c, shape, content, sets, workload.input());
     }
 
     progress_.clear();
@@ -271,6 +277,38 @@ class Runner {
       }
       for (const Timing& t : c.result.measurement->timings)
         c.result.scores.push_back(score(content, precision, t.median_us));
+    }
+  }
+
+  // Instead of timing them: each for a while without a pause, and after the rung its baselines.
+  void watch(const std::vector<Candidate>& candidates, const Problem& shape, const Problem& content, int sets,
+             Workload<Problem>& workload) {
+    for (const Candidate& c : candidates) {
+      if (!runs(c)) continue;
+      const Precision precision = extension_of(*c.variant).precision;
+      workload.choose(*c.variant);
+      std::vector<Problem> problems;
+      for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
+      std::vector<Contender> contenders;
+      if (&c == &candidates.back() && options_.variant.empty()) contenders = baselines(problems, precision);
+      contenders.insert(contenders.begin(), {c.variant->name, [&](int set, cudaStream_t s) {
+                                               return c.variant->launch(problems[set], s);
+                                             }});
+      const auto score_of = [&](double us) { return score(content, precision, us); };
+      for (const Contender& contender : contenders) {
+        show(shape, "running " + contender.name + " without a pause");
+        const PowerRun run = run_without_pause(contender, sets, options_.power_seconds);
+        notes_ += power_text(run, score_of, Info::unit);
+        JsonObject o;
+        o.field("record", "power").field("rung", rung_.name).field("problem", Info::name);
+        o.field("variant", c.variant->name);
+        add_shape(o, content);
+        if (precision != Precision::bf16) o.field("precision", precision_name(precision));
+        o.field("input", workload.input());
+        add_power(o, run, score_of, Info::score_field);
+        add_machine(o, machine_);
+        json_.write(o);
+      }
     }
   }
 

@@ -5,6 +5,7 @@
 
 #include "common/harness/device.h"
 #include "common/harness/failure.h"
+#include "common/harness/power.h"
 #include "common/simulator/settings.h"
 #include "common/simulator/simulator.h"
 
@@ -99,6 +100,9 @@ std::vector<Contender> baselines(const std::vector<NormGemm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
 Measurement measure(const std::vector<Contender>&, int, int, Launches) {
+  throw std::logic_error("the simulator measures no times");
+}
+PowerRun run_without_pause(const Contender&, int, double) {
   throw std::logic_error("the simulator measures no times");
 }
 

@@ -12,15 +12,31 @@
 #include "common/harness/precision.h"
 
 namespace ladder {
+
+static Distribution distribution_of(Input input) {
+  switch (input) {
+    case Input::normal:
+      break;
+    case Input::integers:
+      return {.kind = Distribution::Kind::integer, .limit = 3};
+    case Input::ones:
+      return {.mean = 1, .deviation = 0};
+    case Input::zeros:
+      return {.mean = 0, .deviation = 0};
+  }
+  return {};
+}
+
 GemmWorkload::GemmWorkload(const Gemm& shape, const Gemm& content, int sets, std::uint64_t seed,
-                           Reference reference, int outlier)
+                           Reference reference, Input input, int outlier)
     : shape_(shape),
       content_(content),
       sets_count_(sets),
       seed_(seed),
+      timed_(distribution_of(input)),
       outlier_(outlier),
       reference_kind_(reference),
-      input_(outlier ? "normal(0,1), the last " + std::to_string(outlier) : "normal(0,1)") {}
+      input_(input_text(input) + (outlier ? ", the last " + std::to_string(outlier) : "")) {}
 
 Gemm GemmWorkload::problem(int set) const {
   const Set& s = sets_[set];
@@ -47,7 +63,7 @@ void GemmWorkload::draw(const Drawn& wanted) {
                        {},
                        {}});
       if (i == 0) continue;
-      draw_inputs(sets_[i].a, sets_[i].b, {}, {}, seed_ + 1000 + 2 * i);
+      draw_inputs(sets_[i].a, sets_[i].b, timed_, timed_, seed_ + 1000 + 2 * i);
     }
   }
   draw_inputs(sets_[0].a, sets_[0].b, wanted);
@@ -80,6 +96,7 @@ void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, c
 std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
   using Kind = Distribution::Kind;
   constexpr int seven = 7;
+  if (pass_ > 0 && !outlier_) return {timed_, timed_};
   Distribution a, b;
   auto end_with = [&](int largest) {
     auto end = [&](Distribution& d, int rows, int cols, int content_rows, int content_cols) {
@@ -92,7 +109,7 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
     end(a, shape_.m, shape_.k, content_.m, content_.k);
     end(b, shape_.k, shape_.n, content_.k, content_.n);
   };
-  if (pass_ > 0 && outlier_) end_with(outlier_);
+  if (pass_ > 0) end_with(outlier_);
   if (pass_ > 0 || precision_ == Precision::nvfp4) return {a, b};
   if (precision_ == Precision::fp8_block) {
     constexpr int block = BlockScales::block;

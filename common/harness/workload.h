@@ -22,7 +22,7 @@ class GemmWorkload {
   // `content`: the part of the shape that is drawn; past its n and k there are zeros. `outlier`: what the
   // last element of the timed A and of B is; 0: like the others.
   GemmWorkload(const Gemm& shape, const Gemm& content, int sets, std::uint64_t seed, Reference reference,
-               int outlier);
+               Input input, int outlier);
 
   Gemm problem(int set) const;                         // as the chosen variant is launched
   const std::string& input() const { return input_; }  // how the timed inputs are drawn
@@ -75,6 +75,7 @@ class GemmWorkload {
   Gemm shape_, content_;
   int sets_count_;
   std::uint64_t seed_;
+  Distribution timed_;  // of A and of B
   int outlier_;
   Reference reference_kind_;
   std::string input_;
@@ -167,12 +168,12 @@ struct WorkloadFor<NormGemm> {
 template <class Problem>
 using Workload = typename WorkloadFor<Problem>::type;
 
-// A gemm's shape may be larger than its content, and have an outlier, see GemmWorkload.
+// What a gemm's input may be, see GemmWorkload.
 template <class Problem>
 Workload<Problem> make_workload(const Problem& shape, const Problem& content, int sets, std::uint64_t seed,
-                                Reference reference, int outlier = 0) {
+                                Reference reference, Input input = Input::normal, int outlier = 0) {
   if constexpr (std::is_same_v<Problem, Gemm>) {
-    return Workload<Problem>(shape, content, sets, seed, reference, outlier);
+    return Workload<Problem>(shape, content, sets, seed, reference, input, outlier);
   } else {
     return Workload<Problem>(shape, sets, seed, reference);
   }
