@@ -8,7 +8,7 @@ from pathlib import Path
 
 import memory
 
-KINDS = ("run", "roof", "profile", "soak", "trace", "timeline", "inside", "simulator_speed")
+KINDS = ("run", "roof", "profile", "soak", "power", "trace", "timeline", "inside", "simulator_speed")
 STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "until", "first", "count") for step in ("copy", "load", "store")},
     **{"commit": ("at", "group"), "wait": ("at", "below"), "barrier": ("at",)},
@@ -170,6 +170,15 @@ def check_record(record) -> None:
         for name in ("plain_us", "traced_us"):
             need(name, number)
         return check_inside(record)
+    if record["record"] == "power":
+        need("contender", str)
+        need("input", str)
+        for name in ("launches", "seconds", "launch_us"):
+            need(name, number)
+        series = record.get("series") or {}
+        if not {"seconds", "sm_clock_mhz", "power_w"} <= series.keys() or len({len(values) for values in series.values()}) != 1:
+            raise ResultError('"series" does not have as many seconds as clocks and watts')
+        return None
     if record["record"] == "profile" and not isinstance(record.get("counters"), dict):
         raise ResultError('a profile has no "counters"')
     if record.get("median_us") is None:
@@ -294,6 +303,7 @@ class Results:
         self.chains = [record for record in timed if "launches" in record]  # launches in a row, stream or graph
         self.profiles = [record for record in here if record["record"] == "profile"]
         self.soaks = [record for record in here if record["record"] == "soak"]
+        self.powers = [record for record in here if record["record"] == "power"]
         self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
         self.inside = {record["rung"]: record for record in here if record["record"] == "inside"}
         self.traces = [record for record in everything if record["record"] == "trace"]
@@ -316,6 +326,9 @@ class Results:
             key = ("speed", *(record.get(name) for name in ("rung", "cpu", "threads", "checked_and_counted")))
         elif record["record"] == "soak":
             key = ("soak", record["rung"], record["problem"], record["variant"], record["device"])
+        elif record["record"] == "power":
+            names = ("record", "rung", "problem", "variant", "contender", "input", "device")
+            key = (*(record[name] for name in names), shape_of(record))
         elif record["record"] in ("profile", "timeline", "inside"):
             names = ("record", "rung", "problem", "variant", "device")
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
@@ -373,6 +386,20 @@ class Results:
         wanted = (rung, problem, shape, type)
         runs = (run for run in self.typed if (run["rung"], run["problem"], shape_of(run), run["type"]) == wanted)
         return next(runs, None)
+
+    def power(self, rung: str, problem: str, shape: str, variant: str | None, input: str, contender: str | None) -> dict | None:
+        """What ran without a pause; without a variant the one that ran beside its baselines. input: the beginning of it."""
+        for record in self.powers:
+            found = (record["rung"], record["problem"], shape_of(record)) == (rung, problem, shape)
+            if found and record["input"].startswith(input) and record["contender"] == (contender or record["variant"]):
+                if record["variant"] == variant or (variant is None and record["variant"] == self.own_variant(rung, problem)):
+                    return record
+        return None
+
+    def own_variant(self, rung: str, problem: str) -> str | None:
+        """The name of the rung itself among its variants."""
+        runs = (run for run in self.runs if (run["rung"], run["problem"]) == (rung, problem) and run.get("is_rung"))
+        return next((run["variant"] for run in runs), None)
 
     def title(self, run: dict) -> str:
         """What is new on a rung, as its last record of all has it: those of the simulator are made more often."""
