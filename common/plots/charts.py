@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 
+import power_charts
 import precision_charts
 from results import (
     BASELINE,
@@ -242,6 +243,8 @@ def all_charts(results: Results) -> dict:
         for shape in shapes[:1] if problem == "norm_gemm" else shapes:  # the first is the usual one
             size = "" if shape == shapes[0] else "_" + (shape if "³" not in pretty(shape) else shape.split("x")[0])
             charts[name + size] = lambda of=(rung, problem, shape): ablation(results, *of)
+    charts["power_along"] = lambda: power_charts.along(results)
+    charts["power_roof"] = lambda: power_charts.roof(results)
     charts["precision_ladder"] = lambda: precision_charts.ladder(results)
     charts["precision_error"] = lambda: precision_charts.errors(results)
     return charts

@@ -387,15 +387,6 @@ class Results:
         runs = (run for run in self.typed if (run["rung"], run["problem"], shape_of(run), run["type"]) == wanted)
         return next(runs, None)
 
-    def power(self, rung: str, problem: str, shape: str, variant: str | None, input: str, contender: str | None) -> dict | None:
-        """What ran without a pause; without a variant the one that ran beside its baselines. input: the beginning of it."""
-        for record in self.powers:
-            found = (record["rung"], record["problem"], shape_of(record)) == (rung, problem, shape)
-            if found and record["input"].startswith(input) and record["contender"] == (contender or record["variant"]):
-                if record["variant"] == variant or (variant is None and record["variant"] == self.own_variant(rung, problem)):
-                    return record
-        return None
-
     def own_variant(self, rung: str, problem: str) -> str | None:
         """The name of the rung itself among its variants."""
         runs = (run for run in self.runs if (run["rung"], run["problem"]) == (rung, problem) and run.get("is_rung"))

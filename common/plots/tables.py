@@ -17,6 +17,7 @@ A table, rewritten between its two markers, each alone on its line:
     profile RUNG PROBLEM [VARIANT …]  the hardware's counters by Nsight Compute, variants across
     agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
+    power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
 A figure in prose, rewritten between its two markers (values.py has the list of expressions):
@@ -35,6 +36,7 @@ import os
 import re
 from pathlib import Path
 
+import power
 import precisions
 import transcripts
 from excerpts import excerpt
@@ -258,6 +260,7 @@ TABLES = {
         *(counters, accesses, counted, profile, agreement, simulator_speed),
     )
 }
+TABLES["power"] = power.table
 
 
 def table(results: Results, what: str) -> str:

@@ -15,6 +15,8 @@
     counter  RUNG[:VARIANT] PROBLEM SHAPE NAME                a counter of the simulator
     ncu      RUNG[:VARIANT] PROBLEM NAME                      a counter of the hardware, read by Nsight Compute
     geomean  RUNG PROBLEM SHAPE SHAPE …                       the geometric mean of the ratios at these shapes
+    power    KERNEL PROBLEM SHAPE NAME                        a field of what ran without a pause, or mj (of a launch), pj (of
+                                                              a flop), watts, per_clock; KERNEL as in power.py
     soak     RUNG PROBLEM NAME                                a field of the rung's soak, such as launches
     device                                                    what the figures were measured on
 
@@ -28,6 +30,7 @@ from __future__ import annotations
 
 import math
 
+import power
 from results import (
     DIMENSIONS,
     UNIT,
@@ -42,21 +45,7 @@ from results import (
     shape_of,
     slowdown,
 )
-
-
-def figure(value) -> str:
-    """Three significant digits; whole numbers of a hundred and more are not rounded further."""
-    if not isinstance(value, (int, float)) or isinstance(value, bool):
-        return str(value)
-    if isinstance(value, int) or abs(value) >= 99.95:
-        return f"{value:.0f}"
-    return f"{value:#.3g}"
-
-
-def percent(share: float) -> str:
-    """One decimal; below one per cent two significant digits."""
-    share *= 100
-    return f"{share:.1f} %" if share >= 0.995 else f"{share:#.2g} %"
+from table_text import figure, percent
 
 
 def problem_named(name: str) -> str:
@@ -244,6 +233,11 @@ def _soak(e):
     raise ResultError(f"no soak of {rung} {problem} with a field '{name}'")
 
 
+def _power(e):
+    kernel, problem, shape = e.take("kernel"), problem_named(e.take("problem")), e.take("shape")
+    return power.of_launch(power.find(e.results, kernel, problem, shape), e.take("field"))
+
+
 def _device(e):
     if not e.results.device:
         raise ResultError("no record names a device")
@@ -265,6 +259,7 @@ FORMS = {
     "counter": _counter,
     "ncu": _ncu,
     "geomean": _geomean,
+    "power": _power,
     "soak": _soak,
     "device": _device,
 }

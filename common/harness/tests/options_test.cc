@@ -301,6 +301,24 @@ TEST(BadUsage, OutliersThatAreNone) {
   expect_refused({"--outlier", "0"}, {"--outlier", "between 1 and"});
 }
 
+TEST(Power, RunsInsteadOfTiming) {
+  EXPECT_EQ(parse({"--power", "3"}).power_seconds, 3);
+  EXPECT_EQ(parse({"gemm", "--power", "3", "--input", "zeros"}).input, Input::zeros);
+  for (const Input input : {Input::normal, Input::integers, Input::ones, Input::zeros}) {
+    std::string name = input_text(input);
+    name = name.substr(0, name.find_first_of(" ("));
+    EXPECT_EQ(parse({"--power", "1", "--input", name}).input, input) << name;
+  }
+  expect_refused({"--power", "0"}, {"--power", "between 1 and"});
+  for (const std::string other : {"--sweep", "--verify-only", "--repeats=5", "--soak=5", "--trace=file"})
+    expect_refused({"--power", "3", other}, {"--power", other.substr(0, other.find('='))});
+  expect_refused({"gemm", "--input", "zeros"}, {"--input", "--power"});
+  expect_refused({"fused_norm", "--power", "3", "--input", "zeros"}, {"--input", "gemm"});
+  expect_refused({"--power", "3", "--input", "twos"}, {"--input", "ones", "'twos'"});
+  for (const std::string option : {"--power=3", "--input=zeros"})
+    expect_refused({option}, {option.substr(0, 7), "no times"}, DeviceKind::simulator);
+}
+
 TEST(BadUsage, PadWithoutAGemm) {
   expect_refused({"fused_norm", "--pad"}, {"--pad", "gemm"});
   expect_refused({"--pad", "--soak", "5"}, {"--pad", "--soak"});

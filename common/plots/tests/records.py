@@ -130,7 +130,33 @@ def speed(threads, million, checked=False):
     }
 
 
+def power(us, input="normal(0,1)", contender="coalesced", clock=1500):
+    return {
+        "record": "power",
+        "rung": "01_coalesced",
+        "problem": "gemm",
+        "variant": "coalesced",
+        **{name: 4096 for name in "mnk"},
+        "input": input,
+        "contender": contender,
+        "launches": 100,
+        "seconds": 2.0,
+        "idle_w": 130.0,
+        "joules": 1400.0,
+        "joules_per_launch": 14.0,
+        "launch_us": us,
+        "tflops": 2 * 4096**3 / us / 1e6,
+        "sm_clock_mhz": clock,
+        "power_w": 690.0,
+        "series": {"seconds": [0.1, 2.0], "launch_us": [us, us], "sm_clock_mhz": [1980, clock], "power_w": [130, 690]},
+        "device": "Test GPU",
+    }
+
+
 EVERYTHING = [
+    power(20000.0),
+    power(18000.0, input="zeros", clock=1875),
+    power(200.0, contender="cublasGemmEx"),
     speed(1, 30.0),
     speed(2, 57.0),
     speed(1, 14.0, checked=True),

@@ -15,6 +15,7 @@ from records import (  # first: it makes the modules below findable
     TRACES,
     InFolder,
     gemm,
+    power,
     profile,
     roof,
     simulated,
@@ -47,6 +48,7 @@ class Loading(InFolder):
         self.fails([{**gemm("00_naive", 5.0), "m": "4096"}], "a.jsonl:1:", '"m"')
         self.fails([{**gemm("00_naive", 5.0), "median_us": -1}], "a.jsonl:1:", '"median_us"')
         self.fails([{**roof("copy", 1.0, "GB/s"), "unit": "km/h"}], "a.jsonl:1:", "km/h")
+        self.fails([{**power(5.0), "series": {"seconds": [1], "sm_clock_mhz": [], "power_w": [5]}}], "a.jsonl:1:", "series")
 
     def test_a_score_that_contradicts_its_time_is_refused(self):
         self.fails([{**gemm("00_naive", 5.0), "tflops": 1.0}], "a.jsonl:1:", "its shape and time give")
@@ -145,6 +147,12 @@ class Values(InFolder):
             (f"of_roof 01_coalesced gemm {cube} fp32_fma", "0.115"),
             (f"field 00_naive gemm {cube} sm_clock_mhz", "1500"),
             ("counter 00_naive gemm 256x256x256 global_load.sectors_per_request", "32.0"),
+            (f"power 01_coalesced gemm {cube} tflops", "6.87"),
+            (f"power 01_coalesced@zeros gemm {cube} sm_clock_mhz", "1875"),
+            (f"power 01_coalesced/cublasGemmEx gemm {cube} per_clock", "458"),
+            (f"power 01_coalesced:coalesced gemm {cube} pj", "102"),
+            (f"power 01_coalesced gemm {cube} mj", "14000"),
+            (f"power 01_coalesced gemm {cube} watts", "700"),
             ("device", "Test GPU, CUDA 13.0, driver 1.2, cuBLAS 13.1"),
         ):
             self.assertEqual(self.value(text), expected, text)
@@ -172,6 +180,9 @@ class Values(InFolder):
             f"ratio 00_naive gemm {cube} oops",
             f"ratio 00_naive gemm {cube} colour=red",
             f"ratio 00_naive gemm {cube} as=roman",
+            f"power 01_coalesced@ones gemm {cube} tflops",
+            f"power 00_naive gemm {cube} tflops",
+            f"power 01_coalesced gemm {cube} mood",
             "roof dome",
             "of_roof 00_naive fused_norm 16384x8192 fp32_fma",
             f"field 00_naive gemm {cube} mood",
@@ -224,6 +235,7 @@ class Documents(InFolder):
             ("agreement gemm", "| `00_naive` naive | 1000 | 16500 | 10 | 40 | **77** (70) | 60 |"),
             ("agreement gemm", "5 of 6 counts are equal"),
             ("roofs", "4000 GB/s"),
+            ("power gemm 4096x4096x4096 01_coalesced@zeros", "| `01 coalesced` | zeros | 7.64 | 1875 | 4.07 | 690 | 14000 | 101.863 |"),
             ("simulator_speed", "| `00_naive` | off | 30.0 | 57.0 |"),
             ("simulator_speed", "| `00_naive` | on | 14.0 |  |"),
         ):
