@@ -1,6 +1,7 @@
 # What every target of the course shares: warnings, GPU architectures, and the one call that makes a rung.
 
 include(${CMAKE_CURRENT_LIST_DIR}/harness/rung_tests.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/practice/practice.cmake)
 
 set(LADDER_GPU "auto" CACHE STRING
     "Compute capability to build machine code for, such as 90; auto: the local GPU's, or what runs everywhere")
@@ -118,6 +119,7 @@ function(ladder_rung name)
   endif()
   ladder_rung_tests(${name} ${rung_ARCH} ${problems})
   ladder_faults(${name})
+  ladder_practice(${name} ${rung_ARCH})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 

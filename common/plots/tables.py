@@ -25,7 +25,7 @@ A figure in prose, rewritten between its two markers (values.py has the list of 
     <!--= tflops 01_coalesced gemm 4096x4096x4096 -->6.12<!--/-->
 
 Between such markers there is also code (excerpts.py), what programs print (transcripts.py), and a list of pages:
-<!-- pages: docs/deeper -->.
+<!-- pages: docs/deeper -->, and of a rung's exercises: <!-- practice: 03_vectorized -->.
 
 Markers inside fenced code and in `code` are left alone.
 """
@@ -62,7 +62,7 @@ from table_text import markdown, measured, needs
 from tables_of_counts import accesses, agreement, counted, counters, profile
 from values import evaluate, figure, percent, problem_named
 
-BLOCK = re.compile(r"^[ \t]*<!-- (?P<kind>table|code|fault|run|pages): (?P<what>.*?) -->[ \t]*$")
+BLOCK = re.compile(r"^[ \t]*<!-- (?P<kind>table|code|fault|run|pages|practice): (?P<what>.*?) -->[ \t]*$")
 INLINE = re.compile(r"(?<!`)<!--= (?P<expression>(?:(?!-->).)*?) -->(?P<text>(?:(?!<!--).)*)<!--/-->", re.DOTALL)
 INLINE_START = re.compile(r"(?<!`)<!--=")
 FENCE = re.compile(r"^[ \t]*(```|~~~)")
@@ -294,6 +294,21 @@ def pages(root: Path, page: Path, folder: str) -> str:
     return "\n".join(lines)
 
 
+def practice(root: Path, page: Path, rung: str) -> str:
+    """The exercises of a rung to be written and graded (common/practice)."""
+    rows = []
+    files = (root / rung / "practice").glob("[0-9]*_*.md")
+    for file in sorted(files, key=lambda file: int(file.stem.partition("_")[0])):
+        text = file.read_text(encoding="utf-8")
+        kind = re.search(r"^kind: (.*)$", text, re.MULTILINE)
+        if not kind:
+            raise ResultError(f"{file.relative_to(root)} has no kind")
+        title = text.partition("\n")[0].removeprefix("# ")
+        rows.append([f"`{rung[:2]}.{file.stem.partition('_')[0]}`", kind[1], title])
+    table = markdown(["exercise", "kind", "what"], needs(rows, f"practice {rung}")).replace("--:", ":--")
+    return f"    cmake --build build --target practice_{rung[:2]} && build/bin/practice {rung[:2]}.1\n\n{table}"
+
+
 def blocks(results: Results, root: Path, page: Path) -> dict:
     """What makes the text between two markers, by the markers' kind."""
     return {
@@ -302,6 +317,7 @@ def blocks(results: Results, root: Path, page: Path) -> dict:
         "fault": lambda what: transcripts.block(root, "fault", what),
         "run": lambda what: transcripts.block(root, "run", what),
         "pages": lambda what: pages(root, page, what),
+        "practice": lambda what: practice(root, page, what),
     }
 
 

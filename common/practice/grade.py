@@ -1,0 +1,214 @@
+"""Grading: the learner's kernels, compiled to PTX, in the place of the rung's own in a program of one of its problems on the
+simulator (SIMULATOR_PTX). Host code, inputs and reference are the rung's and the harness's; nothing of the learner's runs
+there. First every shape of the rung's list and the exercise's own must come out right under several schedules without a
+finding; then the budget must hold.
+
+A budget is a comparison of counters of the exercise's first run, by the names that the simulator gives them in a record
+(docs/deeper/records.md), and of m, n, k, rows and cols; count("ld.global") is how many instructions of warps begin so;
+registers, spills: what ptxas makes of the kernel that takes the most.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from exercise import ROOT, Exercise, PracticeError
+
+import transcripts
+from results import ResultError
+
+SEEDS = (0, 1, 2)
+LONGEST = 120  # seconds that a run may take
+NOT_THESE = "no module of the program has these kernels"
+
+
+@dataclass
+class Tools:
+    """What CMake knows of this build: build/practice/settings.json."""
+
+    bin: Path
+    nvcc: str
+    ptxas: str
+    archs: dict  # rung → 80, 90a, …
+    build: Path
+
+    @staticmethod
+    def of(build: Path) -> Tools:
+        file = build / "practice" / "settings.json"
+        if not file.is_file():
+            raise PracticeError(f"{file} is missing: configure first (cmake --preset default)")
+        return Tools(**{**json.loads(file.read_text()), "bin": build / "bin", "build": build})
+
+    def host(self, rung: str, problem: str) -> Path:
+        return self.bin / "practice_hosts" / f"{rung}_{problem}"
+
+
+@dataclass
+class Verdict:
+    passed: bool
+    stage: str  # compile, check, budget, answer
+    text: str  # for the learner
+
+
+def environment(**more) -> dict:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")}
+    return {**kept, "CUDA_VISIBLE_DEVICES": "", **{f"SIMULATOR_{name.upper()}": str(value) for name, value in more.items()}}
+
+
+def compile_ptx(tools: Tools, exercise: Exercise, source: Path, ptx: Path) -> str:
+    """Empty, or the compiler's errors, with the learner's file by its own name."""
+    arch = tools.archs[exercise.rung]
+    command = [tools.nvcc, "-std=c++20", "-ptx", f"-arch=compute_{arch}", "-lineinfo", "-o", str(ptx)]
+    with tempfile.TemporaryDirectory() as overlay:
+        compiled = source
+        if "compile" in exercise.fields:  # a header: found before the rung's own
+            place = Path(overlay) / exercise.fields["file"]
+            place.parent.mkdir(parents=True)
+            place.symlink_to(source.resolve())
+            compiled = ROOT / exercise.fields["compile"]
+            command += ["-I", overlay]
+        done = subprocess.run([*command, "-I", str(ROOT), str(compiled)], capture_output=True, text=True)
+        if done.returncode == 0:
+            ptx.write_text(ptx.read_text().replace(f"{overlay}/{exercise.fields['file']}", str(source)))
+            return ""
+        lines = (done.stderr + done.stdout).replace(f"{overlay}/{exercise.fields['file']}", str(source)).replace(f"{ROOT}/", "").splitlines()
+    return "\n".join(lines[:20])
+
+
+def simulate(
+    tools: Tools, exercise: Exercise, run: str, ptx: Path | None, seed: int, *more: str, checks: str = "fail", **settings
+) -> subprocess.CompletedProcess:
+    """A run of the program; without PTX, of the rung's own kernels. settings: of the simulator, trace for SIMULATOR_TRACE."""
+    host = tools.host(exercise.rung, run.split()[0])
+    if not host.is_file():
+        raise PracticeError(f"{host.name} is not built: cmake --build {tools.build} --target practice_{exercise.rung[:2]}")
+    variables = environment(seed=seed, checks=checks, **settings, **({"ptx": ptx} if ptx else {}))
+    command = [str(host), *run.split(), *more]
+    return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, env=variables)
+
+
+def check(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path) -> str:
+    """Empty, or what is wrong first, and how to see it again."""
+    runs = [f"{exercise.problem} --verify-only", *(f"{run} --verify-only" for run in exercise.runs)]
+    for run in runs:
+        for seed in SEEDS:
+            try:
+                done = simulate(tools, exercise, run, ptx, seed)
+            except subprocess.TimeoutExpired:
+                return f"{run}: it did not end in {LONGEST} s"
+            output = done.stderr + done.stdout
+            if NOT_THESE in output:
+                return "its kernels are not the rung's: their names, template parameters and parameters must stay"
+            if done.returncode != 0:
+                try:
+                    said = transcripts.finding(output)
+                except ResultError:
+                    said = output.strip().splitlines()[-1] if output.strip() else f"exit code {done.returncode}"
+                said = said.replace(f"{ROOT}/", "")
+                return f"{run.removesuffix(' --verify-only')}, schedule {seed}:\n{said}"
+    return ""
+
+
+def counters(tools: Tools, exercise: Exercise, run: str, ptx: Path | None) -> dict:
+    """The names that a budget may use, and their values."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "record.jsonl"
+        done = simulate(tools, exercise, run, ptx, 0, "--json", str(file))
+        if done.returncode != 0:
+            raise PracticeError(f"{run}: {(done.stderr + done.stdout).strip().splitlines()[-1]}")
+        record = json.loads(file.read_text().splitlines()[-1])
+    mix = record["instruction_mix"]
+    sizes = {name: record[name] for name in ("m", "n", "k", "rows", "cols") if name in record}
+    return {
+        **record["counters"],
+        **sizes,
+        "count": lambda prefix: sum(times for name, times in mix.items() if name.startswith(prefix)),
+    }
+
+
+class Lazy(dict):
+    """Registers and spills only where an expression asks: ptxas takes seconds."""
+
+    def __init__(self, values: dict, assemble):
+        super().__init__(values)
+        self.assemble = assemble
+
+    def __missing__(self, name):
+        if name not in ("registers", "spills"):
+            raise KeyError(name)
+        self.update(self.assemble())
+        return self[name]
+
+
+def assembled(tools: Tools, exercise: Exercise, ptx: Path) -> dict:
+    command = [tools.ptxas, f"-arch=sm_{tools.archs[exercise.rung]}", "-v", "-o", os.devnull, str(ptx)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise PracticeError(f"ptxas: {done.stderr.strip().splitlines()[-1]}")
+    registers = [int(number) for number in re.findall(r"Used (\d+) registers", done.stderr)]
+    spills = [int(number) for number in re.findall(r"(\d+) bytes spill stores", done.stderr)]
+    return {"registers": max(registers), "spills": max(spills, default=0)}
+
+
+def value_of(expression: str, values: dict):
+    try:
+        return eval(expression, {"__builtins__": {}}, values)
+    except (KeyError, NameError) as error:
+        raise PracticeError(f"'{expression}': there is no counter {error}") from None
+
+
+def number_text(value) -> str:
+    return f"{value:.4g}" if isinstance(value, float) and value != int(value) else f"{int(value)}"
+
+
+def over_budget(tools: Tools, exercise: Exercise, ptx: Path) -> str:
+    """Empty, or a line for each budget that does not hold, with what was counted."""
+    budgets = exercise.fields.get("budget", [])
+    if not budgets:
+        return ""
+    values = Lazy(counters(tools, exercise, exercise.runs[0], ptx), lambda: assembled(tools, exercise, ptx))
+    lines = []
+    for budget in budgets:
+        expression, _, meaning = budget.partition(" -- ")
+        if not value_of(expression, values):
+            left = re.split(r"\s*(?:<=|>=|==|<|>)\s*", expression)[0]
+            lines.append(f"{expression} does not hold: {left} is {number_text(value_of(left, values))}" + f" ({meaning})" * bool(meaning))
+    return "\n".join(lines)
+
+
+def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
+    if exercise.kind == "predict":
+        return answered(tools, exercise, source)
+    ptx = tools.build / "practice" / f"{exercise.folder}.ptx"
+    if errors := compile_ptx(tools, exercise, source, ptx):
+        return Verdict(False, "compile", errors)
+    if wrong := check(tools, exercise, ptx, source):
+        return Verdict(False, "check", wrong)
+    if over := over_budget(tools, exercise, ptx):
+        return Verdict(False, "budget", "It computes the right thing, and costs too much:\n" + over)
+    return Verdict(True, "", "")
+
+
+def answered(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
+    given = dict(re.findall(r"^(\w+) *= *(.+?) *$", source.read_text(encoding="utf-8"), re.MULTILINE))
+    lines = []
+    for question in exercise.questions:
+        text = given.get(question.name, "?")
+        if text == "?":
+            lines.append(f"{question.name} has no answer yet")
+            continue
+        try:
+            guess = float(value_of(text, {}))
+        except (PracticeError, SyntaxError, TypeError, ValueError, ZeroDivisionError):
+            lines.append(f"{question.name}: '{text}' is no number")
+            continue
+        right = float(value_of(question.answer, counters(tools, exercise, question.run, None)))
+        if abs(guess - right) > 0.005 * abs(right):
+            lines.append(f"{question.name} is {'more' if right > guess else 'less'} than {text}")
+    return Verdict(not lines, "answer", "\n".join(lines))

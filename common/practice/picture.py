@@ -1,0 +1,90 @@
+"""One access of the learner's kernel, drawn in the terminal: which lanes want which sectors, or which banks."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import grade
+from exercise import ROOT, Exercise, PracticeError
+
+import memory
+from record_traces import ARRAYS
+
+MOST_ROWS = 12
+
+
+def lanes_text(lanes: list) -> str:
+    """0-3 8 12-15"""
+    ranges = []
+    for lane in lanes:
+        if ranges and ranges[-1][1] == lane - 1:
+            ranges[-1][1] = lane
+        else:
+            ranges.append([lane, lane])
+    return " ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in ranges)
+
+
+def rows_text(rows: list) -> list:
+    """The first rows, and how many are left out."""
+    left = len(rows) - MOST_ROWS
+    return rows if left <= 1 else rows[:MOST_ROWS] + [f"  … and {left} more like these"]
+
+
+def of_sectors(access: dict) -> list:
+    addresses, width = access["addresses"], access["bytes"]
+    active = [address for address in addresses if address is not None]
+    touched = memory.sectors(active, width)
+    base = touched[0]
+    rows = []
+    for sector in touched:
+        low, high = sector * memory.SECTOR, (sector + 1) * memory.SECTOR
+        lanes = [lane for lane, at in enumerate(addresses) if at is not None and at < high and at + width > low]
+        rows.append(f"  sector {sector - base:5}: lanes {lanes_text(lanes)}")
+    distinct = len({byte for at in active for byte in range(at, at + width)})
+    fewest = -(-distinct // memory.SECTOR)
+    return [*rows_text(rows), f"  {len(touched)} sectors of 32 bytes for {distinct} bytes: {fewest} would hold them"]
+
+
+def of_banks(access: dict) -> list:
+    addresses, width = access["addresses"], access["bytes"]
+    fixed = access["ptx"].startswith(("st.", "ldmatrix."))
+    rows = []
+    groups = memory.phases(addresses, width, fixed)
+    group = max(groups, key=lambda group: max(map(len, memory.bank_words(group.values(), width).values())))
+    words = memory.bank_words(group.values(), width)
+    for bank in sorted(words, key=lambda bank: (-len(words[bank]), bank)):
+        lanes = [lane for lane, at in group.items() if any(at // 4 <= word <= (at + width - 1) // 4 for word in words[bank])]
+        many = len(words[bank])
+        rows.append(f"  bank {bank:2}: {many} word{'s' * (many > 1)}, lanes {lanes_text(lanes)}")
+    costs, best = memory.wavefronts(addresses, width, fixed), memory.ideal_wavefronts(addresses, width, fixed)
+    among = f" (lanes {min(group)} to {max(group)}, which go together)" if len(groups) > 1 else ""
+    return [f"  the busiest banks{among}:", *rows_text(rows), f"  {costs} wavefronts: {best} would do without conflicts"]
+
+
+def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str:
+    """what: the beginning of an opcode, and the array where it is global memory: "ld.global A", "st.shared"."""
+    opcode, _, array = what.partition(" ")
+    ptx = tools.build / "practice" / f"{exercise.folder}.ptx"
+    if errors := grade.compile_ptx(tools, exercise, source, ptx):
+        return errors
+    with tempfile.TemporaryDirectory() as folder:
+        trace = Path(folder) / "trace.jsonl"
+        grade.simulate(
+            tools, exercise, f"{exercise.runs[0]} --verify-only", ptx, 0, checks="off", threads=1, trace=trace, trace_limit=20000
+        )
+        lines = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
+    names = ARRAYS[exercise.problem]
+    for access in lines:
+        if not access.get("ptx", "").startswith(opcode) or "addresses" not in access:
+            continue
+        if array and ("allocation" not in access or names[access["allocation"] - 1] != array):
+            continue
+        if not any(address is not None for address in access["addresses"]):
+            continue
+        at = f"{Path(access['file']).name}:{access['lines'][0]}" if access.get("lines") else ""
+        lanes = sum(address is not None for address in access["addresses"])
+        title = f"{access['ptx']}{f' of {array}' if array else ''}, {at}: {lanes} lanes, {access['bytes']} bytes each"
+        return "\n".join([title, *(of_sectors(access) if access["space"] == "global" else of_banks(access))])
+    return f"There is nothing to draw: warp 0 of the first CTA has no {opcode}{f' of {array}' if array else ''}."
