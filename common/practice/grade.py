@@ -182,9 +182,17 @@ def over_budget(tools: Tools, exercise: Exercise, ptx: Path) -> str:
     return "\n".join(lines)
 
 
+def own_includes(lines: list) -> set:
+    """The files of the course that a source includes: the solution among them would solve everything."""
+    return {match[1] for line in lines if (match := re.match(r'\s*#\s*include\s*"([^"]+)"', line))}
+
+
 def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
     if exercise.kind == "predict":
         return answered(tools, exercise, source)
+    known = own_includes(exercise.solution())
+    if new := own_includes(source.read_text(encoding="utf-8").splitlines()) - known:
+        return Verdict(False, "check", f"it includes {', '.join(sorted(new))}: of the course's files only {', '.join(sorted(known))}")
     ptx = tools.build / "practice" / f"{exercise.folder}.ptx"
     if errors := compile_ptx(tools, exercise, source, ptx):
         return Verdict(False, "compile", errors)
