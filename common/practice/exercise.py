@@ -197,7 +197,7 @@ def read(path: Path) -> Exercise:
     exercise = Exercise(path)
 
     def fail(what):
-        raise PracticeError(f"{path.relative_to(ROOT)}: {what}")
+        raise PracticeError(f"{'/'.join(path.parts[-3:])}: {what}")
 
     (_, head), *rest = sections(path.read_text(encoding="utf-8").splitlines())
     if not head or not head[0].startswith("# "):

@@ -181,15 +181,15 @@ def main(arguments=None) -> int:
             return 0
         if not re.fullmatch(r"\d\d\.\d+\w*", what):
             return own.run(options.build, options.folder, what, rest)
+        if rest not in ([], ["--hint"]):
+            raise PracticeError(f"'{' '.join(rest)}': after {what} only --hint")
         exercise = exercises.named(what)
         source = learners_file(options.folder, exercise)
         if not source.exists():
             start(options.folder, [exercise])
         tools = grade.Tools.of(options.build)
-        if rest == ["--hint"]:
-            return hint(tools, exercise, source, progress)
         if rest:
-            raise PracticeError(f"'{' '.join(rest)}': after {what} only --hint")
+            return hint(tools, exercise, source, progress)
         return grade_one(tools, exercise, source, progress, every)
     except PracticeError as error:
         print(f"practice: {error}", file=sys.stderr)

@@ -109,6 +109,7 @@ class Fooling(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    tools = grade.Tools.of(Path(sys.argv.pop(2)) if sys.argv[1] == "--build" else Path("build"))
-    sys.argv.remove("--build")
+    at = sys.argv.index("--build")
+    tools = grade.Tools.of(Path(sys.argv[at + 1]))
+    del sys.argv[at : at + 2]
     unittest.main()
