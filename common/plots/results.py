@@ -398,9 +398,9 @@ class Results:
         return next(counted, run.get("title", ""))
 
     def early(self, rung: str, problem: str, shape: str) -> dict | None:
-        """The rung in a chain: its grids start while the one before still runs."""
+        """The rung in a chain: its grids start while the one before still runs. None where launches are timed singly."""
         run = self.run(rung, problem, shape, "early_start")
-        return run if run and run.get("dependent_launch") else None
+        return run if run and run.get("dependent_launch") and run.get("launches_per_sample", 1) > 1 else None
 
     def ladder(self, problem: str, shape: str) -> list:
         """The rungs themselves at one shape, in the order of the ladder."""
