@@ -95,7 +95,8 @@ def simulate(
 
 def check(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path) -> str:
     """Empty, or what is wrong first, and how to see it again."""
-    runs = [f"{exercise.problem} --verify-only", *(f"{run} --verify-only" for run in exercise.runs)]
+    variant = re.search(r" --variant \S+|$", exercise.runs[0])[0]
+    runs = [f"{exercise.problem}{variant} --verify-only", *(f"{run} --verify-only" for run in exercise.runs)]
     for run in runs:
         for seed in SEEDS:
             try:

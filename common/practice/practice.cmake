@@ -17,8 +17,17 @@ function(ladder_practice rung arch)
     string(REGEX REPLACE "^fused_norm$" "FusedNorm" problem_type ${problem_type})
     set(namespace rung_${number})
     file(STRINGS rung.cc needs REGEX "^ *\\.needs = ")
+    set(sources ${problem}.cu)
+    set(variants "${namespace}::${problem}()")
+    set(ablations "")
+    file(STRINGS rung.cc has_ablations REGEX "^Variants<${problem_type}> ablations")
+    if(has_ablations) # kernels of their own, that exercises may be about
+      set(ablations "Variants<${problem_type}> ablations();")
+      set(variants "join({${namespace}::ablations(), ${variants}})")
+      file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ablations/*.cu ${CMAKE_CURRENT_SOURCE_DIR}/${problem}.cu)
+    endif()
     configure_file(${ladder_practice_folder}/main.cc.in ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc @ONLY)
-    add_executable(${host} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc ${problem}.cu)
+    add_executable(${host} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc ${sources})
     target_include_directories(${host} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(${host} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=compute_${arch}>"
