@@ -206,7 +206,7 @@ def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
 
 def answered(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
     given = dict(re.findall(r"^(\w+) *= *(.+?) *$", source.read_text(encoding="utf-8"), re.MULTILINE))
-    lines = []
+    lines, counted = [], {}
     for question in exercise.questions:
         text = given.get(question.name, "?")
         if text == "?":
@@ -217,7 +217,9 @@ def answered(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
         except (PracticeError, SyntaxError, TypeError, ValueError, ZeroDivisionError):
             lines.append(f"{question.name}: '{text}' is no number")
             continue
-        right = float(value_of(question.answer, counters(tools, exercise, question.run, None)))
+        if question.run not in counted:
+            counted[question.run] = counters(tools, exercise, question.run, None)
+        right = float(value_of(question.answer, counted[question.run]))
         if abs(guess - right) > 0.005 * abs(right):
             lines.append(f"{question.name} is {'more' if right > guess else 'less'} than {text}")
     return Verdict(not lines, "answer", "\n".join(lines))
