@@ -5,7 +5,8 @@ finding; then the budget must hold.
 
 A budget is a comparison of counters of the exercise's first run, by the names that the simulator gives them in a record
 (docs/deeper/records.md), and of m, n, k, rows and cols; count("ld.global") is how many instructions of warps begin so;
-registers, spills: what ptxas makes of the kernel that takes the most.
+registers, spills: what ptxas makes of the kernel that takes the most; ptx("wgmma.wait_group.sync.aligned 1;"): how often the
+PTX has this text.
 """
 
 from __future__ import annotations
@@ -174,6 +175,7 @@ def over_budget(tools: Tools, exercise: Exercise, ptx: Path) -> str:
     if not budgets:
         return ""
     values = Lazy(counters(tools, exercise, exercise.runs[0], ptx), lambda: assembled(tools, exercise, ptx))
+    values["ptx"] = ptx.read_text().count
     lines = []
     for budget in budgets:
         expression, _, meaning = budget.partition(" -- ")
