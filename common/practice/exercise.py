@@ -20,7 +20,8 @@ that the learner sees there instead, hints, and attempts that must fail. The sol
     ## wrong NAME                        an attempt that must fail; `expect: REGULAR EXPRESSION` of what the grader says
 
 Of a wrong attempt each block of code takes the place of a blank, in their order, or, below a line `at: "text" … "text"`,
-of that region of the solution; of a prediction it is the file of answers.
+of that region of the solution (so one of a hunt plants the fault again, beside its own repair); of a prediction it is the
+file of answers.
 """
 
 from __future__ import annotations

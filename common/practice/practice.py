@@ -148,7 +148,8 @@ def grade_one(tools: grade.Tools, exercise: Exercise, source: Path, progress: Pr
     print(f"{exercise.id}  Passed: {exercise.title}.")
     for budget in exercise.fields.get("budget", []):
         print(f"  {budget.replace(' -- ', ': ')}")
-    after = next((e for e in every if not progress.done.get(e.id, {}).get("passed")), None)
+    here = every.index(exercise)  # the next one, or the first that was left out
+    after = next((e for e in every[here:] + every[:here] if not progress.done.get(e.id, {}).get("passed")), None)
     if after:
         print(f"Next: {after.id} ({after.kind}), {after.title}: build/bin/practice {after.id}")
     return 0
@@ -197,4 +198,8 @@ def main(arguments=None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # practice | head
+        sys.stderr.close()
+        sys.exit(1)
