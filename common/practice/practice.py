@@ -148,6 +148,8 @@ def grade_one(tools: grade.Tools, exercise: Exercise, source: Path, progress: Pr
     print(f"{exercise.id}  Passed: {exercise.title}.")
     for budget in exercise.fields.get("budget", []):
         print(f"  {budget.replace(' -- ', ': ')}")
+    if timed := own.beside_rung(tools, exercise, source):
+        print(f"  {timed}")
     after = next((e for e in every if not progress.done.get(e.id, {}).get("passed")), None)
     if after:
         print(f"Next: {after.id} ({after.kind}), {after.title}: build/bin/practice {after.id}")
