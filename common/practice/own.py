@@ -106,8 +106,10 @@ class Program:
                 f"build/bin/practice new {folder.name} --from 05 makes one"
             ) from None
         match = re.fullmatch(r"(\d\d_[a-z0-9_]+) (gemm|fused_norm)( yours)?", text)
-        if not match or match[1] not in rungs():
+        if not match:
             raise PracticeError(f"practice/{folder.name}/from.txt is not a rung and a problem, such as '05_mma_sync gemm'")
+        if match[1] not in rungs():
+            raise PracticeError(f"practice/{folder.name}/from.txt: there is no rung {match[1]}")
         return Program(tools, folder, match[1], match[2])
 
     def built(self, suffix: str) -> Path:
