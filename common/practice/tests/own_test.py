@@ -13,6 +13,7 @@ import sys
 import tempfile
 import unittest
 from pathlib import Path
+from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -215,6 +216,71 @@ class Times(InFolder):
         exercise.fields["compile"] = f"{exercise.rung}/ablations/other.cu"
         with self.assertRaises(own.PracticeError):
             own.timed_program(tools, exercise, source)
+
+
+# Stands for a program on a GPU: what it is called with is noted, and what it records is made up.
+FAKE = """#!{python}
+import json, sys
+arguments = sys.argv[1:]
+open({calls!r}, "a").write(" ".join(arguments[: arguments.index("--json")]) + "\\n")
+sizes = (512, 4096) if "--sweep" in arguments else (4096,)
+variants = ["02_smem_tiling"] if "--variant" in arguments else ["mine"] if "--sweep" in arguments else ["02_smem_tiling", "mine"]
+with open(arguments[-1], "a") as file:
+    for size in sizes:
+        for variant in variants:
+            record = {{**{record!r}, "m": size, "n": size, "k": size, "variant": variant, "is_rung": variant == "mine"}}
+            record["tflops"] = 2 * size**3 / record["median_us"] / 1e6
+            file.write(json.dumps(record) + "\\n")
+"""
+
+
+class OnAGpu(InFolder):
+    def setUp(self):
+        super().setUp()
+        place = self.folder / "mine"
+        call(self.folder, "new", "mine", "--from", "02")
+        build = self.folder.parent / "build"
+        (build / "practice").mkdir(parents=True)
+        roofs = [("copy", 4000.0, "GB/s"), ("bf16_mma_sync", 600.0, "TFLOPS")]
+        lines = [{"record": "roof", "roof": n, "value": v, "unit": u, "device": "Test GPU"} for n, v, u in roofs]
+        (build / "practice" / "roofs.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+        self.calls, self.executable = self.folder.parent / "calls", self.folder.parent / "fake"
+        record = timed("", 500.0, 0, rung_us=400.0)
+        self.executable.write_text(FAKE.format(python=sys.executable, calls=str(self.calls), record=record))
+        self.executable.chmod(0o755)
+        self.tools = own.Tools(bin=build, nvcc="", ptxas="", archs={}, build=build, gpu_programs=True)
+        self.program = own.Program.of(self.tools, place)
+
+    def output_of(self, function, *arguments) -> str:
+        said = io.StringIO()
+        with mock.patch.object(own.Program, "built", return_value=self.executable), contextlib.redirect_stdout(said):
+            result = function(*arguments)
+        self.assertIn(result, (0, *([result] if isinstance(result, str) else [])), said.getvalue())
+        return said.getvalue() + (result if isinstance(result, str) else "")
+
+    def test_it_is_verified_timed_and_compared_with_the_roof(self):
+        text = self.output_of(own.on_gpu, self.program)
+        self.assertIn("Right at 2 awkward shapes", text)
+        self.assertIn("274.9 TFLOPS, 45.8 % of the measured roof, 600 TFLOPS (bf16_mma_sync)", text)
+        self.assertEqual(self.calls.read_text(), "gemm --verify-only\ngemm --ablate\n")
+
+    def test_it_is_plotted_beside_the_rung(self):
+        with mock.patch.object(own, "draw", return_value=0) as draw:
+            self.output_of(own.plot, self.program)
+        file, out = draw.call_args.args[1:]
+        self.assertEqual(out, self.folder / "mine" / "plots")
+        results = own.Results([file])
+        self.assertEqual(results.rungs("gemm"), ["02_smem_tiling", "mine"])
+        self.assertEqual(len(results.ladder("gemm", "4096x4096x4096")), 2)
+        self.assertEqual(set(results.roofs), {"copy", "bf16_mma_sync"})
+
+    def test_a_passed_exercise_is_timed_beside_its_rung(self):
+        exercise = next(each for each in exercises.every() if each.fields.get("file", "").endswith("/gemm.cu"))
+        with mock.patch.object(own, "has_gpu", return_value=True):
+            text = self.output_of(own.beside_rung, self.tools, exercise, self.folder / "mine" / "gemm.cu")
+        self.assertIn("yours 400 us, 02_smem_tiling 500 us: 1.25 of the rung's speed", text)
+        with mock.patch.object(own, "has_gpu", return_value=False):
+            self.assertEqual(own.beside_rung(self.tools, exercise, self.folder / "mine" / "gemm.cu"), "")
 
 
 if __name__ == "__main__":
