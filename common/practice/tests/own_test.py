@@ -1,5 +1,5 @@
-"""Programs of a reader's own (own.py, own.cmake). The program test_02, which CMake makes in build/practice/programs, is built
-with the tests: nothing is configured here.
+"""Programs of a reader's own (own.py, own.cmake). The programs test_02 and test_page, which CMake makes in
+build/practice/programs, are built with the tests: nothing is configured here.
 
 own_test.py --build build --cmake cmake
 """
@@ -106,6 +106,12 @@ class Run(InFolder):
     def refuses_of_test_02(self, arguments, *words):
         self.folder = SETTINGS.build / "practice" / "programs"
         self.refuses(arguments, *words)
+
+    def test_the_kernel_that_the_page_shows(self):
+        code, text = call(SETTINGS.build / "practice" / "programs", "test_page")
+        self.assertEqual(code, 0, text)
+        self.assertRegex(text, r"Right at \d+ awkward shapes")
+        self.assertRegex(text, r"00_naive +test_page nt\n")
 
     def test_right_edited_and_broken(self):
         folder = SETTINGS.build / "practice" / "programs"
