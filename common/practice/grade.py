@@ -38,6 +38,8 @@ class Tools:
     ptxas: str
     archs: dict  # rung → 80, 90a, …
     build: Path
+    cmake: str = "cmake"
+    gpu_programs: bool = False  # configured: cuBLAS is there
 
     @staticmethod
     def of(build: Path) -> Tools:

@@ -2,6 +2,7 @@
 # them, bin/practice_hosts/NAME_PROBLEM, and a test of each exercise. `practice_NN` builds what grading needs, copies the
 # exercises and nothing else.
 set(ladder_practice_folder ${CMAKE_CURRENT_LIST_DIR})
+include(${CMAKE_CURRENT_LIST_DIR}/own.cmake)
 
 function(ladder_practice rung arch)
   file(GLOB exercises CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/practice/*.md)
@@ -58,8 +59,9 @@ function(ladder_practice_program)
   endif()
   get_property(archs GLOBAL PROPERTY LADDER_PRACTICE_ARCHS)
   list(JOIN archs ", " archs)
+  string(TOLOWER ${ladder_gpu_programs} gpu)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/practice/settings.json
-    CONTENT "{\"nvcc\": \"${CMAKE_CUDA_COMPILER}\", \"ptxas\": \"${CUDAToolkit_BIN_DIR}/ptxas\", \"archs\": {${archs}}}\n")
+    CONTENT "{\"nvcc\": \"${CMAKE_CUDA_COMPILER}\", \"ptxas\": \"${CUDAToolkit_BIN_DIR}/ptxas\", \"archs\": {${archs}}, \"cmake\": \"${CMAKE_COMMAND}\", \"gpu_programs\": ${gpu}}\n")
   set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/practice)
   file(WRITE ${program} "#!/bin/sh\nexec '${Python3_EXECUTABLE}' -B '${ladder_practice_folder}/practice.py' --build '${CMAKE_BINARY_DIR}' \"$@\"\n")
   file(CHMOD ${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
@@ -71,4 +73,5 @@ function(ladder_practice_program)
     endforeach()
   endif()
   add_custom_target(practice COMMAND ${program} USES_TERMINAL VERBATIM)
+  ladder_own_programs()
 endfunction()

@@ -148,6 +148,8 @@ def grade_one(tools: grade.Tools, exercise: Exercise, source: Path, progress: Pr
     print(f"{exercise.id}  Passed: {exercise.title}.")
     for budget in exercise.fields.get("budget", []):
         print(f"  {budget.replace(' -- ', ': ')}")
+    if timed := own.beside_rung(tools, exercise, source):
+        print(f"  {timed}")
     here = every.index(exercise)  # the next one, or the first that was left out
     after = next((e for e in every[here:] + every[:here] if not progress.done.get(e.id, {}).get("passed")), None)
     if after:

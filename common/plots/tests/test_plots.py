@@ -50,6 +50,12 @@ class Loading(InFolder):
         self.fails([{**roof("copy", 1.0, "GB/s"), "unit": "km/h"}], "a.jsonl:1:", "km/h")
         self.fails([{**power(5.0), "series": {"seconds": [1], "sm_clock_mhz": [], "power_w": [5]}}], "a.jsonl:1:", "series")
 
+    def test_a_readers_own_program_has_a_name_without_a_number(self):
+        results = self.load([gemm("my_gemm", 5.0), gemm("05_mma_sync", 6.0)])
+        self.assertEqual(results.rungs("gemm"), ["05_mma_sync", "my_gemm"])
+        self.fails([gemm("5_mma_sync", 5.0)], "a.jsonl:1:", "two-digit number")
+        self.fails([gemm("", 5.0)], "a.jsonl:1:", "two-digit number")
+
     def test_a_score_that_contradicts_its_time_is_refused(self):
         self.fails([{**gemm("00_naive", 5.0), "tflops": 1.0}], "a.jsonl:1:", "its shape and time give")
 
