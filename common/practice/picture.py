@@ -63,8 +63,14 @@ def of_banks(access: dict) -> list:
     return [f"  the busiest banks{among}:", *rows_text(rows), f"  {costs} wavefronts: {best} would do without conflicts"]
 
 
+def excess(access: dict) -> int:
+    what = access["addresses"], access["bytes"], access["ptx"].startswith(("st.", "ldmatrix."))
+    return memory.wavefronts(*what) - memory.ideal_wavefronts(*what) if access["space"] == "shared" else 0
+
+
 def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str:
-    """what: the beginning of an opcode, and the array where it is global memory: "ld.global A", "st.shared"."""
+    """what: the beginning of an opcode, and the array where it is global memory: "ld.global A", "st.shared". The first such
+    access is drawn; of several lines that access shared memory, the first with the most bank conflicts."""
     opcode, _, array = what.partition(" ")
     ptx = tools.build / "practice" / f"{exercise.folder}.ptx"
     if errors := grade.compile_ptx(tools, exercise, source, ptx):
@@ -76,6 +82,7 @@ def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str
         )
         lines = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
     names = ARRAYS[exercise.problem]
+    found = {}  # by line of the source
     for access in lines:
         if not access.get("ptx", "").startswith(opcode) or "addresses" not in access:
             continue
@@ -83,6 +90,9 @@ def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str
             continue
         if not any(address is not None for address in access["addresses"]):
             continue
+        found.setdefault((access["ptx"], str(access.get("lines"))), access)
+    if found:
+        access = max(found.values(), key=excess)
         at = f"{Path(access['file']).name}:{access['lines'][0]}" if access.get("lines") else ""
         lanes = sum(address is not None for address in access["addresses"])
         title = f"{access['ptx']}{f' of {array}' if array else ''}, {at}: {lanes} lanes, {access['bytes']} bytes each"
