@@ -8,7 +8,8 @@
 namespace ladder {
 
 // The operands of a gemm whose precision is not bf16. Gemm's a and b are null then, and c, where C is not
-// stored as bf16. Device pointers, aligned to 256 bytes.
+// stored as bf16. Device pointers, aligned to 256 bytes. Of one in bf16 that prepares something there is the
+// workspace alone.
 struct TypedOperands {
   const float* a;   // [m, k], before it is rounded
   const float* b;   // [k, n], the same
@@ -55,7 +56,7 @@ struct Extension {
   // A gemm in another precision brings its own kernels that round: prepare() enqueues them, they fill the
   // workspace of workspace_bytes(), aligned to 256, and launch() reads it. They are not timed: in a chain of
   // layers it is the layer before that rounds A, and B is rounded once. Null where there is nothing to
-  // prepare.
+  // prepare. A gemm in bf16 may use it for another layout of B.
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
 };

@@ -33,7 +33,7 @@ struct Gemm {
   const __nv_bfloat16* a;
   const __nv_bfloat16* b;
   __nv_bfloat16* c;
-  const struct TypedOperands* typed = nullptr;  // of a variant in another precision
+  const struct TypedOperands* typed = nullptr;  // of a variant in another precision, or with a workspace
 };
 
 // h = bf16(x + residual); y = bf16(h · rsqrt(mean over the row of h² + eps) · gamma), in fp32 on the rounded

@@ -16,7 +16,8 @@
 
 namespace ladder {
 
-DeviceKind device_kind();  // the one that is linked
+DeviceKind device_kind();          // the one that is linked
+std::uint64_t guard_zone_bytes();  // before and after each buffer, see GuardedBuffer
 
 // What stands below the harness. Empty: there is none.
 struct Platform {

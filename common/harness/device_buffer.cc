@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/harness/device.h"
 #include "common/harness/failure.h"
 #include "common/harness/verify.h"
 
@@ -14,8 +15,9 @@ GuardedBuffer::GuardedBuffer(std::string name, Kind kind, std::uint64_t count, s
     : name_(std::move(name)),
       pattern_(kind == Kind::input ? 0xFF : 0xA5),
       count_(count),
-      element_bytes_(element_bytes) {
-  const std::uint64_t bytes = this->bytes() + 2 * guard_bytes;
+      element_bytes_(element_bytes),
+      guard_(guard_zone_bytes()) {
+  const std::uint64_t bytes = this->bytes() + 2 * guard_;
   const cudaError_t error = cudaMalloc(reinterpret_cast<void**>(&allocation_), bytes);
   if (error == cudaErrorMemoryAllocation) {
     cudaGetLastError();
@@ -35,6 +37,7 @@ GuardedBuffer::GuardedBuffer(GuardedBuffer&& other) noexcept
       pattern_(other.pattern_),
       count_(other.count_),
       element_bytes_(other.element_bytes_),
+      guard_(other.guard_),
       allocation_(std::exchange(other.allocation_, nullptr)) {}
 
 void GuardedBuffer::poison(unsigned char pattern) const {
@@ -42,12 +45,12 @@ void GuardedBuffer::poison(unsigned char pattern) const {
 }
 
 std::string GuardedBuffer::damage() const {
-  std::vector<unsigned char> zone(guard_bytes);
-  const unsigned char* after = allocation_ + guard_bytes + bytes();
+  std::vector<unsigned char> zone(guard_);
+  const unsigned char* after = allocation_ + guard_ + bytes();
   for (const auto& [from, where] :
        {std::pair<const unsigned char*, const char*>{allocation_, "before the start"},
         {after, "past the end"}}) {
-    check(cudaMemcpy(zone.data(), from, guard_bytes, cudaMemcpyDeviceToHost),
+    check(cudaMemcpy(zone.data(), from, guard_, cudaMemcpyDeviceToHost),
           "reading the guard zones of " + name_);
     if (const auto bytes = count_overwritten(zone, pattern_); bytes > 0)
       return std::to_string(bytes) + " bytes written " + where + " of " + name_;

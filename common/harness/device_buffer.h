@@ -1,4 +1,4 @@
-// Device memory between two guard zones.
+// Device memory between two guard zones, on a GPU.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -10,9 +10,10 @@
 
 namespace ladder {
 
-// `count` elements on the device, bf16 unless their size says otherwise. The zones before and after them are
-// NaN for an input, so that a read past an end spoils the result, and a pattern for an output, so that a
-// write past an end is found.
+// `count` elements on the device, bf16 unless their size says otherwise. On a GPU the zones before and after
+// them are NaN for an input, so that a read past an end spoils the result, and a pattern for an output, so
+// that a write past an end is found. On the simulator there are none: it finds every access outside of an
+// allocation, also one whose value is dropped.
 class GuardedBuffer {
  public:
   enum class Kind { input, output };
@@ -28,7 +29,7 @@ class GuardedBuffer {
   __nv_bfloat16* data() const { return as<__nv_bfloat16>(); }
   template <class T>
   T* as() const {
-    return reinterpret_cast<T*>(allocation_ + guard_bytes);
+    return reinterpret_cast<T*>(allocation_ + guard_);
   }
   std::uint64_t count() const { return count_; }
   std::uint64_t bytes() const { return count_ * element_bytes_; }
@@ -47,12 +48,11 @@ class GuardedBuffer {
   }
 
  private:
-  static constexpr std::uint64_t guard_bytes = 1 << 16;
   void read(std::uint64_t first_byte, std::span<std::byte> to) const;
 
   std::string name_;
   unsigned char pattern_;
-  std::uint64_t count_, element_bytes_;
+  std::uint64_t count_, element_bytes_, guard_;
   unsigned char* allocation_ = nullptr;
 };
 

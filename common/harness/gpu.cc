@@ -18,6 +18,10 @@ DeviceKind device_kind() {
   return DeviceKind::gpu;
 }
 
+std::uint64_t guard_zone_bytes() {
+  return 1 << 16;
+}
+
 // "580.159.04" from the kernel module; the CUDA version it supports where that is hidden.
 static std::string driver_version() {
   std::ifstream file("/sys/module/nvidia/version");

@@ -63,8 +63,16 @@ struct Sizes {
   bool any_norm() const { return rows || cols; }
 };
 
+// A program of a reader's own may have one alone.
 std::string known_problems(const Rung& rung) {
-  return rung.norm_gemm.empty() ? "gemm, fused_norm" : "gemm, fused_norm, norm_gemm";
+  std::string names;
+  const auto add = [&](const char* name, bool there) {
+    if (there) names += (names.empty() ? "" : ", ") + std::string(name);
+  };
+  add("gemm", !rung.gemm.empty());
+  add("fused_norm", !rung.fused_norm.empty());
+  add("norm_gemm", !rung.norm_gemm.empty());
+  return names;
 }
 
 // --trace: only problems, and a variant, that have a timeline.
@@ -91,8 +99,9 @@ void choose_traced(const Rung& rung, Options& o) {
 
 void choose_problems(const Rung& rung, const std::string& problem, const Sizes& sizes, Options& o) {
   o.norm_gemm = problem == "norm_gemm";
-  if (o.norm_gemm && rung.norm_gemm.empty())
-    bad_usage(std::string(rung.name) + " has no norm_gemm; there is: " + known_problems(rung));
+  if ((problem == "gemm" && rung.gemm.empty()) || (problem == "fused_norm" && rung.fused_norm.empty()) ||
+      (o.norm_gemm && rung.norm_gemm.empty()))
+    bad_usage(std::string(rung.name) + " has no " + problem + "; there is: " + known_problems(rung));
   if (o.norm_gemm && (sizes.m || sizes.k))
     bad_usage("norm_gemm takes --rows, --cols, --n or --size, not --m or --k");
   if (sizes.any_gemm() && sizes.any_norm() && !o.norm_gemm)
@@ -103,8 +112,10 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     bad_usage("gemm takes --m, --n, --k or --size, not --rows or --cols");
   if (problem == "fused_norm" && sizes.any_gemm())
     bad_usage("fused_norm takes --rows, --cols or --size, not --m, --n or --k");
-  o.gemm = problem.empty() ? !sizes.any_norm() : problem == "gemm";
-  o.fused_norm = problem.empty() ? !sizes.any_gemm() : problem == "fused_norm";
+  o.gemm = !rung.gemm.empty() && (problem.empty() ? !sizes.any_norm() : problem == "gemm");
+  o.fused_norm = !rung.fused_norm.empty() && (problem.empty() ? !sizes.any_gemm() : problem == "fused_norm");
+  if (!o.gemm && !o.fused_norm && !o.norm_gemm)
+    bad_usage("these sizes are of no problem here; there is: " + known_problems(rung));
 
   if (o.gemm && (sizes.any_gemm() || sizes.size)) {
     Gemm p = ProblemInfo<Gemm>::default_shape(o.device);

@@ -15,6 +15,10 @@ DeviceKind device_kind() {
   return DeviceKind::simulator;
 }
 
+std::uint64_t guard_zone_bytes() {
+  return 0;
+}
+
 static const char* name_of(simulator::Checks checks) {
   switch (checks) {
     case simulator::Checks::off:

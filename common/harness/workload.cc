@@ -44,9 +44,8 @@ Gemm GemmWorkload::problem(int set) const {
   if (precision_ == Precision::bf16) {
     p.a = s.a.data();
     p.b = s.b.data();
-  } else {
-    p.typed = &s.typed;
   }
+  if (precision_ != Precision::bf16 || s.workspace) p.typed = &s.typed;
   if (format_of(precision_).c == Number::bf16) p.c = s.c.data();
   return p;
 }
@@ -150,7 +149,9 @@ void GemmWorkload::choose(const Variant<Gemm>& variant) {
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     Set& set = sets_[i];
     set.workspace.reset();
-    set.typed = {set.a.as<float>(), set.b.as<float>(), set.c.as<void>(), nullptr};
+    set.typed = {};
+    if (precision_ != Precision::bf16)
+      set.typed = {set.a.as<float>(), set.b.as<float>(), set.c.as<void>(), nullptr};
     if (!extension.prepare) continue;
     set.workspace.emplace("the workspace", GuardedBuffer::Kind::output, extension.workspace_bytes(shape_), 1);
     set.workspace->poison();

@@ -28,17 +28,18 @@ def find(results: Results, kernel: str, problem: str, shape: str) -> dict:
 
 
 def of_launch(record: dict, name: str) -> float:
-    """A field, or what follows from it: mj, a launch's energy in mJ; pj, that of a flop, or byte; watts, the mean of the whole run;
-    per_clock, the score at 1 GHz."""
-    if name == "mj":
-        return record["joules_per_launch"] * 1e3
-    if name == "pj":
-        work = flops(record) if UNIT[record["problem"]] == "TFLOPS" else compulsory_bytes(record)
-        return record["joules_per_launch"] / work * 1e12
-    if name == "watts":
-        return record["joules"] / record["seconds"]
+    """A field, or what follows from it: mj, a launch's energy in mJ; pj, that of a flop, or byte; pj_above_idle, without what
+    the idle card would have drawn; watts, the mean of the whole run; per_clock, the score at 1 GHz."""
     if name == "per_clock":
         return per_clock(record)
+    if name in ("mj", "pj", "pj_above_idle", "watts"):
+        if "joules" not in record:
+            raise ResultError(f"the driver that {record['contender']} was recorded with has no meter of energy")
+        watts = record["joules"] / record["seconds"]
+        work = flops(record) if UNIT[record["problem"]] == "TFLOPS" else compulsory_bytes(record)
+        pj = record["joules_per_launch"] / work * 1e12
+        above_idle = pj * (1 - record["idle_w"] / watts)
+        return {"mj": record["joules_per_launch"] * 1e3, "pj": pj, "pj_above_idle": above_idle, "watts": watts}[name]
     if not isinstance(record.get(name), (int, float)):
         raise ResultError(f"a power record has no figure '{name}'")
     return record[name]
@@ -62,11 +63,11 @@ def table(results: Results, problem: str, shape: str, *kernels: str) -> str:
                 figure(per_clock(record)),
                 f"{record['power_w']:.0f}",
                 figure(of_launch(record, "mj")),
-                f"{of_launch(record, 'pj'):.3f}",
+                figure(of_launch(record, "pj")),
             ]
         )
     unit = UNIT[problem]
     each = "pJ per flop" if unit == "TFLOPS" else "pJ per byte"
     header = ["kernel", "elements of A and B", unit, "SM clock, MHz", f"{unit} per GHz", "W", "mJ per launch", each]
-    note = measured(results, f"{problem} {pretty(shape)}", "each alone, without a pause; rates, clock and power of the run's second half")
+    note = measured(results, f"{problem} {pretty(shape)}", "each alone, without a pause; rates, clock and power are means over the second half of the run")
     return markdown(header, rows, note).replace("|:--|--:|", "|:--|:--|", 1)

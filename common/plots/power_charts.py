@@ -5,7 +5,7 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 
 import power
-from results import DEFAULT_SHAPE, Results, pretty, score, shape_of
+from results import DEFAULT_SHAPE, UNIT, Results, pretty, score, shape_of, work_rate
 from style import BLUE, GREY, INK, ORANGE, SOFT, VERMILLION, rung_look, titles
 
 SHAPE = DEFAULT_SHAPE["gemm"]
@@ -13,7 +13,7 @@ INPUTS = {"normal(0,1)": BLUE, "integers -3..3": ORANGE, "ones": GREY, "zeros": 
 
 
 def along(results: Results):
-    """Clock and power of one kernel from its first launch on, a line for each kind of input."""
+    """Rate, clock and power of one kernel from its first launch on, a line for each kind of input."""
     runs = [
         record
         for record in results.powers
@@ -23,19 +23,22 @@ def along(results: Results):
     runs = [record for record in runs if record["rung"] == last]
     if not runs:
         return None
-    figure, (upper, lower) = plt.subplots(2, 1, figsize=(8.6, 5.6), sharex=True, gridspec_kw={"hspace": 0.12})
+    figure, (upper, middle, lower) = plt.subplots(3, 1, figsize=(8.6, 7.4), sharex=True, gridspec_kw={"hspace": 0.12})
     end = min(max(record["series"]["seconds"]) for record in runs)
     for record in runs:
         look = {"color": INPUTS.get(record["input"], INK), "linewidth": 1.3, "label": record["input"]}
-        upper.plot(record["series"]["seconds"], record["series"]["sm_clock_mhz"], **look)
-        lower.plot(record["series"]["seconds"], record["series"]["power_w"], **look)
-    upper.set_ylabel("SM clock, MHz")
-    lower.set_ylabel("power, W")
+        series = record["series"]
+        upper.plot(series["seconds"], [work_rate(record, us) for us in series["launch_us"]], **look)
+        middle.plot(series["seconds"], series["sm_clock_mhz"], **look)
+        lower.plot(series["seconds"], series["power_w"], **look)
+    upper.set_ylabel(f"{UNIT[runs[0]['problem']]}, of 10 ms each")
+    middle.set_ylabel("SM clock, MHz, by NVML")
+    lower.set_ylabel("power, W, by NVML")
     lower.set_ylim(bottom=0)
     lower.set_xlim(0, end)
     lower.set_xlabel("seconds from the first launch, after a second of idleness")
     lower.legend(frameon=False, fontsize=9, ncols=4, loc="lower right", title="elements of A and B", title_fontsize=9)
-    for axes in (upper, lower):
+    for axes in (upper, middle, lower):
         axes.grid(True, axis="y")
     titles(upper, f"{last} without a pause, GEMM at {pretty(SHAPE)}", results.where_measured())
     return figure
@@ -71,7 +74,7 @@ def roof(results: Results):
     limit = max(power.of_launch(record, "watts") for record in runs)
     figure, axes = plt.subplots(figsize=(8.6, 5.6))
     costs = [power.of_launch(record, "pj") for record in runs]
-    least, most = 0.75 * min(costs), 1.2 * max(costs)
+    least, most = 0.6 * min(costs), 1.2 * max(costs)
     curve = [least * (most / least) ** (i / 200) for i in range(201)]
     axes.plot(curve, [limit / cost for cost in curve], color=INK, linewidth=1.4)
     axes.annotate(f"{limit:.0f} W", (curve[60], limit / curve[60]), (6, 4), textcoords="offset points", color=INK, fontsize=9)
@@ -79,16 +82,17 @@ def roof(results: Results):
         look = rung_look(record["rung"])
         face = look["color"] if record["input"].startswith("normal") else "white"
         axes.plot(cost, score(record), look["marker"], color=look["color"], markerfacecolor=face, markersize=8)
-    for normal, group in neighbours(runs):
+    for _, group in neighbours(runs):
         costs = [power.of_launch(record, "pj") for record in group]
+        on_curve = max(power.of_launch(record, "watts") for record in group) > 0.9 * limit  # then above it, else below
         axes.annotate(
             label_of(results, group),
-            (max(costs) if normal else min(costs), min(map(score, group))),
-            (9, 2) if normal else (-9, -12),
+            (max(costs) if on_curve else min(costs), min(map(score, group))),
+            (9, 2) if on_curve else (-9, -12),
             textcoords="offset points",
             fontsize=8.5,
             color=SOFT,
-            ha="left" if normal else "right",
+            ha="left" if on_curve else "right",
         )
     axes.set_xscale("log")
     axes.set_yscale("log")

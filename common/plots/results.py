@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 
 import memory
@@ -149,7 +150,7 @@ def check_record(record) -> None:
             raise ResultError(f"\"unit\" is {record.get('unit')!r}, expected GB/s or TFLOPS")
         return
     need("rung", str)
-    if not record["rung"][:2].isdigit():
+    if not re.match(r"\d\d|[A-Za-z_]", record["rung"]):  # a reader's own program (practice/) has a name without a number
         raise ResultError(f"\"rung\" is {record['rung']!r}, which does not start with its two-digit number")
     need("variant", str)
     if record.get("problem") not in DIMENSIONS:
@@ -398,9 +399,9 @@ class Results:
         return next(counted, run.get("title", ""))
 
     def early(self, rung: str, problem: str, shape: str) -> dict | None:
-        """The rung in a chain: its grids start while the one before still runs."""
+        """The rung in a chain: its grids start while the one before still runs. None where launches are timed singly."""
         run = self.run(rung, problem, shape, "early_start")
-        return run if run and run.get("dependent_launch") else None
+        return run if run and run.get("dependent_launch") and run.get("launches_per_sample", 1) > 1 else None
 
     def ladder(self, problem: str, shape: str) -> list:
         """The rungs themselves at one shape, in the order of the ladder."""

@@ -19,11 +19,15 @@ INK, SOFT, FAINT, PALE = "#222222", "#606060", "#BBBBBB", "#F0F0F0"
 RUNG_COLOURS = (GREY, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE, BLACK, BROWN)
 RUNG_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "*", "h")
 RUNG_DASHES = ("-", "--", "-", "--", "-", "--", "-", "--", "-", "--")
+OWN_LOOK = {"color": "#8B0A50", "marker": ">", "linestyle": "-."}
 BASELINE_LOOK = {"color": INK, "marker": "d", "linestyle": (0, (2, 2))}
 
 
 def rung_look(rung: str) -> dict:
-    """Colour, marker and dashes of a rung: the same in every drawing, by the rung's number."""
+    """Colour, marker and dashes of a rung: the same in every drawing, by the rung's number. A reader's own program has
+    none, and a look of its own."""
+    if not rung[:2].isdigit():
+        return OWN_LOOK
     number = int(rung[:2]) % len(RUNG_COLOURS)
     return {"color": RUNG_COLOURS[number], "marker": RUNG_MARKERS[number], "linestyle": RUNG_DASHES[number]}
 

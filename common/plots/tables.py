@@ -25,7 +25,8 @@ A figure in prose, rewritten between its two markers (values.py has the list of 
     <!--= tflops 01_coalesced gemm 4096x4096x4096 -->6.12<!--/-->
 
 Between such markers there is also code (excerpts.py), what programs print (transcripts.py), and a list of pages:
-<!-- pages: docs/deeper -->, and of a rung's exercises: <!-- practice: 03_vectorized -->.
+<!-- pages: docs/deeper -->, and of exercises: <!-- practice: 03_vectorized -->,
+or `all`.
 
 Markers inside fenced code and in `code` are left alone.
 """
@@ -295,17 +296,19 @@ def pages(root: Path, page: Path, folder: str) -> str:
 
 
 def practice(root: Path, page: Path, rung: str) -> str:
-    """The exercises of a rung to be written and graded (common/practice)."""
+    """The exercises of a rung, or of `all`, to be written and graded (common/practice)."""
     rows = []
-    files = (root / rung / "practice").glob("[0-9]*_*.md")
-    for file in sorted(files, key=lambda file: int(file.stem.partition("_")[0])):
+    files = root.glob(f"{'[0-9][0-9]_*' if rung == 'all' else rung}/practice/[0-9]*_*.md")
+    for file in sorted(files, key=lambda file: (file.parts[-3], int(file.stem.partition("_")[0]))):
         text = file.read_text(encoding="utf-8")
         kind = re.search(r"^kind: (.*)$", text, re.MULTILINE)
         if not kind:
             raise ResultError(f"{file.relative_to(root)} has no kind")
         title = text.partition("\n")[0].removeprefix("# ")
-        rows.append([f"`{rung[:2]}.{file.stem.partition('_')[0]}`", kind[1], title])
+        rows.append([f"`{file.parts[-3][:2]}.{file.stem.partition('_')[0]}`", kind[1], title])
     table = markdown(["exercise", "kind", "what"], needs(rows, f"practice {rung}")).replace("--:", ":--")
+    if rung == "all":
+        return table
     return f"    cmake --build build --target practice_{rung[:2]} && build/bin/practice {rung[:2]}.1\n\n{table}"
 
 

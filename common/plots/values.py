@@ -16,7 +16,9 @@
     ncu      RUNG[:VARIANT] PROBLEM NAME                      a counter of the hardware, read by Nsight Compute
     geomean  RUNG PROBLEM SHAPE SHAPE …                       the geometric mean of the ratios at these shapes
     power    KERNEL PROBLEM SHAPE NAME                        a field of what ran without a pause, or mj (of a launch), pj (of
-                                                              a flop), watts, per_clock; KERNEL as in power.py
+                                                              a flop), pj_above_idle, watts, per_clock; KERNEL as in power.py
+    alone    KERNEL KERNEL PROBLEM SHAPE                      how many times faster the first is than the second, each without
+                                                              a pause
     soak     RUNG PROBLEM NAME                                a field of the rung's soak, such as launches
     device                                                    what the figures were measured on
 
@@ -238,6 +240,12 @@ def _power(e):
     return power.of_launch(power.find(e.results, kernel, problem, shape), e.take("field"))
 
 
+def _alone(e):
+    kernels, problem, shape = [e.take("kernel"), e.take("kernel")], problem_named(e.take("problem")), e.take("shape")
+    first, second = (power.find(e.results, kernel, problem, shape) for kernel in kernels)
+    return score(first) / score(second)
+
+
 def _device(e):
     if not e.results.device:
         raise ResultError("no record names a device")
@@ -260,6 +268,7 @@ FORMS = {
     "ncu": _ncu,
     "geomean": _geomean,
     "power": _power,
+    "alone": _alone,
     "soak": _soak,
     "device": _device,
 }

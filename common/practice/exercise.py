@@ -20,7 +20,8 @@ that the learner sees there instead, hints, and attempts that must fail. The sol
     ## wrong NAME                        an attempt that must fail; `expect: REGULAR EXPRESSION` of what the grader says
 
 Of a wrong attempt each block of code takes the place of a blank, in their order, or, below a line `at: "text" … "text"`,
-of that region of the solution; of a prediction it is the file of answers.
+of that region of the solution (so one of a hunt plants the fault again, beside its own repair); of a prediction it is the
+file of answers.
 """
 
 from __future__ import annotations
@@ -197,7 +198,7 @@ def read(path: Path) -> Exercise:
     exercise = Exercise(path)
 
     def fail(what):
-        raise PracticeError(f"{path.relative_to(ROOT)}: {what}")
+        raise PracticeError(f"{'/'.join(path.parts[-3:])}: {what}")
 
     (_, head), *rest = sections(path.read_text(encoding="utf-8").splitlines())
     if not head or not head[0].startswith("# "):

@@ -5,7 +5,8 @@ finding; then the budget must hold.
 
 A budget is a comparison of counters of the exercise's first run, by the names that the simulator gives them in a record
 (docs/deeper/records.md), and of m, n, k, rows and cols; count("ld.global") is how many instructions of warps begin so;
-registers, spills: what ptxas makes of the kernel that takes the most.
+registers, spills: what ptxas makes of the kernel that takes the most; ptx("wgmma.wait_group.sync.aligned 1;"): how often the
+PTX has this text.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ class Tools:
     ptxas: str
     archs: dict  # rung → 80, 90a, …
     build: Path
+    cmake: str = "cmake"
+    gpu_programs: bool = False  # configured: cuBLAS is there
 
     @staticmethod
     def of(build: Path) -> Tools:
@@ -95,7 +98,8 @@ def simulate(
 
 def check(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path) -> str:
     """Empty, or what is wrong first, and how to see it again."""
-    runs = [f"{exercise.problem} --verify-only", *(f"{run} --verify-only" for run in exercise.runs)]
+    variant = re.search(r" --variant \S+|$", exercise.runs[0])[0]
+    runs = [f"{exercise.problem}{variant} --verify-only", *(f"{run} --verify-only" for run in exercise.runs)]
     for run in runs:
         for seed in SEEDS:
             try:
@@ -132,14 +136,20 @@ def counters(tools: Tools, exercise: Exercise, run: str, ptx: Path | None) -> di
     }
 
 
+# A record leaves out what a kernel does not do at all.
+COUNTED = ("global_", "shared_", "async_copy_", "bulk_copy_", "wgmma_", "tcgen05_", "ldmatrix_", "stmatrix_", "tensor_", "local_")
+
+
 class Lazy(dict):
-    """Registers and spills only where an expression asks: ptxas takes seconds."""
+    """Registers and spills only where an expression asks: ptxas takes seconds. A kind of access that is not there is 0."""
 
     def __init__(self, values: dict, assemble):
         super().__init__(values)
         self.assemble = assemble
 
     def __missing__(self, name):
+        if name.startswith(COUNTED):
+            return 0
         if name not in ("registers", "spills"):
             raise KeyError(name)
         self.update(self.assemble())
@@ -173,6 +183,7 @@ def over_budget(tools: Tools, exercise: Exercise, ptx: Path) -> str:
     if not budgets:
         return ""
     values = Lazy(counters(tools, exercise, exercise.runs[0], ptx), lambda: assembled(tools, exercise, ptx))
+    values["ptx"] = ptx.read_text().count
     lines = []
     for budget in budgets:
         expression, _, meaning = budget.partition(" -- ")
@@ -182,9 +193,17 @@ def over_budget(tools: Tools, exercise: Exercise, ptx: Path) -> str:
     return "\n".join(lines)
 
 
+def own_includes(lines: list) -> set:
+    """The files of the course that a source includes: the solution among them would solve everything."""
+    return {match[1] for line in lines if (match := re.match(r'\s*#\s*include\s*"([^"]+)"', line))}
+
+
 def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
     if exercise.kind == "predict":
         return answered(tools, exercise, source)
+    known = own_includes(exercise.solution())
+    if new := own_includes(source.read_text(encoding="utf-8").splitlines()) - known:
+        return Verdict(False, "check", f"it includes {', '.join(sorted(new))}: of the course's files only {', '.join(sorted(known))}")
     ptx = tools.build / "practice" / f"{exercise.folder}.ptx"
     if errors := compile_ptx(tools, exercise, source, ptx):
         return Verdict(False, "compile", errors)
@@ -197,7 +216,7 @@ def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
 
 def answered(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
     given = dict(re.findall(r"^(\w+) *= *(.+?) *$", source.read_text(encoding="utf-8"), re.MULTILINE))
-    lines = []
+    lines, counted = [], {}
     for question in exercise.questions:
         text = given.get(question.name, "?")
         if text == "?":
@@ -208,7 +227,9 @@ def answered(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
         except (PracticeError, SyntaxError, TypeError, ValueError, ZeroDivisionError):
             lines.append(f"{question.name}: '{text}' is no number")
             continue
-        right = float(value_of(question.answer, counters(tools, exercise, question.run, None)))
+        if question.run not in counted:
+            counted[question.run] = counters(tools, exercise, question.run, None)
+        right = float(value_of(question.answer, counted[question.run]))
         if abs(guess - right) > 0.005 * abs(right):
             lines.append(f"{question.name} is {'more' if right > guess else 'less'} than {text}")
     return Verdict(not lines, "answer", "\n".join(lines))

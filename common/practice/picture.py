@@ -63,6 +63,16 @@ def of_banks(access: dict) -> list:
     return [f"  the busiest banks{among}:", *rows_text(rows), f"  {costs} wavefronts: {best} would do without conflicts"]
 
 
+def waste(access: dict) -> float:
+    """What it costs beside what its bytes would."""
+    addresses, width = access["addresses"], access["bytes"]
+    if access["space"] != "global":
+        fixed = access["ptx"].startswith(("st.", "ldmatrix."))
+        return memory.wavefronts(addresses, width, fixed) / memory.ideal_wavefronts(addresses, width, fixed)
+    active = [address for address in addresses if address is not None]
+    return len(memory.sectors(active, width)) * memory.SECTOR / (len(active) * width)
+
+
 def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str:
     """what: the beginning of an opcode, and the array where it is global memory: "ld.global A", "st.shared"."""
     opcode, _, array = what.partition(" ")
@@ -76,17 +86,19 @@ def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str
         )
         lines = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
     names = ARRAYS[exercise.problem]
-    for access in lines:
-        if not access.get("ptx", "").startswith(opcode) or "addresses" not in access:
-            continue
-        if array and ("allocation" not in access or names[access["allocation"] - 1] != array):
-            continue
-        if not any(address is not None for address in access["addresses"]):
-            continue
-        if "/harness/" in access.get("file", ""):  # what fills the matrices, before the kernel
-            continue
-        at = f"{Path(access['file']).name}:{access['lines'][0]}" if access.get("lines") else ""
-        lanes = sum(address is not None for address in access["addresses"])
-        title = f"{access['ptx']}{f' of {array}' if array else ''}, {at}: {lanes} lanes, {access['bytes']} bytes each"
-        return "\n".join([title, *(of_sectors(access) if access["space"] == "global" else of_banks(access))])
-    return f"There is nothing to draw: warp 0 of the first CTA has no {opcode}{f' of {array}' if array else ''}."
+    alike = [
+        access
+        for access in lines
+        if access.get("ptx", "").startswith(opcode)
+        and "/harness/" not in access.get("file", "")  # which fills the matrices before the kernel runs
+        and any(address is not None for address in access.get("addresses", ()))
+        and (not array or ("allocation" in access and names[access["allocation"] - 1] == array))
+    ]
+    if not alike:
+        return f"There is nothing to draw: warp 0 of the first CTA has no {opcode}{f' of {array}' if array else ''}."
+    access = max(alike, key=lambda access: waste(access))  # of those that waste as much, the first
+    at = f"{Path(access['file']).name}:{access['lines'][0]}" if access.get("lines") else ""
+    lanes = sum(address is not None for address in access["addresses"])
+    title = f"{access['ptx']}{f' of {array}' if array else ''}, {at}: {lanes} lanes, {access['bytes']} bytes each"
+    among = f" (the costliest of {len(alike)} by warp 0 of the first CTA)" if len(alike) > 1 else ""
+    return "\n".join([title + among, *(of_sectors(access) if access["space"] == "global" else of_banks(access))])

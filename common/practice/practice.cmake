@@ -2,6 +2,7 @@
 # them, bin/practice_hosts/NAME_PROBLEM, and a test of each exercise. `practice_NN` builds what grading needs, copies the
 # exercises and nothing else.
 set(ladder_practice_folder ${CMAKE_CURRENT_LIST_DIR})
+include(${CMAKE_CURRENT_LIST_DIR}/own.cmake)
 
 function(ladder_practice rung arch)
   file(GLOB exercises CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/practice/*.md)
@@ -17,8 +18,17 @@ function(ladder_practice rung arch)
     string(REGEX REPLACE "^fused_norm$" "FusedNorm" problem_type ${problem_type})
     set(namespace rung_${number})
     file(STRINGS rung.cc needs REGEX "^ *\\.needs = ")
+    set(sources ${problem}.cu)
+    set(variants "${namespace}::${problem}()")
+    set(ablations "")
+    file(STRINGS rung.cc has_ablations REGEX "^Variants<${problem_type}> ablations")
+    if(has_ablations) # kernels of their own, that exercises may be about
+      set(ablations "Variants<${problem_type}> ablations();")
+      set(variants "join({${namespace}::ablations(), ${variants}})")
+      file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ablations/*.cu ${CMAKE_CURRENT_SOURCE_DIR}/${problem}.cu)
+    endif()
     configure_file(${ladder_practice_folder}/main.cc.in ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc @ONLY)
-    add_executable(${host} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc ${problem}.cu)
+    add_executable(${host} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc ${sources})
     target_include_directories(${host} PRIVATE ${PROJECT_SOURCE_DIR})
     target_compile_options(${host} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=compute_${arch}>"
@@ -49,10 +59,19 @@ function(ladder_practice_program)
   endif()
   get_property(archs GLOBAL PROPERTY LADDER_PRACTICE_ARCHS)
   list(JOIN archs ", " archs)
+  string(TOLOWER ${ladder_gpu_programs} gpu)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/practice/settings.json
-    CONTENT "{\"nvcc\": \"${CMAKE_CUDA_COMPILER}\", \"ptxas\": \"${CUDAToolkit_BIN_DIR}/ptxas\", \"archs\": {${archs}}}\n")
+    CONTENT "{\"nvcc\": \"${CMAKE_CUDA_COMPILER}\", \"ptxas\": \"${CUDAToolkit_BIN_DIR}/ptxas\", \"archs\": {${archs}}, \"cmake\": \"${CMAKE_COMMAND}\", \"gpu_programs\": ${gpu}}\n")
   set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/practice)
   file(WRITE ${program} "#!/bin/sh\nexec '${Python3_EXECUTABLE}' -B '${ladder_practice_folder}/practice.py' --build '${CMAKE_BINARY_DIR}' \"$@\"\n")
   file(CHMOD ${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  if(LADDER_TESTS)
+    foreach(test practice fooling)
+      add_test(NAME practice.${test}
+        COMMAND ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/${test}_test.py --build ${CMAKE_BINARY_DIR})
+      set_tests_properties(practice.${test} PROPERTIES LABELS simulator TIMEOUT 300)
+    endforeach()
+  endif()
   add_custom_target(practice COMMAND ${program} USES_TERMINAL VERBATIM)
+  ladder_own_programs()
 endfunction()

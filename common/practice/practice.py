@@ -148,7 +148,10 @@ def grade_one(tools: grade.Tools, exercise: Exercise, source: Path, progress: Pr
     print(f"{exercise.id}  Passed: {exercise.title}.")
     for budget in exercise.fields.get("budget", []):
         print(f"  {budget.replace(' -- ', ': ')}")
-    after = next((e for e in every if not progress.done.get(e.id, {}).get("passed")), None)
+    if timed := own.beside_rung(tools, exercise, source):
+        print(f"  {timed}")
+    here = every.index(exercise)  # the next one, or the first that was left out
+    after = next((e for e in every[here:] + every[:here] if not progress.done.get(e.id, {}).get("passed")), None)
     if after:
         print(f"Next: {after.id} ({after.kind}), {after.title}: build/bin/practice {after.id}")
     return 0
@@ -181,15 +184,15 @@ def main(arguments=None) -> int:
             return 0
         if not re.fullmatch(r"\d\d\.\d+\w*", what):
             return own.run(options.build, options.folder, what, rest)
+        if rest not in ([], ["--hint"]):
+            raise PracticeError(f"'{' '.join(rest)}': after {what} only --hint")
         exercise = exercises.named(what)
         source = learners_file(options.folder, exercise)
         if not source.exists():
             start(options.folder, [exercise])
         tools = grade.Tools.of(options.build)
-        if rest == ["--hint"]:
-            return hint(tools, exercise, source, progress)
         if rest:
-            raise PracticeError(f"'{' '.join(rest)}': after {what} only --hint")
+            return hint(tools, exercise, source, progress)
         return grade_one(tools, exercise, source, progress, every)
     except PracticeError as error:
         print(f"practice: {error}", file=sys.stderr)
@@ -197,4 +200,8 @@ def main(arguments=None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except BrokenPipeError:  # practice | head
+        sys.stderr.close()
+        sys.exit(1)

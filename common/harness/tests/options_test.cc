@@ -50,6 +50,16 @@ const Rung& fake_of_three() {
   return rung;
 }
 
+// A reader's own, which has one problem.
+const Rung& fake_of_one() {
+  static const Rung rung{.name = "my_gemm",
+                         .title = "begun as 42_fake",
+                         .needs = {8, 0, Compatibility::newer},
+                         .gemm = {variant<Gemm>("42_fake", "the rung"), variant<Gemm>("mine", "all of it")},
+                         .fused_norm = {}};
+  return rung;
+}
+
 // One whose gemm has variants in two precisions.
 const Rung& fake_of_types() {
   static const Rung rung = [] {
@@ -377,6 +387,17 @@ TEST(BadUsage, SizesOfTheOtherProblem) {
   expect_refused({"--cols", "8", "gemm"}, {"gemm takes", "--cols"});
   expect_refused({"fused_norm", "--k", "8"}, {"fused_norm takes --rows, --cols or --size", "--k"});
   expect_refused({"--m", "8", "--rows", "8"}, {"not both"});
+}
+
+TEST(BadUsage, AProgramOfOneProblem) {
+  const auto refused = [](const Arguments& arguments, const std::vector<std::string>& parts) {
+    expect_refused(arguments, parts, DeviceKind::gpu, fake_of_one());
+  };
+  refused({"fused_norm"}, {"my_gemm has no fused_norm; there is: gemm"});
+  refused({"--rows", "8"}, {"these sizes are of no problem here; there is: gemm"});
+  const Options plain = parse_options({}, fake_of_one(), DeviceKind::gpu);
+  EXPECT_TRUE(plain.gemm);
+  EXPECT_FALSE(plain.fused_norm);
 }
 
 TEST(BadUsage, TheThirdProblem) {

@@ -40,6 +40,16 @@ class Drawing(InFolder):
         )
         return {path.name: path.read_bytes() for path in out.iterdir()}
 
+    def test_a_readers_own_program_looks_like_no_rung(self):
+        import style
+
+        looks = [style.rung_look(f"{number:02}_name") for number in range(10)]
+        own = style.rung_look("my_gemm")
+        for of in ("color", "marker"):
+            self.assertNotIn(own[of], [look[of] for look in looks])
+        self.write([gemm(rung, us, size) for rung, us in (("05_mma_sync", 9.0), ("my_gemm", 7.0)) for size in (512, 4096)])
+        self.assertLessEqual({"ladder_gemm.svg", "sweep_gemm.svg"}, set(self.drawn("own")))
+
     def test_two_processes_draw_the_same_bytes(self):
         self.write(EVERYTHING + TRACES)
         first, second = self.drawn("first"), self.drawn("second")

@@ -169,12 +169,15 @@ class InTurns(InFolder):
     def setUp(self):
         super().setUp()
         rung = {"is_rung": True, "index": 2, "noise": 0.0031, "dependent_launch": False}
+        early = {"variant": "early_start", "index": 1, "is_rung": False, "dependent_launch": True}
         self.write(
             [
                 roof("copy", 4000.0, "GB/s"),
                 gemm("08_x", 250.0, variant="plain", is_rung=False, rung_us=200.0, dependent_launch=False),
-                gemm("08_x", 190.0, variant="early_start", index=1, is_rung=False, rung_us=200.0, dependent_launch=True),
+                gemm("08_x", 190.0, rung_us=200.0, launches_per_sample=1, **early),
                 gemm("08_x", 220.0, variant="x", **rung),
+                gemm("08_x", 2.0, size=512, base_us=4.0, launches_per_sample=100, **early),
+                gemm("08_x", 3.0, size=512, base_us=4.0, variant="x", **rung),
             ]
         )
         self.results = Results([self.root / "docs" / "results"])
@@ -190,6 +193,8 @@ class InTurns(InFolder):
         self.assertEqual(tables.evaluate(self.results, "per_clock 08_x gemm 4096x4096x4096"), "416")
 
     def test_early_launch_is_a_column_of_its_own(self):
-        text = tables.table(self.results, "ladder gemm")
+        text = tables.table(self.results, "ladder gemm 512x512x512")
         self.assertIn("| in a chain, with early launch |", text)
-        self.assertIn("| 72.7 % | 723, 84.2 % |", text)
+        self.assertIn("| 106.7 % | 134, 160.0 % |", text)
+        text = tables.table(self.results, "ladder gemm")
+        self.assertNotIn("in a chain", text, "launches that are timed singly are not in a chain")

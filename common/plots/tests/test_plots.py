@@ -50,6 +50,12 @@ class Loading(InFolder):
         self.fails([{**roof("copy", 1.0, "GB/s"), "unit": "km/h"}], "a.jsonl:1:", "km/h")
         self.fails([{**power(5.0), "series": {"seconds": [1], "sm_clock_mhz": [], "power_w": [5]}}], "a.jsonl:1:", "series")
 
+    def test_a_readers_own_program_has_a_name_without_a_number(self):
+        results = self.load([gemm("my_gemm", 5.0), gemm("05_mma_sync", 6.0)])
+        self.assertEqual(results.rungs("gemm"), ["05_mma_sync", "my_gemm"])
+        self.fails([gemm("5_mma_sync", 5.0)], "a.jsonl:1:", "two-digit number")
+        self.fails([gemm("", 5.0)], "a.jsonl:1:", "two-digit number")
+
     def test_a_score_that_contradicts_its_time_is_refused(self):
         self.fails([{**gemm("00_naive", 5.0), "tflops": 1.0}], "a.jsonl:1:", "its shape and time give")
 
@@ -152,7 +158,9 @@ class Values(InFolder):
             (f"power 01_coalesced/cublasGemmEx gemm {cube} per_clock", "458"),
             (f"power 01_coalesced:coalesced gemm {cube} pj", "102"),
             (f"power 01_coalesced gemm {cube} mj", "14000"),
+            (f"power 01_coalesced gemm {cube} pj_above_idle", "82.9"),
             (f"power 01_coalesced gemm {cube} watts", "700"),
+            (f"alone 01_coalesced@zeros 01_coalesced gemm {cube}", "1.11"),
             ("device", "Test GPU, CUDA 13.0, driver 1.2, cuBLAS 13.1"),
         ):
             self.assertEqual(self.value(text), expected, text)
@@ -183,6 +191,7 @@ class Values(InFolder):
             f"power 01_coalesced@ones gemm {cube} tflops",
             f"power 00_naive gemm {cube} tflops",
             f"power 01_coalesced gemm {cube} mood",
+            f"alone 01_coalesced 00_naive gemm {cube}",
             "roof dome",
             "of_roof 00_naive fused_norm 16384x8192 fp32_fma",
             f"field 00_naive gemm {cube} mood",
@@ -235,7 +244,7 @@ class Documents(InFolder):
             ("agreement gemm", "| `00_naive` naive | 1000 | 16500 | 10 | 40 | **77** (70) | 60 |"),
             ("agreement gemm", "5 of 6 counts are equal"),
             ("roofs", "4000 GB/s"),
-            ("power gemm 4096x4096x4096 01_coalesced@zeros", "| `01 coalesced` | zeros | 7.64 | 1875 | 4.07 | 690 | 14000 | 101.863 |"),
+            ("power gemm 4096x4096x4096 01_coalesced@zeros", "| `01 coalesced` | zeros | 7.64 | 1875 | 4.07 | 690 | 14000 | 102 |"),
             ("simulator_speed", "| `00_naive` | off | 30.0 | 57.0 |"),
             ("simulator_speed", "| `00_naive` | on | 14.0 |  |"),
         ):
