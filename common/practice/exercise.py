@@ -133,6 +133,8 @@ class Exercise:
         for budget in self.fields.get("budget", []):
             expression, _, meaning = budget.partition(" -- ")
             text.append(f"Budget:  {expression}" + (f"  ({meaning})" if meaning else ""))
+        if self.fields.get("budget"):
+            text.append(f"         counted of {self.runs[0]}")
         text += ["", f"Grade it: build/bin/practice {self.id}      A hint: build/bin/practice {self.id} --hint"]
         return [f"{sign} {line}".rstrip() for line in text] + [""]
 

@@ -11,6 +11,9 @@ PTX has this text.
 
 from __future__ import annotations
 
+import atexit
+import functools
+import hashlib
 import json
 import os
 import re
@@ -60,27 +63,47 @@ class Verdict:
 
 
 def environment(**more) -> dict:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")}
+    kept = {name: value for name, value in os.environ.items() if name == "SIMULATOR_THREADS" or not name.startswith("SIMULATOR_")}
     return {**kept, "CUDA_VISIBLE_DEVICES": "", **{f"SIMULATOR_{name.upper()}": str(value) for name, value in more.items()}}
 
 
-def compile_ptx(tools: Tools, exercise: Exercise, source: Path, ptx: Path) -> str:
-    """Empty, or the compiler's errors, with the learner's file by its own name."""
+@functools.cache
+def scratch() -> Path:
+    """A folder of this process's own."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    return Path(folder.name)
+
+
+def compile_ptx(tools: Tools, exercise: Exercise, source: Path) -> tuple:
+    """The kernels' PTX, and the compiler's errors, with the learner's file by its own name. The same text is compiled once."""
+    key = hashlib.sha256(f"{source}\n{exercise.path}\n{source.read_text(encoding='utf-8')}".encode()).hexdigest()
+    ptx = scratch() / f"{key[:16]}.ptx"
+    if ptx.exists():
+        return ptx, ""
+    errors = compiled(tools, exercise, source, ptx)
+    if errors:
+        ptx.unlink(missing_ok=True)
+    return ptx, errors
+
+
+def compiled(tools: Tools, exercise: Exercise, source: Path, ptx: Path) -> str:
     arch = tools.archs[exercise.rung]
     command = [tools.nvcc, "-std=c++20", "-ptx", f"-arch=compute_{arch}", "-lineinfo", "-o", str(ptx)]
     with tempfile.TemporaryDirectory() as overlay:
-        compiled = source
+        unit = source
         if "compile" in exercise.fields:  # a header: found before the rung's own
             place = Path(overlay) / exercise.fields["file"]
             place.parent.mkdir(parents=True)
             place.symlink_to(source.resolve())
-            compiled = ROOT / exercise.fields["compile"]
+            unit = ROOT / exercise.fields["compile"]
             command += ["-I", overlay]
-        done = subprocess.run([*command, "-I", str(ROOT), str(compiled)], capture_output=True, text=True)
+        done = subprocess.run([*command, "-I", str(ROOT), str(unit)], capture_output=True, text=True)
         if done.returncode == 0:
             ptx.write_text(ptx.read_text().replace(f"{overlay}/{exercise.fields['file']}", str(source)))
             return ""
-        lines = (done.stderr + done.stdout).replace(f"{overlay}/{exercise.fields['file']}", str(source)).replace(f"{ROOT}/", "").splitlines()
+        said = (done.stderr + done.stdout).replace(f"{overlay}/{exercise.fields['file']}", str(source))
+        lines = said.replace(f"{ROOT}/", "").splitlines()
     return "\n".join(lines[:20])
 
 
@@ -204,8 +227,8 @@ def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
     known = own_includes(exercise.solution())
     if new := own_includes(source.read_text(encoding="utf-8").splitlines()) - known:
         return Verdict(False, "check", f"it includes {', '.join(sorted(new))}: of the course's files only {', '.join(sorted(known))}")
-    ptx = tools.build / "practice" / f"{exercise.folder}.ptx"
-    if errors := compile_ptx(tools, exercise, source, ptx):
+    ptx, errors = compile_ptx(tools, exercise, source)
+    if errors:
         return Verdict(False, "compile", errors)
     if wrong := check(tools, exercise, ptx, source):
         return Verdict(False, "check", wrong)

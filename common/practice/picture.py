@@ -76,8 +76,8 @@ def waste(access: dict) -> float:
 def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str:
     """what: the beginning of an opcode, and the array where it is global memory: "ld.global A", "st.shared"."""
     opcode, _, array = what.partition(" ")
-    ptx = tools.build / "practice" / f"{exercise.folder}.ptx"
-    if errors := grade.compile_ptx(tools, exercise, source, ptx):
+    ptx, errors = grade.compile_ptx(tools, exercise, source)
+    if errors:
         return errors
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.jsonl"
