@@ -29,8 +29,11 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / exercise.file_name
 
-        def verdict_of(lines):
+        def write(lines):
             source.write_text("\n".join([*exercise.header(), *lines]) + "\n", encoding="utf-8")
+
+        def verdict_of(lines):
+            write(lines)
             return grade.graded(tools, exercise, source)
 
         def must_fail(what, lines, expect):
@@ -60,7 +63,7 @@ def main() -> int:
             print(f"--- hint, {what}:\n{text}\n", flush=True)
             if not text.strip():
                 failures.append(f"the hint '{what}' is empty")
-        verdict_of(answers or exercise.solution())
+        write(answers or exercise.solution())
         for hint in exercise.hints:
             if hint.picture:
                 drawn = picture.draw(tools, exercise, source, hint.picture)
