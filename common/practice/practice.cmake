@@ -38,8 +38,9 @@ function(ladder_practice rung arch)
     ladder_simulated(${host})
     list(APPEND hosts ${host})
   endforeach()
-  add_custom_target(practice_${number}
-    COMMAND ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/practice start ${number} DEPENDS ${hosts} USES_TERMINAL VERBATIM)
+  add_custom_target(practice_${number}_hosts DEPENDS ${hosts})
+  ladder_on_all_cores(practice_${number} ${ladder_build} practice_${number}_hosts
+    COMMAND ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/practice start ${number})
   if(LADDER_TESTS)
     set_target_properties(${hosts} PROPERTIES EXCLUDE_FROM_ALL FALSE)
     foreach(page ${exercises})
