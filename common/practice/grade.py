@@ -25,6 +25,7 @@ from pathlib import Path
 from exercise import ROOT, Exercise, PracticeError
 
 import transcripts
+from record_traces import ARRAYS
 from results import ResultError
 
 SEEDS = (0, 1, 2)
@@ -137,9 +138,17 @@ def check(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path) -> s
                     said = transcripts.finding(output)
                 except ResultError:
                     said = output.strip().splitlines()[-1] if output.strip() else f"exit code {done.returncode}"
-                said = said.replace(f"{ROOT}/", "")
-                return f"{run.removesuffix(' --verify-only')}, schedule {seed}:\n{said}"
+                said = with_names(said.replace(f"{ROOT}/", ""), exercise.problem)
+                shape = re.search(r" at (\d+(?:x\d+)+)\b", output)
+                where = f" at {shape[1]}" if shape else ""
+                return f"{run.removesuffix(' --verify-only')}{where}, schedule {seed}:\n{said}"
     return ""
+
+
+def with_names(said: str, problem: str) -> str:
+    """A matrix by its name: a check allocates those of a shape anew, in the same order."""
+    arrays = ARRAYS[problem]
+    return re.sub(r"allocation #(\d+)", lambda match: arrays[(int(match[1]) - 1) % len(arrays)], said)
 
 
 def counters(tools: Tools, exercise: Exercise, run: str, ptx: Path | None) -> dict:
@@ -210,9 +219,16 @@ def over_budget(tools: Tools, exercise: Exercise, ptx: Path) -> str:
     lines = []
     for budget in budgets:
         expression, _, meaning = budget.partition(" -- ")
-        if not value_of(expression, values):
-            left = re.split(r"\s*(?:<=|>=|==|<|>)\s*", expression)[0]
-            lines.append(f"{expression} does not hold: {left} is {number_text(value_of(left, values))}" + f" ({meaning})" * bool(meaning))
+        if value_of(expression, values):
+            continue
+        parts = re.fullmatch(r"(.*?)\s*(<=|>=|==|<|>)\s*(.*)", expression)
+        if not parts:
+            lines.append(f"{expression} does not hold")
+            continue
+        left, right = (number_text(value_of(part, values)) for part in (parts[1], parts[3]))
+        limit = {"<=": "at most", ">=": "at least", "==": "exactly", "<": "less than", ">": "more than"}[parts[2]]
+        why = f" ({meaning})" if meaning else ""
+        lines.append(f"{expression} does not hold: {parts[1]} is {left}, and the budget is {limit} {right}{why}.")
     return "\n".join(lines)
 
 

@@ -47,6 +47,10 @@ def of_sectors(access: dict) -> list:
     return [*rows_text(rows), f"  {len(touched)} sectors of 32 bytes for {distinct} bytes: {fewest} would hold them"]
 
 
+def lanes_of(group: dict, width: int, word: int) -> list:
+    return [lane for lane, at in group.items() if at // 4 <= word <= (at + width - 1) // 4]
+
+
 def of_banks(access: dict) -> list:
     addresses, width = access["addresses"], access["bytes"]
     fixed = access["ptx"].startswith(("st.", "ldmatrix."))
@@ -55,12 +59,15 @@ def of_banks(access: dict) -> list:
     group = max(groups, key=lambda group: max(map(len, memory.bank_words(group.values(), width).values())))
     words = memory.bank_words(group.values(), width)
     for bank in sorted(words, key=lambda bank: (-len(words[bank]), bank)):
-        lanes = [lane for lane, at in group.items() if any(at // 4 <= word <= (at + width - 1) // 4 for word in words[bank])]
         many = len(words[bank])
-        rows.append(f"  bank {bank:2}: {many} word{'s' * (many > 1)}, lanes {lanes_text(lanes)}")
+        each = (lanes_of(group, width, word) for word in sorted(words[bank]))
+        rows.append(f"  bank {bank:2}: {many} word{'s' * (many > 1)}, of lanes {' | '.join(map(lanes_text, each))}")
     costs, best = memory.wavefronts(addresses, width, fixed), memory.ideal_wavefronts(addresses, width, fixed)
     among = f" (lanes {min(group)} to {max(group)}, which go together)" if len(groups) > 1 else ""
-    return [f"  the busiest banks{among}:", *rows_text(rows), f"  {costs} wavefronts: {best} would do without conflicts"]
+    many = f"{costs} wavefront{'s' * (costs > 1)}"
+    if costs == best:
+        return [f"  {many}: no bank has two words to deliver"]
+    return [f"  the busiest banks{among}:", *rows_text(rows), f"  {many}: {best} would do without conflicts"]
 
 
 def waste(access: dict) -> float:
@@ -81,7 +88,7 @@ def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str
         return errors
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.jsonl"
-        grade.simulate(
+        done = grade.simulate(
             tools, exercise, f"{exercise.runs[0]} --verify-only", ptx, 0, checks="off", threads=1, trace=trace, trace_limit=20000
         )
         lines = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
@@ -95,7 +102,10 @@ def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str
         and (not array or ("allocation" in access and names[access["allocation"] - 1] == array))
     ]
     if not alike:
-        return f"There is nothing to draw: warp 0 of the first CTA has no {opcode}{f' of {array}' if array else ''}."
+        wanted = f"{opcode}{f' of {array}' if array else ''}"
+        if "simulator: " in done.stderr:
+            return f"Nothing to draw yet: the kernel was stopped before warp 0's first {wanted}. Grade it first."
+        return f"Nothing to draw yet: warp 0 of the first CTA has no {wanted}. Write it first."
     access = max(alike, key=lambda access: waste(access))  # of those that waste as much, the first
     at = f"{Path(access['file']).name}:{access['lines'][0]}" if access.get("lines") else ""
     lanes = sum(address is not None for address in access["addresses"])

@@ -4,7 +4,7 @@
 build/bin/practice                    the exercises, and what is done
 build/bin/practice start 03           copies the exercises of a rung into practice/, where they are not there yet
 build/bin/practice 03.2               grades practice/03.2_…
-build/bin/practice 03.2 --hint        one hint more
+build/bin/practice 03.2 --hint        one hint more (--hint 2: the second one again)
 build/bin/practice new NAME --from 05 a program of your own, that begins as rung 05's gemm
 build/bin/practice NAME [options]     builds it and runs it, with the options of a rung's program
 """
@@ -108,7 +108,7 @@ def hints(tools: grade.Tools, exercise: Exercise, source: Path) -> list:
         drawn = f"\n\n{picture.draw(tools, exercise, source, hint.picture)}" if hint.picture else ""
         return hint.text + drawn
 
-    steps = [("a picture" if hint.picture else "what to look at", lambda hint=hint: of(hint)) for hint in exercise.hints]
+    steps = [("your accesses" if hint.picture else "what to look at", lambda hint=hint: of(hint)) for hint in exercise.hints]
     if exercise.kind == "predict":
         answers = lambda: "\n".join(  # noqa: E731
             f"{q.name} = {grade.number_text(grade.value_of(q.answer, grade.counters(tools, exercise, q.run, None)))}"
@@ -121,12 +121,17 @@ def hints(tools: grade.Tools, exercise: Exercise, source: Path) -> list:
     return [*steps, ("the first line of the solution", lambda: first_line(exercise)), ("the solution", diff)]
 
 
-def hint(tools: grade.Tools, exercise: Exercise, source: Path, progress: Progress) -> int:
+def hint(tools: grade.Tools, exercise: Exercise, source: Path, progress: Progress, again: str) -> int:
+    """The next hint, or again one that was shown."""
     steps, state = hints(tools, exercise, source), progress.of(exercise)
     number = min(state["hints"], len(steps) - 1)
+    if again:
+        if not again.isdigit() or not 1 <= int(again) <= min(state["hints"], len(steps)):
+            raise PracticeError(f"--hint {again}: of {exercise.id} {state['hints']} hints were shown")
+        number = int(again) - 1
     what, make = steps[number]
     print(f"Hint {number + 1} of {len(steps)}: {what}\n\n{make()}")
-    state["hints"] = number + 1
+    state["hints"] = max(state["hints"], number + 1)
     progress.save()
     if number + 1 < len(steps):
         print(f"\nThe next one is {steps[number + 1][0]}: build/bin/practice {exercise.id} --hint")
@@ -150,8 +155,9 @@ def grade_one(tools: grade.Tools, exercise: Exercise, source: Path, progress: Pr
         print(f"  {budget.replace(' -- ', ': ')}")
     if timed := own.beside_rung(tools, exercise, source):
         print(f"  {timed}")
-    here = every.index(exercise)  # the next one, or the first that was left out
-    after = next((e for e in every[here:] + every[:here] if not progress.done.get(e.id, {}).get("passed")), None)
+    here = every.index(exercise)  # of this rung first, then from here on
+    order = sorted(every[here:] + every[:here], key=lambda e: e.rung != exercise.rung)
+    after = next((e for e in order if not progress.done.get(e.id, {}).get("passed")), None)
     if after:
         print(f"Next: {after.id} ({after.kind}), {after.title}: build/bin/practice {after.id}")
     return 0
@@ -184,15 +190,15 @@ def main(arguments=None) -> int:
             return 0
         if not re.fullmatch(r"\d\d\.\d+\w*", what):
             return own.run(options.build, options.folder, what, rest)
-        if rest not in ([], ["--hint"]):
-            raise PracticeError(f"'{' '.join(rest)}': after {what} only --hint")
+        if rest and (rest[0] != "--hint" or len(rest) > 2):
+            raise PracticeError(f"'{' '.join(rest)}': after {what} only --hint, or --hint 2 for the second again")
         exercise = exercises.named(what)
         source = learners_file(options.folder, exercise)
         if not source.exists():
             start(options.folder, [exercise])
         tools = grade.Tools.of(options.build)
         if rest:
-            return hint(tools, exercise, source, progress)
+            return hint(tools, exercise, source, progress, "".join(rest[1:]))
         return grade_one(tools, exercise, source, progress, every)
     except PracticeError as error:
         print(f"practice: {error}", file=sys.stderr)

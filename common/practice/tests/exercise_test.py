@@ -68,7 +68,7 @@ def main() -> int:
             if hint.picture:
                 drawn = picture.draw(tools, exercise, source, hint.picture)
                 print(f"--- the solution's picture:\n{drawn}\n", flush=True)
-                if "nothing to draw" in drawn:
+                if "Nothing to draw" in drawn:
                     failures.append(f"of the solution there is no picture of {hint.picture}")
     for failure in failures:
         print(f"{exercise.id}: {failure}", file=sys.stderr)
