@@ -25,7 +25,6 @@ from pathlib import Path
 from exercise import ROOT, Exercise, PracticeError
 
 import transcripts
-from record_traces import ARRAYS
 from results import ResultError
 
 SEEDS = (0, 1, 2)
@@ -138,17 +137,27 @@ def check(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path) -> s
                     said = transcripts.finding(output)
                 except ResultError:
                     said = output.strip().splitlines()[-1] if output.strip() else f"exit code {done.returncode}"
-                said = with_names(said.replace(f"{ROOT}/", ""), exercise.problem)
-                shape = re.search(r" at (\d+(?:x\d+)+)\b", output)
+                shape = re.search(r" at ([1-9]\d*(?:x\d+)+)\b", output)
                 where = f" at {shape[1]}" if shape else ""
+                said = with_names(said.replace(f"{ROOT}/", ""), shape[1] if shape else "")
                 return f"{run.removesuffix(' --verify-only')}{where}, schedule {seed}:\n{said}"
     return ""
 
 
-def with_names(said: str, problem: str) -> str:
-    """A matrix by its name: a check allocates those of a shape anew, in the same order."""
-    arrays = ARRAYS[problem]
-    return re.sub(r"allocation #(\d+)", lambda match: arrays[(int(match[1]) - 1) % len(arrays)], said)
+def with_names(said: str, shape: str) -> str:
+    """A buffer by its name, where no other of this shape has its size."""
+    sizes = [int(size) for size in shape.split("x") if size]
+    if len(sizes) == 3:
+        m, n, k = sizes
+        buffers = {"A": m * k, "B": k * n, "C": m * n}
+    else:
+        buffers = {"gamma": sizes[1]} if len(sizes) == 2 and sizes[0] > 1 else {}
+
+    def name(match):
+        same = [name for name, elements in buffers.items() if 2 * elements == int(match[2])]
+        return same[0] + match[0][len(match[1]) :] if len(same) == 1 else match[0]
+
+    return re.sub(r"(allocation #\d+) \((\d+) bytes", name, said)
 
 
 def counters(tools: Tools, exercise: Exercise, run: str, ptx: Path | None) -> dict:
