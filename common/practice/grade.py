@@ -138,7 +138,7 @@ def check(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path) -> s
                 except ResultError:
                     said = output.strip().splitlines()[-1] if output.strip() else f"exit code {done.returncode}"
                 shape = re.search(r" at ([1-9]\d*(?:x\d+)+)\b", output)
-                where = f" at {shape[1]}" if shape else ""
+                where = f" at {shape[1]}" if shape and "--" not in run.removesuffix(" --verify-only") else ""
                 said = with_names(said.replace(f"{ROOT}/", ""), shape[1] if shape else "")
                 return f"{run.removesuffix(' --verify-only')}{where}, schedule {seed}:\n{said}"
     return ""
