@@ -38,4 +38,12 @@ __device__ __forceinline__ void stmatrix_x4(SharedAddress row, const unsigned (&
                : "memory");
 }
 
+// Two matrices, each transposed: what ldmatrix_x4_trans() would give; lanes 0 to 15 give the row addresses.
+// (stmatrix.sync.aligned.m8n8.x2.trans.shared.b16)
+__device__ __forceinline__ void stmatrix_x2_trans(SharedAddress row, const unsigned (&matrix)[2]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(row), "r"(matrix[0]),
+               "r"(matrix[1])
+               : "memory");
+}
+
 }  // namespace ladder::ptx

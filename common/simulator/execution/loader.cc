@@ -375,6 +375,13 @@ void Loader::lay_out_shared(const ptx::Function& function) {
   }
 }
 
+// Registers for a thread where so many threads share a multiprocessor: each quarter of it has 16384, and takes
+// whole warps.
+uint32_t registers_for(uint32_t threads) {
+  const uint32_t warps = (threads + warp_size - 1) / warp_size;
+  return 16384 / (warp_size * ((warps + 3) / 4)) / 8 * 8;
+}
+
 // What a kernel with setmaxnreg starts with, tried with ptxas 13.0: as many registers as the CTAs that
 // .minnctapersm promises have room for in a quarter of a multiprocessor, or as .maxnreg says, but no more
 // than it ever asks for. With neither directive ptxas ignores setmaxnreg: 0.
@@ -386,8 +393,7 @@ uint32_t registers_at_entry(const ptx::Function& entry, const Program& program) 
     const auto& bound = entry.required_threads[0] != 0 ? entry.required_threads : entry.max_threads;
     const uint32_t threads =
         bound[0] != 0 ? bound[0] * std::max(1u, bound[1]) * std::max(1u, bound[2]) : 1024;
-    const uint32_t warps = (threads + warp_size - 1) / warp_size * entry.min_ctas;
-    most = std::min(most, 16384 / (warp_size * ((warps + 3) / 4)) / 8 * 8);
+    most = std::min(most, registers_for((threads + warp_size - 1) / warp_size * warp_size * entry.min_ctas));
   }
   return most;
 }
@@ -488,7 +494,8 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
   info.max_cluster = entry.max_cluster_rank;
   info.blocks_are_clusters = entry.blocks_are_clusters;
   // What ptxas would use is not known: at least what is alive at once, no more than the launch bounds allow.
-  const uint32_t most = std::min(255u, 65536 / std::max(32u, info.max_threads) / 8 * 8);
+  const uint32_t most =
+      std::min(255u, registers_for(std::max(1u, info.max_threads) * std::max(1u, entry.min_ctas)));
   info.registers = std::min(most, std::max(16u, (kernel_->programs[0]->words_live + 8 + 7) / 8 * 8));
   info.registers_at_entry = registers_at_entry(entry, *kernel_->programs[0]);
   if (info.registers_at_entry != 0) info.registers = std::min(255u, info.registers_at_entry);
