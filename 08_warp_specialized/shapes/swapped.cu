@@ -26,10 +26,11 @@ Variants<Gemm> swapped_rows() {
       {.name = "sw8x5", .what = "t", .launch = launch<Design{.rows = 8, .per_sm = 2, .split = true}, 5>},
       {.name = "sw24x8", .what = "t", .launch = launch<Design{.rows = 24, .consumers = 1, .per_sm = 3, .split = true}, 8>},
       {.name = "sw64x3", .what = "t", .launch = launch<Design{.rows = 64, .per_sm = 2, .split = true}, 3>},
-      {.name = "sw32k", .what = "t", .launch = launch<Design{.rows = 32}, 1, 1>, .extension = &with_workspace},
-      {.name = "sw256s2k", .what = "t", .launch = launch<Design{.rows = 256, .sharers = 2}, 1, 2>, .extension = &with_workspace},
-      {.name = "sw208s2k", .what = "t", .launch = launch<Design{.rows = 208, .sharers = 2}, 1, 1>, .extension = &with_workspace},
-      {.name = "sw112x4", .what = "t", .launch = launch<Design{.rows = 112, .consumers = 1, .per_sm = 2, .split = true}, 4>},
+      {.name = "sw40", .what = "t", .launch = launch<Design{.rows = 40, .consumers = 1, .split = true}, 2>},
+      {.name = "swp168", .what = "t", .launch = launch<Design{.rows = 168, .blocks = 2, .ping_pong = true, .cluster_m = 2}, 1, 1>, .extension = &with_workspace},
+      {.name = "swp64", .what = "t", .launch = launch<Design{.rows = 72, .ping_pong = true, .cluster_n = 4, .cluster_m = 2}, 1, 0>, .extension = &with_workspace},
+      {.name = "swc152", .what = "t", .launch = launch<Design{.rows = 152, .blocks = 2, .cluster_n = 2}, 1, 2>, .extension = &with_workspace},
+      {.name = "sw256", .what = "t", .launch = launch<Design{.rows = 256, .cluster_n = 2}, 1, 2>, .extension = &with_workspace},
   };
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;
