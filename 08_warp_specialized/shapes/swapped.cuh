@@ -51,11 +51,13 @@ struct Config {
   static constexpr int share_a = ceil_div(block_m / 8, cluster_n) * 8, share_b = blocks * block_k / cluster_m;
   static constexpr int load_b = std::min(share_b, block_k);
   static constexpr int fillers = cluster_m + cluster_n - 1;  // CTAs that load into a stage
-  // A warpgroup stores 64 columns of so many rows at once.
-  static constexpr int box_rows = std::min(block_m, d.per_sm == 1 ? 32 : 16);
-  static constexpr int box_c = box_rows * row;
+  // A warpgroup stores 64 columns of so many rows at once, by TMA; of a small tile, whose CTA has nothing else to do
+  // meanwhile, each warp stores 16 columns of all rows itself, which takes less long.
+  static constexpr bool threads_store = consumers == 1 || d.split;
+  static constexpr int box_rows = threads_store ? block_m : std::min(block_m, 32);
+  static constexpr int box_c = box_rows * row * (threads_store ? 1 : 2);
   // An SM has 228 KiB, of which each CTA takes one for itself. The pattern of the swizzle is aligned to another.
-  static constexpr int budget = 228 * 1024 / d.per_sm - 2048 - consumers * 2 * box_c - 512;
+  static constexpr int budget = 228 * 1024 / d.per_sm - 2048 - consumers * box_c - 512;
   static constexpr int stages = std::min(budget / stage_bytes, 16);
   static constexpr int tile_threads = readers * warpgroup_size;
   static constexpr int partial = d.blocks * groups * tile_threads;  // float4s of a tile's accumulators
@@ -67,7 +69,7 @@ struct Config {
 
   struct Shared {
     alignas(1024) unsigned char buffer[stages][stage_bytes];  // and afterwards the parts of the peers
-    alignas(1024) unsigned char boxes[consumers][2][box_c];
+    alignas(1024) unsigned char boxes[consumers][box_c];
     ptx::Mbarrier full[stages], empty[stages];
     ptx::Mbarrier turn[2];     // to issue MMAs, of two consumers in ping-pong
     ptx::Mbarrier multiplied;  // all CTAs of the cluster have multiplied their part: their buffers are free
@@ -82,6 +84,7 @@ struct Config {
 
 struct Operands {
   CUtensorMap a, less_of_a, b, c;  // less: of CTAs that load 8 rows less than others
+  __nv_bfloat16* to;  // C
   int m, n, k;
   int group;         // rows of clusters' tiles that neighbouring clusters share
   int parts;         // CTAs of a cluster that have the same tile, each a part of k
@@ -370,30 +373,33 @@ __device__ void finish(Accumulator<C>& accumulator, const Operands& p, const Til
   }
 }
 
-// Accumulators -> C, by a warpgroup: 64 columns, and the rows of groups `first` up to `end`, through two boxes of
-// shared memory in turn. An accumulator's row is a column of C, so stmatrix transposes. TMA does not store what lies
-// past the edges of C.
-template <class C, int box_groups>
-__device__ void store(const float (&accumulator)[C::groups][4], unsigned char (&boxes)[2][C::box_c], int& next_box,
-                      const CUtensorMap& c, int row, int col, int first, int end, int warpgroup) {
+// An 8x8 block of C for each half of a warp's 16 columns, and of bf16 -> shared. An accumulator's row is a column of
+// C, so stmatrix transposes.
+__device__ inline void store_group(const float (&from)[4], SharedAddress to) {
+  const __nv_bfloat162 left = __floats2bfloat162_rn(from[0], from[1]);
+  const __nv_bfloat162 right = __floats2bfloat162_rn(from[2], from[3]);
+  const unsigned both[2] = {reinterpret_cast<const unsigned&>(left), reinterpret_cast<const unsigned&>(right)};
+  ptx::stmatrix_x2_trans(to, both);
+}
+
+// Accumulators -> C, by a warpgroup: its 64 columns and all rows, through two boxes of shared memory in turn. TMA does
+// not store what lies past the edges of C.
+template <class C>
+__device__ void store(const float (&accumulator)[C::groups][4], unsigned char (&boxes)[C::box_c], int& next_box,
+                      const CUtensorMap& c, int row, int col, int warpgroup) {
+  constexpr int box_groups = C::box_rows / 8;
   const int thread = threadIdx.x % warpgroup_size, lane = threadIdx.x % warp_size;
   const int row_of_lane = lane % 8, chunk = thread / warp_size * 2 + lane / 8 % 2;  // of 16 bytes
 #pragma unroll
   for (int i = 0; i < ceil_div(C::groups, box_groups); ++i) {
     // The last box lies within the tile, too: what it has in common with the one before is stored twice.
     const int g0 = min(i * box_groups, C::groups - box_groups);
-    if (g0 < first || g0 >= end) continue;
-    const SharedAddress box = ptx::shared_address(boxes[next_box]);
+    const SharedAddress box = ptx::shared_address(&boxes[next_box * C::box_rows * C::row]);
     if (thread == 0) ptx::bulk_wait_group_read<1>();  // all copies but the newest, which is the other box's
     ptx::barrier_sync(1 + warpgroup, warpgroup_size);
 #pragma unroll
-    for (int g = 0; g < box_groups; ++g) {
-      const float(&from)[4] = accumulator[g0 + g];
-      const __nv_bfloat162 left = __floats2bfloat162_rn(from[0], from[1]);
-      const __nv_bfloat162 right = __floats2bfloat162_rn(from[2], from[3]);
-      const unsigned both[2] = {reinterpret_cast<const unsigned&>(left), reinterpret_cast<const unsigned&>(right)};
-      ptx::stmatrix_x2_trans(box + (g * 8 + row_of_lane) * C::row + (chunk ^ row_of_lane) * 16, both);
-    }
+    for (int g = 0; g < box_groups; ++g)
+      store_group(accumulator[g0 + g], box + (g * 8 + row_of_lane) * C::row + (chunk ^ row_of_lane) * 16);
     ptx::fence_proxy_async();
     ptx::barrier_sync(1 + warpgroup, warpgroup_size);
     if (thread == 0) {
@@ -402,6 +408,26 @@ __device__ void store(const float (&accumulator)[C::groups][4], unsigned char (&
     }
     next_box ^= 1;
   }
+}
+
+// The same by a warp with stores of its own: its 16 columns, and the rows of groups `first` up to `end`.
+template <class C>
+__device__ void store_by_threads(const float (&accumulator)[C::groups][4], unsigned char (&boxes)[C::box_c],
+                                 const Operands& p, int row, int col, int first, int end) {
+  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % 4;
+  unsigned char* const box = &boxes[warp * C::block_m * 32];  // swizzled over 32 bytes
+  auto place = [](int row, int half) { return row * 32 + (half ^ row / 4 % 2) * 16; };
+#pragma unroll
+  for (int g = 0; g < C::groups; ++g)
+    if (g >= first && g < end)
+      store_group(accumulator[g], ptx::shared_address(&box[place(g * 8 + lane % 8, lane / 8 % 2)]));
+  __syncwarp();
+  const int half = lane % 2;
+  const int rows = col + half * 8 < p.n ? min(end * 8, p.m - row) : 0;
+  for (int r = first * 8 + lane / 2; r < rows; r += warp_size / 2)
+    *reinterpret_cast<uint4*>(p.to + std::size_t(row + r) * p.n + col + half * 8) =
+        *reinterpret_cast<const uint4*>(&box[place(r, half)]);
+  __syncwarp();  // the box may be written again
 }
 
 template <class C>
@@ -432,8 +458,8 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
     if constexpr (C::design.split) {
       if (p.parts > 1) {
         combine<C>(accumulator[0], shared, rank, p.parts);
-        store<C, 1>(accumulator[0], shared.boxes[self], next_box, p.c, tiles.row(), col,
-                    first_group<C>(rank, p.parts), first_group<C>(rank + 1, p.parts), self);
+        store_by_threads<C>(accumulator[0], shared.boxes[self], p, tiles.row(), col + warp % 4 * 16,
+                            first_group<C>(rank, p.parts), first_group<C>(rank + 1, p.parts));
         continue;
       }
     } else {
@@ -444,11 +470,17 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
       if (!tiles.ends()) finish<C>(accumulator, p, tiles, rank, warp_in_tile);
     }
 #pragma unroll
-    for (int i = 0; i < C::design.blocks; ++i)
-      store<C, C::box_rows / 8>(accumulator[i], shared.boxes[self], next_box, p.c, tiles.row(), col + i * mma_m, 0,
-                                C::groups, self);
+    for (int i = 0; i < C::design.blocks; ++i) {
+      if constexpr (C::threads_store) {
+        store_by_threads<C>(accumulator[i], shared.boxes[self], p, tiles.row(), col + i * mma_m + warp % 4 * 16, 0,
+                            C::groups);
+      } else {
+        store<C>(accumulator[i], shared.boxes[self], next_box, p.c, tiles.row(), col + i * mma_m, self);
+      }
+    }
   }
-  if (threadIdx.x % warpgroup_size == 0) ptx::bulk_wait_group_read<0>();  // shared memory must outlive the reads
+  if (!C::threads_store && threadIdx.x % warpgroup_size == 0)
+    ptx::bulk_wait_group_read<0>();  // shared memory must outlive the reads
 }
 
 template <class C>
@@ -463,6 +495,11 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm) gemm_kernel(cons
   if (threadIdx.x == 0) {
     ptx::prefetch_tensor_map(p.a);
     ptx::prefetch_tensor_map(p.b);
+    const int used = C::design.split ? min(C::stages, tiles.end() - tiles.first()) : C::stages;
+    for (int s = 0; s < used; ++s) {
+      ptx::mbarrier_init(ptx::shared_address(&shared.full[s]), 1);
+      ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::fillers * C::readers * 4);
+    }
     if constexpr (C::design.ping_pong)
       for (auto& turn : shared.turn) ptx::mbarrier_init(ptx::shared_address(&turn), 4);
     if constexpr (C::design.split) {
@@ -471,12 +508,6 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm) gemm_kernel(cons
       const int own = first_group<C>(rank + 1, p.parts) - first_group<C>(rank, p.parts);
       ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&shared.combined),
                                         (p.parts - 1) * own * C::tile_threads * int(sizeof(float4)));
-    }
-  }
-  if (threadIdx.x % warp_size == 0) {  // each warp some, one after the other
-    for (int s = warp; s < C::stages; s += C::threads / warp_size) {
-      ptx::mbarrier_init(ptx::shared_address(&shared.full[s]), 1);
-      ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::fillers * C::readers * 4);
     }
     ptx::fence_mbarrier_init();
   }
@@ -507,6 +538,7 @@ cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cuda
   using C = Config<d>;
   if (!C::takes(parts)) return cudaErrorInvalidValue;
   Operands p{};
+  p.to = gemm.c;
   p.m = gemm.m;
   p.n = gemm.n;
   p.k = gemm.k;
@@ -523,8 +555,8 @@ cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cuda
     error = ptx::make_tensor_map(&p.less_of_a, gemm.a, p.m, p.k, C::share_a - 8, C::block_k, Swizzle::bytes128);
   if (error == cudaSuccess)
     error = ptx::make_tensor_map(&p.b, gemm.b, p.k, p.n, C::load_b, mma_m, Swizzle::bytes128);
-  if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.c, gemm.c, p.m, p.n, parts > 1 ? 8 : C::box_rows, mma_m, Swizzle::bytes128);
+  if (error == cudaSuccess && !C::threads_store)
+    error = ptx::make_tensor_map(&p.c, gemm.c, p.m, p.n, C::box_rows, mma_m, Swizzle::bytes128);
   if (error != cudaSuccess) return error;
 
   cudaLaunchAttribute attributes[2]{};
