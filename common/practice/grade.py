@@ -161,13 +161,17 @@ def with_names(said: str, shape: str) -> str:
 
 
 def counters(tools: Tools, exercise: Exercise, run: str, ptx: Path | None) -> dict:
-    """The names that a budget may use, and their values."""
+    """Those of a run."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "record.jsonl"
         done = simulate(tools, exercise, run, ptx, 0, "--json", str(file))
         if done.returncode != 0:
             raise PracticeError(f"{run}: {(done.stderr + done.stdout).strip().splitlines()[-1]}")
-        record = json.loads(file.read_text().splitlines()[-1])
+        return counters_of(json.loads(file.read_text().splitlines()[-1]))
+
+
+def counters_of(record: dict) -> dict:
+    """The names that a budget may use, and their values."""
     mix = record["instruction_mix"]
     sizes = {name: record[name] for name in ("m", "n", "k", "rows", "cols") if name in record}
     return {

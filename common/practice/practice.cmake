@@ -1,6 +1,6 @@
 # ladder_practice(NAME ARCH): the rung's exercises, practice/*.md: for each problem that has some the program that grades
-# them, bin/practice_hosts/NAME_PROBLEM, and a test of each exercise. `practice_NN` builds what grading needs, copies the
-# exercises and nothing else.
+# them, bin/practice_hosts/NAME_PROBLEM, and a test of each exercise; and a test of the chapter's other questions.
+# `practice_NN` builds what grading needs, copies the exercises and nothing else.
 set(ladder_practice_folder ${CMAKE_CURRENT_LIST_DIR})
 include(${CMAKE_CURRENT_LIST_DIR}/own.cmake)
 
@@ -50,6 +50,9 @@ function(ladder_practice rung arch)
         COMMAND ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/exercise_test.py --build ${CMAKE_BINARY_DIR} ${page})
       set_tests_properties(${rung}.practice.${name} PROPERTIES LABELS simulator TIMEOUT 300)
     endforeach()
+    add_test(NAME ${rung}.questions
+      COMMAND ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/questions_test.py --build ${CMAKE_BINARY_DIR} ${number})
+    set_tests_properties(${rung}.questions PROPERTIES LABELS simulator TIMEOUT 300)
   endif()
 endfunction()
 
