@@ -43,7 +43,7 @@ class TileCopy {
     if constexpr (odd) {
 #pragma unroll
       for (int i = 0; i < held_words; ++i)
-        *place(first_row + i * held_rows + 1, first_col) = __funnelshift_r(held_[i][0], held_[i][1], 16);
+        *place(first_row_ + i * held_rows + 1, first_col_) = __funnelshift_r(held_[i][0], held_[i][1], 16);
     }
   }
 
@@ -53,44 +53,50 @@ class TileCopy {
   static constexpr int words = cols / 2, held_rows = threads / words * 2;
   static constexpr int held_words = odd ? rows / held_rows : 1;
   static_assert(threads % words == 0 && rows % held_rows == 0 && cols % 8 == 0, "all copy as much");
-  const int first_row = threadIdx.x / words * 2, first_col = threadIdx.x % words * 2;
+  const int first_row_ = threadIdx.x / words * 2, first_col_ = threadIdx.x % words * 2;
   unsigned held_[held_words][2] = {};
 
-  // A pointer moves on from row to row, and a loop is not unrolled, to save registers: the accumulators need
-  // them.
+  // A pointer moves on from row to row. The compiler would rather keep the address of every row: the
+  // accumulators need those registers.
+  static __device__ void advance(const __nv_bfloat16*& pointer, std::size_t elements) {
+    pointer += elements;
+    asm volatile("" : "+l"(pointer));
+  }
+
   template <int width, class Place>
   __device__ void issue_even(const __nv_bfloat16* from, int pitch, int rows_left, int cols_left,
                              Place place) {
     constexpr int per_row = cols / width, step = threads / per_row;
-    const int col = threadIdx.x % per_row * width;
-    from += std::size_t(threadIdx.x / per_row) * pitch + col;
-#pragma unroll 1
-    for (int row = threadIdx.x / per_row; row < rows; row += step) {
-      const bool inside = row < rows_left && col < cols_left;
-      ptx::cp_async<2 * width>(ptx::shared_address(place(row, col)), from, inside ? 2 * width : 0);
-      from += std::size_t(step) * pitch;
+    const int first_row = threadIdx.x / per_row, col = threadIdx.x % per_row * width;
+    from += std::size_t(first_row) * pitch + col;
+    rows_left = col < cols_left ? rows_left - first_row : 0;
+#pragma unroll
+    for (int down = 0; down < rows; down += step) {
+      ptx::cp_async<2 * width>(ptx::shared_address(place(first_row + down, col)), from,
+                               down < rows_left ? 2 * width : 0);
+      advance(from, std::size_t(step) * pitch);
     }
   }
 
   // A row has an odd number of elements: the last word that an odd row needs ends where the row does.
   template <class Place>
   __device__ void issue_odd(const __nv_bfloat16* from, int pitch, int rows_left, int cols_left, Place place) {
-    from += std::size_t(first_row) * pitch + first_col;
-    rows_left -= first_row, cols_left -= first_col;
+    from += std::size_t(first_row_) * pitch + first_col_;
+    cols_left -= first_col_;
     const int present = min(max(cols_left, 0), 2);  // elements
+    const int rows_low = present > 0 ? rows_left - first_row_ : 0, rows_high = present > 1 ? rows_low : 0;
 #pragma unroll
     for (int i = 0; i < held_words; ++i) {
       const int down = i * held_rows;
-      unsigned* const to = place(first_row + down, first_col);
-      if (present == 1 && down + 1 == rows_left)  // the matrix's last element: a word would end behind it
+      unsigned* const to = place(first_row_ + down, first_col_);
+      if (present == 1 && down + 1 == rows_low)  // the matrix's last element: a word would end behind it
         *to = *reinterpret_cast<const unsigned short*>(from);
       else
-        ptx::cp_async<4>(ptx::shared_address(to), from, down < rows_left ? 2 * present : 0);
+        ptx::cp_async<4>(ptx::shared_address(to), from, down < rows_low ? 2 * present : 0);
       const unsigned* const word = reinterpret_cast<const unsigned*>(from + pitch - 1);
-      held_[i][0] = down + 1 < rows_left && present > 0 ? word[0] : 0;
-      held_[i][1] = down + 1 < rows_left && present > 1 ? word[1] : 0;
-      from += std::size_t(held_rows) * pitch;
-      asm volatile("" : "+l"(from));  // else the compiler keeps the address of every row
+      held_[i][0] = down + 1 < rows_low ? word[0] : 0;
+      held_[i][1] = down + 1 < rows_high ? word[1] : 0;
+      advance(from, std::size_t(held_rows) * pitch);
     }
   }
 };
