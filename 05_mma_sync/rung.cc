@@ -4,6 +4,7 @@ namespace ladder {
 namespace rung_05 {
 Variants<Gemm> ablations();
 Variants<Gemm> gemm();
+Variants<Gemm> any_n_k();
 Variants<FusedNorm> fused_norm();
 }  // namespace rung_05
 
@@ -12,7 +13,7 @@ const Rung& rung() {
       .name = "05_mma_sync",
       .title = "Tensor cores (mma.sync), fed by ordinary loads",
       .needs = {8, 0, Compatibility::newer},
-      .gemm = join({rung_05::ablations(), rung_05::gemm()}),
+      .gemm = with_excursions(join({rung_05::ablations(), rung_05::gemm()}), {rung_05::any_n_k()}),
       .fused_norm = rung_05::fused_norm(),
   };
   return r;

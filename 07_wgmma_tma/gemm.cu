@@ -177,16 +177,17 @@ __global__ void __launch_bounds__(C::threads, 1)
 }
 
 template <class C, class Maps>
-cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream) {
+cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream, int pitch_a = 0, int pitch_b = 0,
+                          int pitch_c = 0) {
   constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
   cudaError_t error =
       cudaFuncSetAttribute(gemm_kernel<C, Maps>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&maps.a, p.a, p.m, p.k, C::block_m, C::box_cols, C::swizzle);
+    error = ptx::make_tensor_map(&maps.a, p.a, p.m, p.k, C::block_m, C::box_cols, C::swizzle, pitch_a);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&maps.b, p.b, p.k, p.n, C::block_k, C::box_cols, C::swizzle);
+    error = ptx::make_tensor_map(&maps.b, p.b, p.k, p.n, C::block_k, C::box_cols, C::swizzle, pitch_b);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&maps.c, p.c, p.m, p.n, mma_m, 64, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&maps.c, p.c, p.m, p.n, mma_m, 64, Swizzle::bytes128, pitch_c);
   if (error != cudaSuccess) return error;
   const int tiles_m = ceil_div(p.m, C::block_m), tiles_n = ceil_div(p.n, C::block_n);
   gemm_kernel<C, Maps><<<unsigned(tiles_m) * unsigned(tiles_n), C::threads, shared_bytes, stream>>>(
@@ -205,7 +206,7 @@ cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream
 
 std::string rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
-  return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
+  return "n and k must be multiples of 8 (--variant any_n_k takes others)";
 }
 
 template <class C>
@@ -214,6 +215,11 @@ Variant<Gemm> ablation(const char* name, const char* what) {
 }
 
 }  // namespace
+
+// For shapes/any_n_k.cu.
+cudaError_t launch_pitched(const Gemm& p, int pitch_a, int pitch_b, int pitch_c, cudaStream_t stream) {
+  return launch_kernel<Config<>>(p, TensorMaps{}, stream, pitch_a, pitch_b, pitch_c);
+}
 
 Variants<Gemm> gemm() {
   return {ablation<Config<256, 4, Swizzle::none>>("no_swizzle",

@@ -3,6 +3,7 @@
 namespace ladder {
 namespace rung_07 {
 Variants<Gemm> gemm();
+Variants<Gemm> any_n_k();
 Variants<FusedNorm> fused_norm();
 }  // namespace rung_07
 
@@ -11,7 +12,7 @@ const Rung& rung() {
       .name = "07_wgmma_tma",
       .title = "TMA and wgmma",
       .needs = {9, 0, Compatibility::exact},
-      .gemm = rung_07::gemm(),
+      .gemm = with_excursions(rung_07::gemm(), {rung_07::any_n_k()}),
       .fused_norm = rung_07::fused_norm(),
   };
   return r;

@@ -232,7 +232,7 @@ cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream
 // shapes/ takes the same problems, and at large sizes this kernel.
 std::string rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
-  return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
+  return "n and k must be multiples of 8 (--variant any_n_k takes others)";
 }
 cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream, bool early_start) {
   return launch_kernel<Design{}>(p, TensorMaps{}, stream, early_start);

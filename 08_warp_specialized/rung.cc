@@ -6,6 +6,7 @@ Variants<Gemm> gemm();
 Variants<Gemm> threads_store();
 Variants<Gemm> swapped_rows();
 Variants<Gemm> shapes();
+Variants<Gemm> any_n_k();
 Variants<Gemm> fp8_promoted();
 Variants<Gemm> fp8();
 Variants<FusedNorm> fused_norm_ring();
@@ -21,7 +22,7 @@ const Rung& rung() {
       .title = "Warp specialisation, clusters, persistent CTAs",
       .needs = {9, 0, Compatibility::exact},
       .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::fp8_promoted(), rung_08::fp8(),
-                    rung_08::swapped_rows(), rung_08::shapes()}),
+                    with_excursions(rung_08::shapes(), {rung_08::swapped_rows(), rung_08::any_n_k()})}),
       .fused_norm = join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
                           with_excursions(rung_08::fused_norm(), {rung_08::fused_norm_fp8()})}),
       .norm_gemm = rung_08::norm_gemm(),

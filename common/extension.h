@@ -55,8 +55,9 @@ struct Extension {
 
   // A gemm in another precision brings its own kernels that round: prepare() enqueues them, they fill the
   // workspace of workspace_bytes(), aligned to 256, and launch() reads it. They are not timed: in a chain of
-  // layers it is the layer before that rounds A, and B is rounded once. Null where there is nothing to
-  // prepare. A gemm in bf16 may use it for another layout of B.
+  // layers it is the layer before that rounds A, and B is rounded once. A gemm in bf16 may use it for another
+  // layout of B. prepare() is null where launch() alone uses the workspace, and workspace_bytes() where there
+  // is none.
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
 };

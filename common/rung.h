@@ -3,7 +3,7 @@
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
 // other rung. It includes this header, common/norm.cuh (from rung 03 on), common/ptx/* (from rung 04 on) and
 // its own files, and nothing else. The harness knows this header and no rung by name. What a rung's
-// excursions need beyond it, each in a folder of its own, is in common/extension.h.
+// excursions need beyond it, each in a folder of its own, is in common/extension.h and common/*_rows.cuh.
 #pragma once
 
 #include <cuda_bf16.h>

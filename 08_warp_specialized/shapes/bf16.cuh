@@ -60,6 +60,11 @@ struct Bf16 {
     __device__ float scaled(float x, int /*i*/, int /*half*/) const { return x; }
   };
 
+  // C as TMA sees it, where the epilogue stores through TMA.
+  template <class C>
+  static cudaError_t map_output(typename C::Operands* p, const Gemm& gemm) {
+    return ptx::make_tensor_map(&p->map_c, gemm.c, p->m, p->n, 16, 64, Swizzle::bytes128);
+  }
   template <class C>
   __device__ static void epilogue(const Accumulator<C>& accumulator, const auto& scales,
                                   unsigned char (&boxes)[2][C::box_c], const typename C::Operands& p,

@@ -110,8 +110,7 @@ cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const typename P::Para
   cudaError_t error =
       cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error == cudaSuccess) error = P::template map_operands<C>(&p, gemm);
-  if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.map_c, gemm.c, p.m, p.n, 16, 64, Swizzle::bytes128);
+  if (error == cudaSuccess) error = P::template map_output<C>(&p, gemm);
   if (error != cudaSuccess) return error;
 
   cudaLaunchAttribute attributes[2]{};

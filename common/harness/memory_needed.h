@@ -17,6 +17,16 @@ inline double bytes_needed(const Gemm& p, int sets, bool, bool bf16_only) {
   const double reference = bf16_only ? 4 * outputs : 8 * (inputs + outputs);
   return of_a_set * sets + reference + memory_slack;
 }
+// Beside them, in every set: what a variant of the gemm in bf16 uses as a workspace.
+inline double workspace_needed(const Variant<Gemm>& variant, const Gemm& p) {
+  const Extension<Gemm>& extension = extension_of(variant);
+  const bool counted = extension.precision != Precision::bf16 || !extension.workspace_bytes;
+  return counted ? 0 : double(extension.workspace_bytes(p));
+}
+template <class Problem>
+double workspace_needed(const Variant<Problem>&, const Problem&) {
+  return 0;
+}
 inline double bytes_needed(const FusedNorm& p, int sets, bool timed, bool bf16_only) {
   return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) +
          (bf16_only ? 0 : 2.0 * p.rows * p.cols * sets) + memory_slack;

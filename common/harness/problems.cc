@@ -5,10 +5,10 @@
 namespace ladder {
 
 std::vector<Gemm> ProblemInfo<Gemm>::verify_shapes() {
-  return {// Any shape: rungs 00 to 03.
+  return {// Any shape: rungs 00 to 03, and any_n_k of 04 to 08, which copies 2, 4 or 8 bytes at a time.
           gemm_shape(1, 1, 1), gemm_shape(7, 13, 5), gemm_shape(33, 65, 129), gemm_shape(127, 255, 511),
           gemm_shape(129, 127, 1), gemm_shape(1, 520, 77), gemm_shape(389, 1, 33), gemm_shape(1, 4096, 333),
-          gemm_shape(2049, 1, 77),
+          gemm_shape(2049, 1, 77), gemm_shape(131, 260, 70), gemm_shape(67, 262, 132),
           // n and k multiples of 8, which 16-byte accesses need, any m: one vector, a vector or a row past a
           // tile, whole tiles, k shorter than any ring of stages, and k that goes round it many times.
           gemm_shape(1, 8, 8), gemm_shape(7, 16, 8), gemm_shape(130, 8, 40), gemm_shape(129, 136, 24),

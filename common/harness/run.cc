@@ -112,7 +112,10 @@ class Runner {
     const bool bf16_only = std::all_of(candidates.begin(), candidates.end(), [](const Candidate& c) {
       return extension_of(*c.variant).precision == Precision::bf16;
     });
-    const double device_bytes = bytes_needed(shape, sets, timed, bf16_only);
+    double workspace_bytes = 0;  // of one variant at a time
+    for (const Candidate& c : candidates)
+      if (runs(c)) workspace_bytes = std::max(workspace_bytes, workspace_needed(*c.variant, shape));
+    const double device_bytes = bytes_needed(shape, sets, timed, bf16_only) + sets * workspace_bytes;
     const double host_bytes =
         host_bytes_needed(shape, bf16_only) + (simulated ? device_bytes : 0);  // one memory for both
     std::string no_memory = memory_shortage("GPU", device_bytes, free_device_bytes());

@@ -152,10 +152,12 @@ void GemmWorkload::choose(const Variant<Gemm>& variant) {
     set.typed = {};
     if (precision_ != Precision::bf16)
       set.typed = {set.a.as<float>(), set.b.as<float>(), set.c.as<void>(), nullptr};
-    if (!extension.prepare) continue;
-    set.workspace.emplace("the workspace", GuardedBuffer::Kind::output, extension.workspace_bytes(shape_), 1);
+    const std::size_t workspace_bytes = extension.workspace_bytes ? extension.workspace_bytes(shape_) : 0;
+    if (workspace_bytes == 0) continue;
+    set.workspace.emplace("the workspace", GuardedBuffer::Kind::output, workspace_bytes, 1);
     set.workspace->poison();
     set.typed.workspace = set.workspace->as<void>();
+    if (!extension.prepare) continue;
     check(extension.prepare(problem(int(i)), nullptr),
           std::string("preparing the operands of ") + variant.name);
   }

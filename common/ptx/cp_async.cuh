@@ -46,4 +46,18 @@ __device__ __forceinline__ void cp_async_wait_group() {
   asm volatile("cp.async.wait_group %0;" ::"n"(pending) : "memory");
 }
 
+// cp_async_16() of 4, 8 or 16 bytes: both addresses are multiples of that. (cp.async.ca.shared.global [to],
+// [from], bytes, present)
+template <int bytes>
+__device__ __forceinline__ void cp_async(SharedAddress to, const void* from, int present) {
+  static_assert(bytes == 4 || bytes == 8 || bytes == 16, "what an instruction copies");
+  if constexpr (bytes == 16) {
+    cp_async_16(to, from, present);
+  } else {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %3, %2;" ::"r"(to),
+                 "l"(__cvta_generic_to_global(from)), "r"(present), "n"(bytes)
+                 : "memory");
+  }
+}
+
 }  // namespace ladder::ptx
