@@ -4,7 +4,7 @@ namespace ladder {
 namespace rung_08 {
 Variants<Gemm> gemm();
 Variants<Gemm> threads_store();
-Variants<Gemm> swapped_rows();
+Variants<Gemm> swapped_operands();
 Variants<Gemm> shapes();
 Variants<Gemm> any_n_k();
 Variants<Gemm> fp8_promoted();
@@ -22,7 +22,7 @@ const Rung& rung() {
       .title = "Warp specialisation, clusters, persistent CTAs",
       .needs = {9, 0, Compatibility::exact},
       .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::fp8_promoted(), rung_08::fp8(),
-                    with_excursions(rung_08::shapes(), {rung_08::swapped_rows(), rung_08::any_n_k()})}),
+                    with_excursions(rung_08::shapes(), {rung_08::swapped_operands(), rung_08::any_n_k()})}),
       .fused_norm = join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
                           with_excursions(rung_08::fused_norm(), {rung_08::fused_norm_fp8()})}),
       .norm_gemm = rung_08::norm_gemm(),

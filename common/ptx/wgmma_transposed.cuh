@@ -1,7 +1,7 @@
-// wgmma with A transposed, too: both operands are as a matrix product has them whose *columns* fill the 64 rows
-// of the MMA (08_warp_specialized/shapes/swapped.cuh). And in the widths between those of wgmma.cuh. PTX ISA,
-// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async instruction". sm_90a
-// and nothing else.
+// wgmma with A transposed, too: both operands are as a matrix product has them whose *columns* fill the 64
+// rows of the MMA (08_warp_specialized/shapes/swapped.cuh). And in the widths between those of wgmma.cuh. PTX
+// ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async instruction".
+// sm_90a and nothing else.
 #pragma once
 
 #include "common/ptx/wgmma.cuh"

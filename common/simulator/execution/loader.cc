@@ -375,8 +375,8 @@ void Loader::lay_out_shared(const ptx::Function& function) {
   }
 }
 
-// Registers for a thread where so many threads share a multiprocessor: each quarter of it has 16384, and takes
-// whole warps.
+// Registers for a thread where so many threads share a multiprocessor: each quarter of it has 16384, and
+// takes whole warps.
 uint32_t registers_for(uint32_t threads) {
   const uint32_t warps = (threads + warp_size - 1) / warp_size;
   return 16384 / (warp_size * ((warps + 3) / 4)) / 8 * 8;

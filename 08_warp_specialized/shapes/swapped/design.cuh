@@ -1,0 +1,100 @@
+// The transposed product, Cᵀ = Bᵀ·Aᵀ. B's columns fill the 64 rows of an MMA, and A's rows its n, which may
+// be any multiple of 8: a tile is as high as the problem, down to 8 rows, and a few rows do not cost the MMAs
+// of 64. The tensor core transposes both as it reads them.
+//
+// What there is to choose of a tile, and what follows from it.
+#pragma once
+
+#include <algorithm>
+
+#include "08_warp_specialized/pipeline.cuh"
+
+namespace ladder::rung_08::swapped {
+
+struct Design {
+  int rows;                // of A, and of a tile of C: a multiple of 8, at most 256
+  int consumers = 2;       // warpgroups
+  int blocks = 1;          // of 64 columns of B, for each of them
+  bool ping_pong = false;  // a tile for each consumer, in turn, instead of one for all
+  int cluster_n = 1;       // CTAs of a cluster beside each other, which share A
+  int cluster_m = 1;       // and below each other, which share B
+  int per_sm = 1;          // CTAs
+  bool split = false;      // in a cluster, instead of streamed
+};
+
+template <Design d>
+struct Config {
+  static constexpr Design design = d;
+  static constexpr int consumers = d.consumers, readers = d.ping_pong ? 1 : d.consumers;  // of a stage
+  static constexpr int blocks = readers * d.blocks;
+  static constexpr int block_m = d.rows, block_n = blocks * mma_m, block_k = 64;
+  static constexpr int cluster_m = d.cluster_m, cluster_n = d.cluster_n, sharers = cluster_m * cluster_n;
+  // A warpgroup gives back and takes registers as a whole. Where there are several CTAs a warp loads.
+  static constexpr bool move_registers = consumers == 2 && d.per_sm == 1;
+  static constexpr int consumer_warps = consumers * 4, producer_warps = move_registers ? 4 : 1;
+  static constexpr int threads = (consumer_warps + producer_warps) * warp_size;
+  static constexpr int row = 128;  // bytes of a box's row
+  static constexpr int box_b = block_k * row, tile_b = blocks * box_b, tile_a = block_m * row;
+  static constexpr int stage_bytes = tile_a + tile_b;
+  static constexpr int groups =
+      block_m / 8;  // of 8 rows of A: a thread has 4 accumulators of each, and of a block
+  // What each CTA of a cluster loads: rows of A's box, and rows of B's boxes, whole ones or a part of one.
+  static constexpr int share_a = ceil_div(block_m / 8, cluster_n) * 8, share_b = blocks * block_k / cluster_m;
+  static constexpr int load_b = std::min(share_b, block_k);
+  static constexpr int fillers = cluster_m + cluster_n - 1;  // CTAs that load into a stage
+  // A warpgroup stores 64 columns of so many rows at once, by TMA; of a small tile, whose CTA has nothing
+  // else to do meanwhile, each warp stores 16 columns of all rows itself, which takes less long.
+  static constexpr bool threads_store = consumers == 1 || d.split;
+  static constexpr int box_rows = threads_store ? block_m : std::min(block_m, 32);
+  static constexpr int box_c = box_rows * row * (threads_store ? 1 : 2);
+  static constexpr int tile_threads = readers * warpgroup_size;
+  static constexpr int partial = d.blocks * groups * tile_threads;  // float4s of a tile's accumulators
+  // What a CTA receives from its peers.
+  static constexpr int parts_bytes(int parts) {
+    return (parts - 1) * ceil_div(groups, parts) * tile_threads * int(sizeof(float4));
+  }
+  static constexpr int most_parts = 8;
+  static constexpr int room = std::max({parts_bytes(2), parts_bytes(3), parts_bytes(4), parts_bytes(5),
+                                        parts_bytes(6), parts_bytes(7), parts_bytes(8)});
+  static constexpr bool has_room = d.split && room <= 32 * 1024;  // beside the ring buffer
+  // An SM has 228 KiB, of which each CTA takes one for itself. The pattern of the swizzle is aligned to
+  // another.
+  static constexpr int budget =
+      228 * 1024 / d.per_sm - 2048 - consumers * box_c - 512 - (has_room ? room : 0);
+  static constexpr int stages = std::min(budget / stage_bytes, 16);
+  static constexpr bool takes(int parts) {
+    return parts == 1 || has_room || parts_bytes(parts) <= stages * stage_bytes;
+  }
+
+  struct Shared {
+    alignas(
+        1024) unsigned char buffer[stages][stage_bytes];  // and, where they have no room, the peers' parts
+    alignas(16) unsigned char received[has_room ? room : 16];
+    alignas(1024) unsigned char boxes[consumers][box_c];
+    ptx::Mbarrier full[stages], empty[stages];
+    ptx::Mbarrier turn[2];     // to issue MMAs, of two consumers in ping-pong
+    ptx::Mbarrier multiplied;  // all CTAs of the cluster have multiplied their part: their buffers are free
+    ptx::Mbarrier combined;    // the peers' parts have arrived
+  };
+  static_assert(share_b % 8 == 0 && block_m / 8 >= cluster_n, "the swizzle's pattern has 8 rows");
+  static_assert(share_b % load_b == 0, "whole boxes");
+  static_assert(stages >= 2, "one stage is multiplied, one loaded");
+  static_assert(!d.ping_pong || consumers == 2, "ping and pong");
+  static_assert(!d.split || (sharers == 1 && d.blocks == 1 && !d.ping_pong),
+                "a cluster shares operands or a tile");
+};
+
+struct Operands {
+  CUtensorMap a, less_of_a, b, c;  // less: of CTAs that load 8 rows less than others
+  __nv_bfloat16* to;               // C
+  int m, n, k;
+  int group;     // rows of clusters' tiles that neighbouring clusters share
+  int parts;     // CTAs of a cluster that have the same tile, each a part of k
+  int streamed;  // tiles of clusters that are cut where a cluster's share ends
+  int share;     // of their k-tiles, in each cluster; the first `longer` clusters have one more
+  int longer;
+  float4* partials;  // [CTA][block][group][thread], of tiles that another CTA began
+  unsigned* ready;   // [CTA][warp]: 1 from when they are written until they are read
+};
+
+}  // namespace ladder::rung_08::swapped

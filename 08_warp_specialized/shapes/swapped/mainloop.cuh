@@ -1,0 +1,103 @@
+// Global -> shared -> accumulators.
+#pragma once
+
+#include "08_warp_specialized/shapes/swapped/tiles.cuh"
+#include "common/ptx/wgmma_transposed.cuh"
+
+namespace ladder::rung_08::swapped {
+
+template <class C>
+__device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> tiles, int rank) {
+  const Peers<C> peers{rank};
+  const unsigned short beside = peers.all_beside(), below = peers.all_below();
+  const int place = rank / C::cluster_m, from_a = C::groups * place / C::cluster_n * 8;
+  const bool less = C::groups * (place + 1) / C::cluster_n * 8 - from_a < C::share_a;
+  const int from_b = rank % C::cluster_m * C::share_b;
+  Stage<C> stage;
+  for (; tiles.valid(); tiles.advance()) {
+    for (int t = tiles.first(); t < tiles.end(); ++t) {
+      const SharedAddress full = ptx::shared_address(&shared.full[stage.index]);
+      const SharedAddress to_a = ptx::shared_address(shared.buffer[stage.index]), to_b = to_a + C::tile_a;
+      ptx::mbarrier_wait(ptx::shared_address(&shared.empty[stage.index]), stage.parity ^ 1);
+      if (ptx::elect_one()) {
+        ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes);
+#pragma unroll
+        for (int i = 0; i < C::share_b; i += C::load_b) {
+          const int from = from_b + i;  // of the rows of all boxes
+          const int x = tiles.col() + from / C::block_k * mma_m, y = t * C::block_k + from % C::block_k;
+          if constexpr (C::cluster_m == 1) {
+            ptx::tma_load(to_b + from * C::row, p.b, x, y, full);
+          } else {
+            ptx::tma_load_multicast(to_b + from * C::row, p.b, x, y, full, below);
+          }
+        }
+        if constexpr (C::cluster_n == 1) {
+          ptx::tma_load(to_a, p.a, t * C::block_k, tiles.row(), full);
+        } else {
+          ptx::tma_load_multicast(to_a + from_a * C::row, less ? p.less_of_a : p.a, t * C::block_k,
+                                  tiles.row() + from_a, full, beside);
+        }
+      }
+      __syncwarp();
+      stage.advance();
+    }
+  }
+  // The peers' consumers arrive at this CTA's barriers until all of its stages are empty.
+  if constexpr (C::sharers > 1) {
+    for (int s = 0; s < C::stages; ++s) {
+      ptx::mbarrier_wait(ptx::shared_address(&shared.empty[stage.index]), stage.parity ^ 1);
+      stage.advance();
+    }
+  }
+}
+
+template <class C>
+using Accumulator = float[C::design.blocks][C::groups][4];
+
+// By a warpgroup: its columns of B, from block `block` on, and all rows of A. last_issued() is called when
+// the last MMAs still run.
+template <class C, class LastIssued>
+__device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared, Peers<C> peers, int block,
+                         int first, int end, Stage<C>& stage, const LastIssued& last_issued) {
+  const int lane = threadIdx.x % warp_size;
+  auto release = [&](int read) {
+    const SharedAddress empty = ptx::shared_address(&shared.empty[read]);
+    if constexpr (C::sharers == 1) {
+      if (lane == 0) ptx::mbarrier_arrive(empty);
+    } else {
+      if (lane < C::fillers) ptx::mbarrier_arrive(empty, peers.filler(lane));
+    }
+  };
+  if constexpr (C::design.split) {  // a part may have no k-tile
+#pragma unroll
+    for (int i = 0; i < C::groups * 4; ++i) (&accumulator[0][0][0])[i] = 0;
+  }
+  int before = 0;
+  for (int t = first; t < end; ++t) {
+    ptx::mbarrier_wait(ptx::shared_address(&shared.full[stage.index]), stage.parity);
+    const SharedAddress from_a = ptx::shared_address(shared.buffer[stage.index]);
+    const SharedAddress from_b = from_a + C::tile_a + block * C::box_b;
+    const MatrixDescriptor columns(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
+    const MatrixDescriptor rows(from_a, 0, 8 * C::row, Swizzle::bytes128);
+    ptx::wgmma_fence();
+#pragma unroll
+    for (int k0 = 0; k0 < C::block_k; k0 += mma_k) {
+#pragma unroll
+      for (int i = 0; i < C::design.blocks; ++i)
+        ptx::wgmma_m64k16_transposed(accumulator[i], columns + i * C::box_b + k0 * C::row,
+                                     rows + k0 * element, t > first || k0 > 0);
+    }
+    ptx::wgmma_commit_group();
+    ptx::wgmma_wait_group<1>();
+    if (t > first) release(before);
+    before = stage.index;
+    stage.advance();
+  }
+  last_issued();
+  ptx::wgmma_wait_group<0>();
+#pragma unroll
+  for (int i = 0; i < C::design.blocks; ++i) ptx::keep_accumulators(accumulator[i]);
+  if (first < end) release(before);
+}
+
+}  // namespace ladder::rung_08::swapped

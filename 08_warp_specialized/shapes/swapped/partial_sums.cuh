@@ -1,0 +1,103 @@
+// Where several CTAs have a part of k of the same tile: they add up their accumulators, within a cluster
+// (split-K) or through global memory (stream-K).
+#pragma once
+
+#include "08_warp_specialized/shapes/swapped/mainloop.cuh"
+#include "common/ptx/global_order.cuh"
+
+namespace ladder::rung_08::swapped {
+
+// Which groups of rows CTA `part` adds up and stores.
+template <class C>
+__device__ int first_group(int part, int parts) {
+  return C::groups * part / parts;
+}
+
+// accumulator of a part of k -> of all of k, for the groups of rows that are this CTA's. Each CTA sends the
+// others what is theirs, straight from its registers into their shared memory: room of its own or, for large
+// tiles, the ring buffer, which is free when all have multiplied. They are added in the order of k, whichever
+// arrives first. Who waits for what is sent to it cannot exit too early.
+template <class C>
+__device__ void combine(float (&accumulator)[C::groups][4], typename C::Shared& shared, int part, int parts) {
+  const int lane = threadIdx.x % warp_size;
+  const SharedAddress multiplied = ptx::shared_address(&shared.multiplied);
+  const SharedAddress combined = ptx::shared_address(&shared.combined);
+  if constexpr (!C::has_room) {
+    if (lane < parts) ptx::mbarrier_arrive(multiplied, lane);
+    ptx::mbarrier_wait(multiplied, 0);
+  }
+  const int most = ceil_div(C::groups, parts);
+  const int first = first_group<C>(part, parts), end = first_group<C>(part + 1, parts);
+  auto* const received = reinterpret_cast<float4*>(C::has_room ? shared.received : shared.buffer[0]);
+  auto slot = [&](int from, int to, int group) {  // of the received, in CTA `to`
+    const int peer = from < to ? from : from - 1;
+    return (peer * most + group - first_group<C>(to, parts)) * C::tile_threads + int(threadIdx.x);
+  };
+#pragma unroll
+  for (int g = 0; g < C::groups; ++g) {
+    const int owner = ((g + 1) * parts - 1) / C::groups;
+    if (owner != part)
+      ptx::store_async(ptx::shared_address(&received[slot(part, owner, g)]), accumulator[g], combined, owner);
+  }
+  if (first == end) return;
+  ptx::mbarrier_wait(combined, 0);
+#pragma unroll
+  for (int g = 0; g < C::groups; ++g) {
+    if (g < first || g >= end) continue;
+    float(&own)[4] = accumulator[g];
+    float4 sum{};
+    for (int from = 0; from < parts; ++from) {
+      const float4 one =
+          from == part ? make_float4(own[0], own[1], own[2], own[3]) : received[slot(from, part, g)];
+      sum = {sum.x + one.x, sum.y + one.y, sum.z + one.z, sum.w + one.w};
+    }
+    own[0] = sum.x, own[1] = sum.y, own[2] = sum.z, own[3] = sum.w;
+  }
+}
+
+// This CTA's part of a tile that another began -> memory, by a warp: the `warp`-th of the tile's.
+template <class C>
+__device__ void hand_over(const Accumulator<C>& accumulator, const Operands& p, int warp) {
+  const int lane = threadIdx.x % warp_size;
+  float4* to = p.partials + std::size_t(blockIdx.x) * C::partial + warp * warp_size + lane;
+#pragma unroll
+  for (int i = 0; i < C::design.blocks; ++i) {
+#pragma unroll
+    for (int g = 0; g < C::groups; ++g, to += C::tile_threads) {
+      const float(&one)[4] = accumulator[i][g];
+      *to = make_float4(one[0], one[1], one[2], one[3]);
+    }
+  }
+  __syncwarp();
+  if (lane == 0) ptx::signal_release(&p.ready[blockIdx.x * C::consumer_warps + warp], 1);
+}
+
+// accumulator of a tile's first k-tiles -> of all. Those who have the others began with them, and the one
+// with the last k-tiles waits for nobody: so nobody waits in a circle, and as a rule not at all.
+template <class C>
+__device__ void finish(Accumulator<C>& accumulator, const Operands& p, const Tiles<C>& tiles, int rank,
+                       int warp) {
+  const int lane = threadIdx.x % warp_size;
+  for (int cluster = tiles.cluster() + 1; tiles.goes_on_in(cluster); ++cluster) {
+    const int cta = cluster * C::sharers + rank;
+    unsigned* const ready = &p.ready[cta * C::consumer_warps + warp];
+    if (lane == 0) {
+      while (ptx::load_acquire(ready) == 0) {
+      }
+      *ready = 0;  // for the next launch
+    }
+    __syncwarp();
+    const float4* from = p.partials + std::size_t(cta) * C::partial + warp * warp_size + lane;
+#pragma unroll
+    for (int i = 0; i < C::design.blocks; ++i) {
+#pragma unroll
+      for (int g = 0; g < C::groups; ++g, from += C::tile_threads) {
+        const float4 one = *from;
+        float(&sum)[4] = accumulator[i][g];
+        sum[0] += one.x, sum[1] += one.y, sum[2] += one.z, sum[3] += one.w;
+      }
+    }
+  }
+}
+
+}  // namespace ladder::rung_08::swapped
