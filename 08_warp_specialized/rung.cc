@@ -23,7 +23,8 @@ const Rung& rung() {
       .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::fp8_promoted(), rung_08::fp8(),
                     rung_08::shapes()}),
       .fused_norm = join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
-                          with_excursions(rung_08::fused_norm(), {rung_08::fused_norm_fp8(), rung_08::fused_norm_shapes()})}),
+                          with_excursions(rung_08::fused_norm(),
+                                          {rung_08::fused_norm_fp8(), rung_08::fused_norm_shapes()})}),
       .norm_gemm = rung_08::norm_gemm(),
   };
   return r;

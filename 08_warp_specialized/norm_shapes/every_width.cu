@@ -43,7 +43,7 @@ cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
 }
 
 cudaError_t launch_odd(const FusedNorm& p, cudaStream_t stream) {
-  if (p.cols <= norm_shapes::tile_columns) return norm_shapes::launch_in_tile<256, 4>(p, stream);
+  if (p.cols <= 1024) return norm_shapes::launch_in_tile<256, 4>(p, stream);
   if (p.cols <= 2048 - vector) return launch_unaligned<1, 1, 256>(p, stream);
   if (p.cols <= 8192 - vector) return launch_unaligned<2, 1, 512>(p, stream);
   if (p.cols <= 16384 - vector) return launch_unaligned<2, 2, 512>(p, stream);

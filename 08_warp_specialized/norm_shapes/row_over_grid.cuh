@@ -27,7 +27,8 @@ __global__ void __launch_bounds__(threads) sum_parts(FusedNorm p, int first_row)
   const Row row(p, first_row + int(blockIdx.y));
   const int end = begin_of_part(row, blockIdx.x + 1);
   float squares = 0;
-  for (int first = begin_of_part(row, blockIdx.x) + int(threadIdx.x); first < end; first += vectors * threads) {
+  for (int first = begin_of_part(row, blockIdx.x) + int(threadIdx.x); first < end;
+       first += vectors * threads) {
     uint4 x[vectors], residual[vectors];
 #pragma unroll
     for (int v = 0; v < vectors; ++v) {
@@ -72,7 +73,8 @@ __global__ void __launch_bounds__(threads) scale_parts(FusedNorm p, int first_ro
   auto load_h = [&] {
 #pragma unroll
     for (int v = 0; v < vectors; ++v)
-      if (const int i = first + v * threads; i < end && of_matrix(row, i).whole()) h[v] = load(p.h + row.at(i));
+      if (const int i = first + v * threads; i < end && of_matrix(row, i).whole())
+        h[v] = load(p.h + row.at(i));
 #pragma unroll
     for (int v = 0; v < vectors; ++v)
       if (const int i = first + v * threads; i < end && !of_matrix(row, i).whole())

@@ -10,11 +10,12 @@ namespace ladder::rung_08::norm_shapes {
 
 template <int vectors_, int rows_, int cluster_, bool aligned_, int most_threads_>
 struct Config {
-  static constexpr int vectors = vectors_;  // of a thread, in each row
-  static constexpr int rows = rows_;        // at once
-  static constexpr int cluster = cluster_;  // CTAs of a row
+  static constexpr int vectors = vectors_;   // of a thread, in each row
+  static constexpr int rows = rows_;         // at once
+  static constexpr int cluster = cluster_;   // CTAs of a row
   static constexpr bool aligned = aligned_;  // cols is a multiple of 8
   static constexpr int most_threads = most_threads_;
+  static constexpr int least_ctas = 1024 / most_threads;  // on an SM: up to 64 registers per thread
   static_assert(rows == 1 || cluster == 1);
 };
 
@@ -33,7 +34,7 @@ __device__ float sum_over_cluster(float of_cta, float (&sums)[cluster], ptx::Sha
 
 // cols is at least 8 and at most cluster · blockDim.x · vectors · 8, less 7 where rows are not aligned.
 template <class C>
-__global__ void __launch_bounds__(C::most_threads) rows_in_ctas(FusedNorm p) {
+__global__ void __launch_bounds__(C::most_threads, C::least_ctas) rows_in_ctas(FusedNorm p) {
   constexpr int vectors = C::vectors, rows = C::rows, cluster = C::cluster;
   __shared__ float partial[rows][warp_size];  // of the warps
   __shared__ float sums[cluster];             // of the cluster's CTAs
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(C::most_threads) rows_in_ctas(FusedNorm p) {
     }
   }
   // Aligned rows have the same gamma in the same thread. It is early where it does not cost many registers.
-  constexpr bool gamma_early = C::aligned ? vectors <= 4 : rows == 1 && vectors <= 2;
+  constexpr bool gamma_early = C::aligned ? vectors <= 2 : rows == 1 && vectors <= 2;
   uint4 gamma[vectors];
   auto load_gammas = [&](const Row& row, int r) {
 #pragma unroll

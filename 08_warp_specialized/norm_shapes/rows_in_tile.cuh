@@ -9,7 +9,7 @@
 
 namespace ladder::rung_08::norm_shapes {
 
-constexpr int tile_columns = 1024;  // the widest row of a tile
+constexpr int tile_columns = 2048;  // the widest row of a tile
 constexpr int most_tile_rows = 1024;
 
 // The tile is tile_rows · cols <= threads · vectors · 8 elements. Its rows are summed by `lanes` lanes each.
@@ -51,6 +51,7 @@ __global__ void __launch_bounds__(threads) rows_in_tile(FusedNorm p, int tile_ro
     const int row = some + int(threadIdx.x) / lanes;
     float sum = 0;
     if (row < rows) {
+#pragma unroll 4
       for (int col = lane; col < p.cols; col += lanes) {
         const float h = __bfloat162float(h_elements[row * p.cols + col]);
         sum += h * h;
@@ -67,11 +68,10 @@ __global__ void __launch_bounds__(threads) rows_in_tile(FusedNorm p, int tile_ro
     if (offset(v) >= elements) continue;
     int row = offset(v) / p.cols, col = offset(v) - row * p.cols;
     auto scaled = [&](float h) {
-      const float y = row < rows ? h * scales[row] * __bfloat162float(gamma_of_rows[col]) : 0.0f;
-      if (++col == p.cols) {
-        col = 0;
-        ++row;
-      }
+      const float y = h * scales[row] * __bfloat162float(gamma_of_rows[col]);
+      const bool last = col + 1 == p.cols;
+      col = last ? 0 : col + 1;
+      row = min(row + last, rows - 1);  // past the tile's end y is not stored
       return y;
     };
     const uint4 y = each_word(x[v], [&](unsigned word, int) {

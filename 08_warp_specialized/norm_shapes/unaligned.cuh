@@ -5,6 +5,7 @@
 #pragma once
 
 #include "common/norm.cuh"
+#include "common/ptx/predicated_store.cuh"
 
 namespace ladder::rung_08::norm_shapes {
 
@@ -59,13 +60,14 @@ __device__ inline uint4 keep(uint4 bits, Cut cut) {
 __device__ inline uint4 load_cut(const __nv_bfloat16* from, Cut cut) {
   if (cut.whole()) return load(from);
   auto bits = [&](int i) { return cut.has(i) ? unsigned(__bfloat16_as_ushort(from[i])) : 0u; };
-  return each_word(make_uint4(0, 0, 0, 0),
-                   [&](unsigned, int i) { return bits(i) | bits(i + 1) << 16; });
+  return each_word(make_uint4(0, 0, 0, 0), [&](unsigned, int i) { return bits(i) | bits(i + 1) << 16; });
 }
 
-// The same for a store.
+// The same for a store. (A plain `if` around a store of whole vectors would not do: the compiler takes it
+// apart, to share its words with the stores of single ones.)
 __device__ inline void store_cut(__nv_bfloat16* to, uint4 bits, Cut cut) {
-  if (cut.whole()) return store(to, bits);
+  ptx::store_16_bytes_if(cut.whole(), to, bits);
+  if (cut.whole()) return;
   each_word(bits, [&](unsigned word, int i) {
     if (cut.has(i) && cut.has(i + 1)) {
       *reinterpret_cast<unsigned*>(to + i) = word;
