@@ -88,24 +88,40 @@ __device__ inline uint4 add_cut(uint4 x, uint4 residual, Cut cut, float& squares
   return h;
 }
 
-// Eight elements of gamma from column `column` on, any: the two vectors that they lie in, shifted into
-// one by a select for each bit of the shift. Those outside the row are not read.
-__device__ inline uint4 load_gamma(const FusedNorm& p, const Row& row, int v) {
-  const int column = v * vector;  // of the upper of the two vectors
+// Eight elements of gamma, for a row's vector, lie in two vectors of gamma. Those outside the row are not
+// read. Loading and shifting stand apart, for a kernel that loads ahead.
+struct GammaVectors {
   uint4 low = make_uint4(0, 0, 0, 0), high = low;
-  if (row.shift > 0 && v > 0) low = load_cut(p.gamma + column - vector, Cut{0, p.cols - column + vector});
-  if (column < p.cols) high = load_cut(p.gamma + column, Cut{0, p.cols - column});
-  const bool by_4 = row.shift & 4, by_2 = row.shift & 2, by_1 = row.shift & 1;
-  // From `two` elements before the result to its end: as many words fewer with each step.
-  const unsigned all[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-  unsigned six[6], five[5], four[4];
+
+  GammaVectors() = default;
+  __device__ GammaVectors(const FusedNorm& p, const Row& row, int v, bool aligned = false) {
+    const int column = v * vector;  // of the upper of the two
+    if (aligned) {
+      high = load(p.gamma + column);
+      return;
+    }
+    if (row.shift > 0 && v > 0) low = load_cut(p.gamma + column - vector, Cut{0, p.cols - column + vector});
+    if (column < p.cols) high = load_cut(p.gamma + column, Cut{0, p.cols - column});
+  }
+
+  // Shifted into one, by a select for each bit of the shift.
+  __device__ uint4 of_row(const Row& row) const {
+    const bool by_4 = row.shift & 4, by_2 = row.shift & 2, by_1 = row.shift & 1;
+    // From `two` elements before the result to its end: as many words fewer with each step.
+    const unsigned all[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+    unsigned six[6], five[5], four[4];
 #pragma unroll
-  for (int i = 0; i < 6; ++i) six[i] = by_4 ? all[i] : all[i + 2];
+    for (int i = 0; i < 6; ++i) six[i] = by_4 ? all[i] : all[i + 2];
 #pragma unroll
-  for (int i = 0; i < 5; ++i) five[i] = by_2 ? six[i] : six[i + 1];
+    for (int i = 0; i < 5; ++i) five[i] = by_2 ? six[i] : six[i + 1];
 #pragma unroll
-  for (int i = 0; i < 4; ++i) four[i] = by_1 ? __funnelshift_r(five[i], five[i + 1], 16) : five[i + 1];
-  return make_uint4(four[0], four[1], four[2], four[3]);
+    for (int i = 0; i < 4; ++i) four[i] = by_1 ? __funnelshift_r(five[i], five[i + 1], 16) : five[i + 1];
+    return make_uint4(four[0], four[1], four[2], four[3]);
+  }
+};
+
+__device__ inline uint4 load_gamma(const FusedNorm& p, const Row& row, int v) {
+  return GammaVectors(p, row, v).of_row(row);
 }
 
 }  // namespace ladder::rung_08::norm_shapes
