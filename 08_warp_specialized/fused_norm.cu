@@ -172,11 +172,6 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 
 }  // namespace
 
-// For norm_shapes/, which has other kernels for other shapes.
-cudaError_t launch_row_in_cluster(const FusedNorm& p, cudaStream_t stream) {
-  return launch_by_width<NormDesign{}>(p, stream);
-}
-
 Variants<FusedNorm> fused_norm() {
   return {{.name = "streaming",
            .what = "loads that bypass L1, stores that L2 evicts first",

@@ -1,100 +1,98 @@
-// The norm at every shape: what fused_norm.cu is not made for, and the choice. Narrow rows share a warp,
-// rows_in_lanes.cuh; rows that start anywhere have unaligned.cuh, and by their width rows_in_tile.cuh or
-// rows_in_ctas.cuh; few long rows go over all SMs, row_over_grid.cuh.
+// The norm at every shape: which kernel, by arithmetic from rows, columns and SMs. Narrow rows share a warp,
+// rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Rows up to 256 K columns wait
+// in the registers of a CTA or a cluster, rows_in_ctas.cuh, and longer ones in shared memory,
+// rows_through_shared.cuh. A single long row goes over all SMs, row_over_grid.cuh.
 #include <string>
 
 #include "08_warp_specialized/norm_shapes/row_over_grid.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_lanes.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_tile.cuh"
+#include "08_warp_specialized/norm_shapes/rows_through_shared.cuh"
 
 namespace ladder::rung_08 {
-
-// fused_norm.cu
-cudaError_t launch_row_in_cluster(const FusedNorm& p, cudaStream_t stream);
-
 namespace {
 
-using norm_shapes::Config, norm_shapes::launch_in_ctas, norm_shapes::launch_in_lanes;
+using norm_shapes::Config, norm_shapes::launch_in_ctas, norm_shapes::launch_in_lanes,
+    norm_shapes::launch_through_shared;
 
-cudaError_t count_sms(int* sms) {
-  int device = 0;
-  const cudaError_t error = cudaGetDevice(&device);
-  if (error != cudaSuccess) return error;
-  return cudaDeviceGetAttribute(sms, cudaDevAttrMultiProcessorCount, device);
-}
-
-// As many lanes as a row has vectors, or the next power of two.
+// A vector for each lane. Where four lanes in ten have none, two rows at once make up for it.
+template <int lanes>
 cudaError_t launch_narrow(const FusedNorm& p, cudaStream_t stream) {
-  const int row_vectors = p.cols / vector;
-  if (row_vectors <= 1) return launch_in_lanes<1, 1, 4, 256>(p, stream);
-  if (row_vectors <= 2) return launch_in_lanes<2, 1, 4, 256>(p, stream);
-  if (row_vectors <= 4) return launch_in_lanes<4, 1, 4, 256>(p, stream);
-  if (row_vectors <= 8) return launch_in_lanes<8, 1, 4, 256>(p, stream);
-  if (row_vectors <= 16) return launch_in_lanes<16, 1, 4, 256>(p, stream);
-  if (row_vectors <= 32) return launch_in_lanes<32, 1, 4, 256>(p, stream);
-  if (row_vectors <= 64) return launch_in_lanes<32, 2, 2, 256>(p, stream);
-  return launch_in_lanes<32, 4, 1, 256>(p, stream);
+  const bool half_empty = p.cols / vector * 10 <= lanes * 6;
+  return half_empty ? launch_in_lanes<lanes, 1, 2, 256>(p, stream)
+                    : launch_in_lanes<lanes, 1, 1, 256>(p, stream);
 }
 
 template <int vectors, int cluster, int most_threads>
+cudaError_t launch_aligned(const FusedNorm& p, cudaStream_t stream) {
+  return launch_in_ctas<Config<vectors, 1, cluster, true, most_threads>>(p, stream);
+}
+
+cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
+  // As many lanes as a row has vectors, or the next power of two.
+  if (p.cols <= 8) return launch_narrow<1>(p, stream);
+  if (p.cols <= 16) return launch_narrow<2>(p, stream);
+  if (p.cols <= 32) return launch_narrow<4>(p, stream);
+  if (p.cols <= 64) return launch_narrow<8>(p, stream);
+  if (p.cols <= 128) return launch_narrow<16>(p, stream);
+  if (p.cols <= 256) return launch_narrow<32>(p, stream);
+  // Rows that are all on the SMs at once: a warp for each, without a barrier, is done sooner.
+  if (p.cols > 512 && p.cols <= 1024 && p.rows <= 8 * sms) return launch_in_lanes<32, 4, 1, 256>(p, stream);
+  // A CTA, with one or two vectors per thread: small CTAs come and go, and their phases mix.
+  if (p.cols <= 1024) return launch_aligned<1, 1, 128>(p, stream);
+  if (p.cols <= 2048) return launch_aligned<1, 1, 256>(p, stream);
+  if (p.cols <= 4096) return launch_aligned<1, 1, 512>(p, stream);
+  if (p.cols <= 8192) return launch_aligned<2, 1, 512>(p, stream);
+  // A cluster of such CTAs, of up to 256 threads while 16 of them suffice.
+  if (p.cols <= 12288) return launch_aligned<2, 4, 256>(p, stream);
+  if (p.cols <= 32768) return launch_aligned<2, 8, 256>(p, stream);
+  if (p.cols <= 65536) return launch_aligned<2, 16, 256>(p, stream);
+  if (p.cols <= 131072) return launch_aligned<4, 16, 256>(p, stream);
+  return launch_aligned<4, 16, 512>(p, stream);
+}
+
+// Rows of more than `vectors` vectors are not aligned.
+template <int vectors, int rows, int most_threads>
+cudaError_t launch_cut(const FusedNorm& p, cudaStream_t stream) {
+  return launch_in_ctas<Config<vectors, rows, 1, false, most_threads>>(p, stream);
+}
+
+// A row that starts anywhere may touch one vector more than it fills.
 cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
-  return launch_in_ctas<Config<vectors, 1, cluster, false, most_threads>>(p, stream);
+  if (p.cols <= 256) return norm_shapes::launch_in_tile<256, 2>(p, stream);
+  if (p.cols <= 1024 - 7) return launch_cut<1, 1, 128>(p, stream);
+  if (p.cols <= 2048 - 7) return launch_cut<1, 2, 256>(p, stream);
+  if (p.cols <= 16384 - 7) return launch_cut<4, 1, 512>(p, stream);
+  // The smaller the cluster, the longer a CTA's part, and the rarer the wait for a sum.
+  if (p.cols <= 131072) return launch_through_shared<4, 3, 512, false>(p, stream);
+  return launch_through_shared<16, 3, 512, false>(p, stream);
 }
 
-cudaError_t launch_odd(const FusedNorm& p, cudaStream_t stream) {
-  if (p.cols <= 1024) return norm_shapes::launch_in_tile<256, 4>(p, stream);
-  if (p.cols <= 2048 - vector) return launch_unaligned<1, 1, 256>(p, stream);
-  if (p.cols <= 8192 - vector) return launch_unaligned<2, 1, 512>(p, stream);
-  if (p.cols <= 16384 - vector) return launch_unaligned<2, 2, 512>(p, stream);
-  if (p.cols <= 32768 - vector) return launch_unaligned<2, 4, 512>(p, stream);
-  return launch_unaligned<4, 16, 512>(p, stream);
-}
-
-constexpr int widest_in_registers = 262144 - vector;  // of a cluster that leaves room for a second on its SMs
-
-std::string too_wide(const FusedNorm& p) {
-  return p.cols <= widest_in_registers ? "" : "cols must be at most " + std::to_string(widest_in_registers);
-}
-
-std::string too_narrow(const FusedNorm& p) {
-  return p.cols >= 64 ? "" : "cols must be at least 64: y has to hold a sum between two boundaries";
-}
-
-cudaError_t launch_grid(const FusedNorm& p, cudaStream_t stream) {
-  constexpr std::size_t bytes_of_h = 16 << 20;  // a third of the L2, through which x, residual and y go, too
-  const int rows_at_once = int(std::clamp<std::size_t>(bytes_of_h / 2 / p.cols, 1, 65535));
-  int sms = 0;
-  const cudaError_t error = count_sms(&sms);
-  if (error != cudaSuccess) return error;
-  return norm_shapes::launch_over_grid<2, 256>(p, rows_at_once, 4 * sms, stream);
-}
+constexpr int widest_in_shared = 16 * 11264 * vector;  // 176 KiB for a CTA's part, 48 for the ring buffer
 
 cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
-  int sms = 0;
-  const cudaError_t error = count_sms(&sms);
+  int device = 0, sms = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
-  constexpr int most_ctas_of_cluster = 16;
-  const bool few_rows = p.rows * std::size_t(most_ctas_of_cluster) < std::size_t(sms);
-  if (p.cols > widest_in_registers || (few_rows && p.cols > 32768)) return launch_grid(p, stream);
-  if (p.cols % vector != 0) return launch_odd(p, stream);
-  if (p.cols < 512) return launch_narrow(p, stream);
-  return launch_row_in_cluster(p, stream);
+  // Clusters of 16 that leave three quarters of the SMs idle cost more than a second kernel, if rows are
+  // long.
+  const bool few = p.rows * 16ll * 4 <= sms && p.cols > 262144;
+  if (few || p.cols > widest_in_shared) return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
+  if (p.cols % vector != 0) return launch_unaligned(p, stream);
+  if (p.cols <= 262144) return launch_by_width(p, sms, stream);
+  // Up to 512 K columns two CTAs fit an SM. Wider rows have it alone, and more stages instead.
+  if (p.cols <= 524288) return launch_through_shared<16, 3, 512, true>(p, stream);
+  if (p.cols <= 1048576) return launch_through_shared<16, 5, 512, true>(p, stream);
+  return launch_through_shared<16, 3, 512, true>(p, stream);
 }
 
 }  // namespace
 
 Variants<FusedNorm> fused_norm_shapes() {
-  return {{.name = "row_over_grid",
-           .what = "a row over all SMs, by two kernels; the sums wait in the memory of y",
-           .unsupported = too_narrow,
-           .launch = launch_grid},
-          {.name = "unaligned",
-           .what = "as if no row were aligned: in tiles of eight rows, in CTAs or in clusters, by width",
-           .unsupported = too_wide,
-           .launch = launch_odd},
-          {.name = "every_width",
-           .what = "by shape the rung, narrow rows in lanes, unaligned rows or a row over all SMs",
+  return {{.name = "every_width",
+           .what = "by shape: rows in lanes, tiles, CTAs, clusters or shared memory, or one over all SMs",
            .launch = launch_every_width}};
 }
 

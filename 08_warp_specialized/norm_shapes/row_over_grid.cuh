@@ -1,7 +1,7 @@
-// A row over many SMs, by two kernels: the first stores h and the parts' sums of squares, the second reads
-// them back, h from L2 where it fits. There is no workspace. Until y is stored its memory is free, so the
-// sums wait there: each part of the row sends its sum to every part, as the CTAs of a cluster do, and finds
-// all of them in the memory of y that it alone will overwrite.
+// One long row over all SMs, by two kernels: the first stores h and the parts' sums of squares, the second
+// reads them back, h from L2 where it fits. There is no workspace. Until y is stored its memory is free, so
+// the sums wait there: each part of the row sends its sum to every part, as the CTAs of a cluster do, and
+// finds all of them in the memory of y that it alone will overwrite.
 #pragma once
 
 #include <algorithm>
@@ -21,10 +21,10 @@ __device__ inline float* sums_of_part(const FusedNorm& p, const Row& row, int pa
 }
 
 template <int vectors, int threads>
-__global__ void __launch_bounds__(threads) sum_parts(FusedNorm p, int first_row) {
+__global__ void __launch_bounds__(threads) sum_parts(FusedNorm p) {
   __shared__ float partial[warp_size];
   ptx::let_next_grid_start();
-  const Row row(p, first_row + int(blockIdx.y));
+  const Row row(p, blockIdx.y);
   const int end = begin_of_part(row, blockIdx.x + 1);
   float squares = 0;
   for (int first = begin_of_part(row, blockIdx.x) + int(threadIdx.x); first < end;
@@ -53,15 +53,12 @@ __global__ void __launch_bounds__(threads) sum_parts(FusedNorm p, int first_row)
   const float sum = row_sum(squares, partial);
   for (int part = threadIdx.x; part < int(gridDim.x); part += threads)
     sums_of_part(p, row, part)[blockIdx.x] = sum;
-  // The rows before these are nothing to this grid, but the one after relies on them being done, too.
-  ptx::wait_for_previous_grid();
 }
 
 template <int vectors, int threads>
-__global__ void __launch_bounds__(threads) scale_parts(FusedNorm p, int first_row) {
+__global__ void __launch_bounds__(threads) scale_parts(FusedNorm p) {
   __shared__ float partial[warp_size];
-  ptx::let_next_grid_start();
-  const Row row(p, first_row + int(blockIdx.y));
+  const Row row(p, blockIdx.y);
   const int end = begin_of_part(row, blockIdx.x + 1);
   int first = begin_of_part(row, blockIdx.x) + int(threadIdx.x);
   uint4 gamma[vectors], h[vectors];
@@ -110,26 +107,20 @@ inline int parts_of_row(const FusedNorm& p, int elements_at_a_time, int most_cta
   return parts;
 }
 
-// `rows_at_once` rows by a pair of launches: h of so many shall still be in L2 when the second reads it.
 template <int vectors, int threads>
-cudaError_t launch_over_grid(const FusedNorm& p, int rows_at_once, int most_ctas, cudaStream_t stream) {
-  const int parts = parts_of_row(p, vectors * threads * vector, most_ctas);
+cudaError_t launch_over_grid(const FusedNorm& p, int most_ctas, cudaStream_t stream) {
   cudaLaunchAttribute early{};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
+  config.gridDim = dim3(parts_of_row(p, vectors * threads * vector, most_ctas), p.rows);
   config.blockDim = threads;
   config.stream = stream;
+  const cudaError_t error = cudaLaunchKernelEx(&config, sum_parts<vectors, threads>, p);
+  if (error != cudaSuccess) return error;
   config.attrs = &early;
-  for (int row = 0; row < p.rows; row += rows_at_once) {
-    config.gridDim = dim3(parts, std::min(rows_at_once, p.rows - row));
-    config.numAttrs = row > 0;  // the first grid waits for what is not ours
-    cudaError_t error = cudaLaunchKernelEx(&config, sum_parts<vectors, threads>, p, row);
-    config.numAttrs = 1;
-    if (error == cudaSuccess) error = cudaLaunchKernelEx(&config, scale_parts<vectors, threads>, p, row);
-    if (error != cudaSuccess) return error;
-  }
-  return cudaSuccess;
+  config.numAttrs = 1;
+  return cudaLaunchKernelEx(&config, scale_parts<vectors, threads>, p);
 }
 
 }  // namespace ladder::rung_08::norm_shapes

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(C::most_threads, C::least_ctas) rows_in_ctas(F
     }
   }
   // Aligned rows have the same gamma in the same thread. It is early where it does not cost many registers.
-  constexpr bool gamma_early = C::aligned ? vectors <= 2 : rows == 1 && vectors <= 2;
+  constexpr bool gamma_early = C::aligned ? vectors <= 4 : rows == 1 && vectors <= 2;
   uint4 gamma[vectors];
   auto load_gammas = [&](const Row& row, int r) {
 #pragma unroll

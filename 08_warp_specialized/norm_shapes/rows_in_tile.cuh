@@ -9,7 +9,7 @@
 
 namespace ladder::rung_08::norm_shapes {
 
-constexpr int tile_columns = 2048;  // the widest row of a tile
+constexpr int tile_columns = 512;  // the widest row of a tile
 constexpr int most_tile_rows = 1024;
 
 // The tile is tile_rows · cols <= threads · vectors · 8 elements. Its rows are summed by `lanes` lanes each.
