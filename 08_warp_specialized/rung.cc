@@ -12,6 +12,7 @@ Variants<Gemm> fp8();
 Variants<FusedNorm> fused_norm_ring();
 Variants<FusedNorm> fused_norm_persistent();
 Variants<FusedNorm> fused_norm_fp8();
+Variants<FusedNorm> fused_norm_shapes();
 Variants<FusedNorm> fused_norm();
 Variants<NormGemm> norm_gemm();
 }  // namespace rung_08
@@ -24,7 +25,8 @@ const Rung& rung() {
       .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::fp8_promoted(), rung_08::fp8(),
                     with_excursions(rung_08::shapes(), {rung_08::swapped_operands(), rung_08::any_n_k()})}),
       .fused_norm = join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
-                          with_excursions(rung_08::fused_norm(), {rung_08::fused_norm_fp8()})}),
+                          with_excursions(rung_08::fused_norm(),
+                                          {rung_08::fused_norm_fp8(), rung_08::fused_norm_shapes()})}),
       .norm_gemm = rung_08::norm_gemm(),
   };
   return r;

@@ -1,0 +1,99 @@
+// The norm at every shape: which kernel, by arithmetic from rows, columns and SMs. Narrow rows share a warp,
+// rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Rows up to 256 K columns wait
+// in the registers of a CTA or a cluster, rows_in_ctas.cuh, and longer ones in shared memory,
+// rows_through_shared.cuh. A single long row goes over all SMs, row_over_grid.cuh.
+#include <string>
+
+#include "08_warp_specialized/norm_shapes/row_over_grid.cuh"
+#include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
+#include "08_warp_specialized/norm_shapes/rows_in_lanes.cuh"
+#include "08_warp_specialized/norm_shapes/rows_in_tile.cuh"
+#include "08_warp_specialized/norm_shapes/rows_through_shared.cuh"
+
+namespace ladder::rung_08 {
+namespace {
+
+using norm_shapes::Config, norm_shapes::launch_in_ctas, norm_shapes::launch_in_lanes,
+    norm_shapes::launch_through_shared;
+
+// A vector for each lane. Where four lanes in ten have none, two rows at once make up for it.
+template <int lanes>
+cudaError_t launch_narrow(const FusedNorm& p, cudaStream_t stream) {
+  const bool half_empty = p.cols / vector * 10 <= lanes * 6;
+  return half_empty ? launch_in_lanes<lanes, 1, 2, 256>(p, stream)
+                    : launch_in_lanes<lanes, 1, 1, 256>(p, stream);
+}
+
+template <int vectors, int cluster, int most_threads>
+cudaError_t launch_aligned(const FusedNorm& p, cudaStream_t stream) {
+  return launch_in_ctas<Config<vectors, 1, cluster, true, most_threads>>(p, stream);
+}
+
+cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
+  // As many lanes as a row has vectors, or the next power of two.
+  if (p.cols <= 8) return launch_narrow<1>(p, stream);
+  if (p.cols <= 16) return launch_narrow<2>(p, stream);
+  if (p.cols <= 32) return launch_narrow<4>(p, stream);
+  if (p.cols <= 64) return launch_narrow<8>(p, stream);
+  if (p.cols <= 128) return launch_narrow<16>(p, stream);
+  if (p.cols <= 256) return launch_narrow<32>(p, stream);
+  // Rows that are all on the SMs at once: a warp for each, without a barrier, is done sooner.
+  if (p.cols > 512 && p.cols <= 1024 && p.rows <= 8 * sms) return launch_in_lanes<32, 4, 1, 256>(p, stream);
+  // A CTA, with one or two vectors per thread: small CTAs come and go, and their phases mix.
+  if (p.cols <= 1024) return launch_aligned<1, 1, 128>(p, stream);
+  if (p.cols <= 2048) return launch_aligned<1, 1, 256>(p, stream);
+  if (p.cols <= 4096) return launch_aligned<1, 1, 512>(p, stream);
+  if (p.cols <= 8192) return launch_aligned<2, 1, 512>(p, stream);
+  // A cluster of such CTAs, of up to 256 threads while 16 of them suffice.
+  if (p.cols <= 12288) return launch_aligned<2, 4, 256>(p, stream);
+  if (p.cols <= 32768) return launch_aligned<2, 8, 256>(p, stream);
+  if (p.cols <= 65536) return launch_aligned<2, 16, 256>(p, stream);
+  if (p.cols <= 131072) return launch_aligned<4, 16, 256>(p, stream);
+  return launch_aligned<4, 16, 512>(p, stream);
+}
+
+// Rows of more than `vectors` vectors are not aligned.
+template <int vectors, int rows, int most_threads>
+cudaError_t launch_cut(const FusedNorm& p, cudaStream_t stream) {
+  return launch_in_ctas<Config<vectors, rows, 1, false, most_threads>>(p, stream);
+}
+
+// A row that starts anywhere may touch one vector more than it fills.
+cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
+  if (p.cols <= 256) return norm_shapes::launch_in_tile<256, 2>(p, stream);
+  if (p.cols <= 1024 - 7) return launch_cut<1, 1, 128>(p, stream);
+  if (p.cols <= 2048 - 7) return launch_cut<1, 2, 256>(p, stream);
+  if (p.cols <= 16384 - 7) return launch_cut<4, 1, 512>(p, stream);
+  // The smaller the cluster, the longer a CTA's part, and the rarer the wait for a sum.
+  if (p.cols <= 131072) return launch_through_shared<4, 3, 512, false>(p, stream);
+  return launch_through_shared<16, 3, 512, false>(p, stream);
+}
+
+constexpr int widest_in_shared = 16 * 11264 * vector;  // 176 KiB for a CTA's part, 48 for the ring buffer
+
+cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
+  int device = 0, sms = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return error;
+  // Clusters of 16 that leave three quarters of the SMs idle cost more than a second kernel, if rows are
+  // long.
+  const bool few = p.rows * 16ll * 4 <= sms && p.cols > 262144;
+  if (few || p.cols > widest_in_shared) return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
+  if (p.cols % vector != 0) return launch_unaligned(p, stream);
+  if (p.cols <= 262144) return launch_by_width(p, sms, stream);
+  // Up to 512 K columns two CTAs fit an SM. Wider rows have it alone, and more stages instead.
+  if (p.cols <= 524288) return launch_through_shared<16, 3, 512, true>(p, stream);
+  if (p.cols <= 1048576) return launch_through_shared<16, 5, 512, true>(p, stream);
+  return launch_through_shared<16, 3, 512, true>(p, stream);
+}
+
+}  // namespace
+
+Variants<FusedNorm> fused_norm_shapes() {
+  return {{.name = "every_width",
+           .what = "by shape: rows in lanes, tiles, CTAs, clusters or shared memory, or one over all SMs",
+           .launch = launch_every_width}};
+}
+
+}  // namespace ladder::rung_08
