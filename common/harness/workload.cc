@@ -171,6 +171,8 @@ void GemmWorkload::choose(const Variant<Gemm>& variant) {
     check(extension.prepare(problem(int(i)), nullptr),
           std::string("preparing the operands of ") + variant.name);
   }
+  // Timings are in a stream that does not wait for this one.
+  check(cudaDeviceSynchronize(), std::string("preparing the operands of ") + variant.name);
   if (reference_of_ != precision_) compute_reference();
   reference_of_ = precision_;
 }
