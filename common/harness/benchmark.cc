@@ -16,7 +16,6 @@ namespace {
 
 constexpr double short_launch_us = 100;  // shorter ones are batched into a graph
 constexpr double batch_us = 500;         // and a batch takes about this long
-constexpr double budget_us = 1.5e6;      // of timed work per measurement, unless `repeats` says otherwise
 constexpr int max_batch = 512;
 constexpr int max_rounds = 20000;
 constexpr double power_batch_us = 10000;
@@ -136,7 +135,8 @@ double quick_time_us(const Contender& contender, int sets) {
   return time_launches(runner, 5, s.stream);
 }
 
-Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches) {
+Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches,
+                    double seconds) {
   Nvml nvml;
   Stream s;
   std::vector<Runner> runners;
@@ -150,7 +150,7 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
     if (as_graph) runner.capture_batch(s.stream);
     round_us += launch_us * runner.launches_per_sample;
   }
-  if (repeats == 0) repeats = std::clamp(int(budget_us / round_us), round_us > 1e6 ? 3 : 5, max_rounds);
+  if (repeats == 0) repeats = std::clamp(int(1e6 * seconds / round_us), round_us > 1e6 ? 3 : 5, max_rounds);
 
   // Two rounds are in flight at any time, so that the GPU never idles between them and NVML is read under
   // load.

@@ -48,8 +48,10 @@ enum class Launches {
 
 // Times the contenders alternately: round by round each gives one sample, the order rotating, so that all see
 // the same clock and power. Launches rotate over `sets` buffer sets.
-// `repeats` rounds; 0 means as many as fit 1.5 seconds, at least 5 (3 where a round takes over a second).
-Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches);
+// `repeats` rounds; 0 means as many as fit `seconds`, at least 5 (3 where a round takes over a second).
+constexpr double usual_seconds = 1.5;
+Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches,
+                    double seconds = usual_seconds);
 
 // Microseconds per launch from a few launches, for choosing between algorithms.
 double quick_time_us(const Contender& contender, int sets);

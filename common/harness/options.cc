@@ -75,6 +75,23 @@ std::string known_problems(const Rung& rung) {
   return names;
 }
 
+// --sweep models and --tune: of the gemm alone, and nothing beside them that chooses other variants or work.
+void choose_models(const std::string& problem, bool shapes_given, Options& o) {
+  if (shapes_given && !o.models)
+    bad_usage("--shapes is how many shapes --sweep models draws: not without it");
+  for (const auto& [given, name] : {std::pair(o.models, "--sweep models"), std::pair(o.tune, "--tune")}) {
+    if (!given) continue;
+    if (!o.gemm)
+      bad_usage(name + std::string(" is of gemm alone, not of ") + (problem.empty() ? "a norm" : problem));
+    o.fused_norm = false;
+  }
+  if (o.tune && (o.verify_only || o.soak || o.ablate || o.power_seconds || !o.trace.empty()))
+    bad_usage(
+        "--tune times the variants in turns: not beside --verify-only, --soak, --ablate, --power, --trace");
+  if (o.tune && (!o.variant.empty() || o.type || o.outlier || o.pad))
+    bad_usage("--tune chooses the variants: not beside --variant, --type, --outlier or --pad");
+}
+
 // --trace: only problems, and a variant, that have a timeline.
 void choose_traced(const Rung& rung, Options& o) {
   if (o.trace.empty()) return;
@@ -97,7 +114,8 @@ void choose_traced(const Rung& rung, Options& o) {
     bad_usage("--trace: what is to run has no timeline; there is: " + (names.empty() ? "none" : names));
 }
 
-void choose_problems(const Rung& rung, const std::string& problem, const Sizes& sizes, Options& o) {
+void choose_problems(const Rung& rung, const std::string& problem, const Sizes& sizes, bool shapes_given,
+                     Options& o) {
   o.norm_gemm = problem == "norm_gemm";
   if ((problem == "gemm" && rung.gemm.empty()) || (problem == "fused_norm" && rung.fused_norm.empty()) ||
       (o.norm_gemm && rung.norm_gemm.empty()))
@@ -116,6 +134,8 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   o.fused_norm = !rung.fused_norm.empty() && (problem.empty() ? !sizes.any_gemm() : problem == "fused_norm");
   if (!o.gemm && !o.fused_norm && !o.norm_gemm)
     bad_usage("these sizes are of no problem here; there is: " + known_problems(rung));
+
+  choose_models(problem, shapes_given, o);
 
   if (o.gemm && (sizes.any_gemm() || sizes.size)) {
     Gemm p = ProblemInfo<Gemm>::default_shape(o.device);
@@ -198,8 +218,8 @@ void refuse_elsewhere(const std::string& option, const Rung& rung, DeviceKind de
   if (on_gpu && (option == "--counters" || option == "--source"))
     bad_usage(option + ": only on the simulator: use " + program_name(rung, DeviceKind::simulator) +
               ", or ncu");
-  if (!on_gpu && (option == "--sweep" || option == "--repeats" || option == "--launches" ||
-                  option == "--power" || option == "--input"))
+  if (!on_gpu && (option == "--sweep" || option == "--tune" || option == "--repeats" ||
+                  option == "--launches" || option == "--power" || option == "--input"))
     bad_usage(option + ": the simulator measures no times: use " + program_name(rung, DeviceKind::gpu));
 }
 
@@ -229,6 +249,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
   if (device == DeviceKind::simulator) o.reference = Reference::cpu;
   Sizes sizes;
   std::string problem;
+  bool shapes_given = false;
 
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     std::string option = arguments[i];
@@ -248,7 +269,10 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       target = true;
     };
 
-    refuse_elsewhere(option, rung, device);
+    const bool models =
+        option == "--sweep" &&
+        (attached ? *attached == "models" : i + 1 < arguments.size() && arguments[i + 1] == "models");
+    if (!models) refuse_elsewhere(option, rung, device);
     if (option == "gemm" || option == "fused_norm" || option == "norm_gemm") {
       if (!problem.empty()) bad_usage("give one problem; without one gemm and fused_norm run");
       problem = option;
@@ -285,7 +309,18 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
     } else if (option == "--ablate") {
       flag(o.ablate);
     } else if (option == "--sweep") {
-      flag(o.sweep);
+      if (models) {
+        o.models = value() == "models";
+        o.sweep = true;
+      } else {
+        if (attached) bad_usage("--sweep takes no value but 'models', not '" + *attached + "'");
+        flag(o.sweep);
+      }
+    } else if (option == "--shapes") {
+      o.model_shapes = parse_number(option, value(), 1, max_model_shapes);
+      shapes_given = true;
+    } else if (option == "--tune") {
+      flag(o.tune);
     } else if (option == "--power") {
       o.power_seconds = parse_number(option, value(), 1, 3600);
     } else if (option == "--input") {
@@ -331,7 +366,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
                     : "unknown problem '" + option + "'; there is: " + known_problems(rung));
     }
   }
-  choose_problems(rung, problem, sizes, o);
+  choose_problems(rung, problem, sizes, shapes_given, o);
   choose_traced(rung, o);
   return o;
 }
@@ -352,6 +387,9 @@ what to run
 static const char on_a_gpu[] = R"(  --ablate             every variant: what each trick buys
   --trace FILE         a timeline of what the warps of a gemm do, for Perfetto: some variants have it
   --sweep              a range of sizes
+  --sweep models       gemm: shapes that language models have, and what they come to, cuBLAS against the rung
+  --shapes N           of which so many are drawn, by --seed (default 200)
+  --tune               gemm: all variants in bf16, in turns: which is fastest, and how far off the rung is
   --verify-only        check, do not time; without sizes, a list of awkward ones
   --soak N             N launches over random shapes, back to back, every element of each compared
   --power S            S seconds without a pause: clock, power, joules; then, without --variant, the baselines
@@ -359,8 +397,8 @@ static const char on_a_gpu[] = R"(  --ablate             every variant: what eac
 how
   --launches HOW       time launches in a row: one by one (stream), or as a CUDA graph (graph); without it,
                        short ones as a graph, long ones singly
-  --repeats N          timed samples per kernel (default: as many as fit 1.5 seconds, at least 3)
-  --seed N             seed of the random inputs (default 1)
+  --repeats N          timed samples per kernel (default: as many as fit 1.5 s, of --sweep models 0.15 s)
+  --seed N             seed of the random inputs, and of --sweep models (default 1)
   --outlier N          the last element of a gemm's A and of its B is N: what that costs the others
   --input HOW          beside --power, the elements of A and B: normal (default), integers, ones, zeros
   --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes

@@ -8,6 +8,7 @@
 
 #include "common/extension.h"
 #include "common/harness/benchmark.h"
+#include "common/harness/model_shapes.h"
 #include "common/harness/problems.h"
 
 namespace ladder {
@@ -44,6 +45,9 @@ struct Options {
   bool pad = false;               // a gemm that is refused grows to the next sizes that are not
   bool ablate = false;
   bool sweep = false;
+  bool models = false;  // a sweep over shapes that models have, of the gemm alone
+  int model_shapes = default_model_shapes;
+  bool tune = false;  // time the gemm's variants in bf16 in turns: does the rung choose the fastest?
   bool verify_only = false;
   int soak = 0;  // launches over random shapes, instead of anything else
   Reference reference = Reference::cublas;

@@ -140,6 +140,14 @@ void JsonLines::write(const JsonObject& object) {
   if (!file_) throw Failure(Exit::cannot_run, "writing to '" + path_ + "' failed");
 }
 
+std::size_t fastest_baseline(const Measurement& measurement) {
+  const auto& timings = measurement.timings;
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < timings.size(); ++i)
+    if (best == 0 || timings[i].median_us < timings[best].median_us) best = i;
+  return best;
+}
+
 std::string table_header(const char* problem, DeviceKind device) {
   if (device == DeviceKind::simulator)
     return format("%61s %12s %9s %15s %20s\n", "", "", "global", "sectors/request", "shared wavefronts") +
@@ -168,9 +176,7 @@ std::string table_row(const Result& r, DeviceKind device) {
     const auto& timings = r.measurement->timings;
     time = time_text(timings[0].median_us);
     score = with_unit(r.scores[0], r.unit);
-    std::size_t best = 0;  // the fastest baseline, if there is one
-    for (std::size_t i = 1; i < timings.size(); ++i)
-      if (best == 0 || timings[i].median_us < timings[best].median_us) best = i;
+    const std::size_t best = fastest_baseline(*r.measurement);
     if (best > 0) {
       rival = with_unit(r.scores[best], r.unit);
       const double value = timings[best].median_us / timings[0].median_us;

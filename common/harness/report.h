@@ -70,6 +70,9 @@ struct Result {
   std::optional<Counters> counters;        // on the simulator
 };
 
+// The fastest of the baselines among the timings; 0, the variant itself, where there is none.
+std::size_t fastest_baseline(const Measurement& measurement);
+
 // The table of a GPU has times and scores, that of the simulator counts.
 std::string table_header(const char* problem, DeviceKind device);
 std::string table_row(const Result& result, DeviceKind device);

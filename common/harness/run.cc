@@ -18,11 +18,15 @@
 #include "common/harness/report.h"
 #include "common/harness/rotation.h"
 #include "common/harness/soak.h"
+#include "common/harness/sweep_summary.h"
 #include "common/harness/trace.h"
+#include "common/harness/tune.h"
 #include "common/harness/workload.h"
 
 namespace ladder {
 namespace {
+
+constexpr double model_seconds = 0.15;  // of timed work per shape of a sweep over models: 200 in minutes
 
 // One line on the terminal that says what is under way; nothing where stderr is not a terminal.
 class Progress {
@@ -62,11 +66,13 @@ class Runner {
       : rung_(rung), options_(options), machine_(machine), json_(json), tally_(tally) {}
 
   void run(const std::vector<Problem>& shapes) {
-    if (!options_.rows) std::fputs(table_header(Info::name, options_.device).c_str(), stdout);
+    if (!options_.rows)
+      std::fputs((options_.tune ? tune_header() : table_header(Info::name, options_.device)).c_str(), stdout);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
       if (shapes.size() > 1) step_ = "[" + std::to_string(i + 1) + "/" + std::to_string(shapes.size()) + "] ";
       run_shape(grown(shapes[i]), shapes[i], shapes.size() == 1);
     }
+    if (!options_.rows) std::fputs((ratio_summary(ratios_) + regret_summary(regrets_)).c_str(), stdout);
   }
 
  private:
@@ -112,9 +118,13 @@ class Runner {
     const bool bf16_only = std::all_of(candidates.begin(), candidates.end(), [](const Candidate& c) {
       return extension_of(*c.variant).precision == Precision::bf16;
     });
-    double workspace_bytes = 0;  // of one variant at a time
-    for (const Candidate& c : candidates)
-      if (runs(c)) workspace_bytes = std::max(workspace_bytes, workspace_needed(*c.variant, shape));
+    double workspace_bytes = 0;  // of one variant at a time, beside the rung where it is timed in turns
+    for (const Candidate& c : candidates) {
+      if (!runs(c)) continue;
+      const double own = workspace_needed(*c.variant, shape);
+      workspace_bytes = options_.tune ? workspace_bytes + own : std::max(workspace_bytes, own);
+    }
+    if (options_.ablate) workspace_bytes *= 2;
     const double device_bytes = bytes_needed(shape, sets, timed, bf16_only) + sets * workspace_bytes;
     const double host_bytes =
         host_bytes_needed(shape, bf16_only) + (simulated ? device_bytes : 0);  // one memory for both
@@ -123,12 +133,16 @@ class Runner {
     if (!no_memory.empty() && only_shape)
       throw Failure(Exit::cannot_run, shape_text(shape) + ": " + no_memory);
 
-    if (only_shape && std::none_of(candidates.begin(), candidates.end(), runs))
+    // Where variants are tuned it is the rung that counts.
+    const auto compared = options_.tune ? candidates.end() - 1 : candidates.begin();
+    const bool none_runs = std::none_of(compared, candidates.end(), runs);
+    if (only_shape && none_runs)
       throw Failure(Exit::bad_usage, std::string(candidates.back().variant->name) + " does not take " +
                                          shape_text(shape) + ": " + candidates.back().result.refused);
     for (Candidate& c : candidates)
-      if (c.result.refused.empty()) c.result.refused = no_memory;
-    if (std::any_of(candidates.begin(), candidates.end(), runs)) {
+      if (c.result.refused.empty())
+        c.result.refused = none_runs ? candidates.back().result.refused : no_memory;
+    if (!none_runs && no_memory.empty()) {
       Workload<Problem> workload = make_workload(shape, content, sets, options_.seed, options_.reference,
                                                  options_.input, options_.outlier);
       for (int pass = 0; pass < workload.passes; ++pass) {
@@ -139,12 +153,14 @@ class Runner {
       }
       if (timed && options_.power_seconds) {
         watch(candidates, shape, content, sets, workload);
+      } else if (options_.tune) {
+        time_in_turns(candidates, shape, sets, workload);
       } else if (timed) {
         time(candidates, shape, content, sets, workload);
       }
       if (!options_.trace.empty() && runs(candidates[0])) trace(candidates[0], shape, workload, timed);
       for (const Candidate& c : candidates)
-        if (c.result.refused.empty() && !options_.power_seconds)
+        if (c.result.refused.empty() && !options_.power_seconds && !options_.tune)
           write_json(c, shape, content, sets, workload.input());
     }
 
@@ -156,8 +172,15 @@ class Runner {
       candidates.erase(candidates.begin() + 1, candidates.end());
       candidates[0].result.variant = "every variant";
     }
+    if constexpr (std::is_same_v<Problem, Gemm>)
+      if (const auto& measured = candidates.back().result.measurement; options_.models && measured)
+        if (const std::size_t best = fastest_baseline(*measured))
+          ratios_.push_back({content, measured->timings[best].median_us / measured->timings[0].median_us});
     for (const Candidate& c : candidates) {
-      std::fputs(table_row(c.result, options_.device).c_str(), stdout);
+      // A row for each shape that is tuned is in the notes; else it says why there is none.
+      if (!options_.tune || !c.result.fault.empty() ||
+          (&c == &candidates.back() && !c.result.refused.empty()))
+        std::fputs(table_row(c.result, options_.device).c_str(), stdout);
       std::fflush(stdout);
       if (!c.result.refused.empty()) continue;
       ++(c.result.fault.empty() ? tally_.right : tally_.wrong);
@@ -183,7 +206,8 @@ class Runner {
     const Variant<Problem>* one = chosen_one<Problem>(rung_, options_);
     for (const auto& v : Info::variants(rung_)) {
       if (options_.type && extension_of(v).precision != *options_.type) continue;
-      if (&v != one && !options_.ablate) continue;
+      if (options_.tune && extension_of(v).precision != Precision::bf16) continue;
+      if (&v != one && !options_.ablate && !options_.tune) continue;
       Candidate c{&v, {}};
       c.result.rung = rung_.name;
       c.result.title = rung_.title;
@@ -234,6 +258,16 @@ class Runner {
     if (!outside.empty()) r.fault += (r.fault.empty() ? "" : "; ") + outside;
   }
 
+  // Whether the two can be timed in turns: gemms of one precision, each with a workspace of its own, and
+  // other problems' variants that share what they need.
+  static bool comparable(const Variant<Problem>& x, const Variant<Problem>& y) {
+    if constexpr (std::is_same_v<Problem, Gemm>) {
+      return extension_of(x).precision == extension_of(y).precision;
+    } else {
+      return x.extension == y.extension;
+    }
+  }
+
   void time(std::vector<Candidate>& candidates, const Problem& shape, const Problem& content, int sets,
             Workload<Problem>& workload) const {
     std::vector<Contender> rivals;
@@ -241,6 +275,14 @@ class Runner {
     for (Candidate& c : candidates) {
       if (!runs(c)) continue;
       const Precision precision = extension_of(*c.variant).precision;
+      // An ablation's variants are timed in turns with the rung, at the same clock; the rung, with itself.
+      const Candidate& rung = candidates.back();
+      const bool in_turns = options_.ablate && rung.variant == &Info::variants(rung_).back() && runs(rung) &&
+                            comparable(*rung.variant, *c.variant);
+      GemmWorkload::Held of_rung;
+      if constexpr (std::is_same_v<Problem, Gemm>) {
+        if (in_turns) workload.choose(*rung.variant), of_rung = workload.held();
+      }
       workload.choose(*c.variant);
       std::vector<Problem> problems;
       for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
@@ -251,18 +293,18 @@ class Runner {
         rivals_for = precision;
       }
       show(shape, std::string("timing ") + c.variant->name);
-      const auto contender = [&](const Variant<Problem>& variant) {
-        return Contender{variant.name,
-                         [&](int set, cudaStream_t s) { return variant.launch(problems[set], s); }};
+      const auto contender = [](const Variant<Problem>& variant, const std::vector<Problem>& its) {
+        return Contender{variant.name, [&](int set, cudaStream_t s) { return variant.launch(its[set], s); }};
       };
-      // An ablation's variants are timed in turns with the rung, at the same clock; the rung, with itself.
-      const Candidate& rung = candidates.back();
-      const bool in_turns = options_.ablate && rung.variant == &Info::variants(rung_).back() && runs(rung) &&
-                            rung.variant->extension == c.variant->extension;
-      std::vector<Contender> contenders{contender(*c.variant)};
-      if (in_turns) contenders.push_back(contender(*rung.variant));
+      std::vector<Contender> contenders{contender(*c.variant, problems)};
+      if constexpr (std::is_same_v<Problem, Gemm>) {
+        if (in_turns) contenders.push_back(contender(*rung.variant, of_rung.problems));
+      } else if (in_turns) {
+        contenders.push_back(contender(*rung.variant, problems));
+      }
       contenders.insert(contenders.end(), rivals.begin(), rivals.end());
-      c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches);
+      c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches,
+                                     options_.models ? model_seconds : usual_seconds);
       auto& timings = c.result.measurement->timings;
       if (in_turns) {
         c.result.rung_us = timings[1].median_us;
@@ -280,6 +322,33 @@ class Runner {
       }
       for (const Timing& t : c.result.measurement->timings)
         c.result.scores.push_back(score(content, precision, t.median_us));
+    }
+  }
+
+  // Instead of timing them beside baselines: which is the fastest?
+  void time_in_turns(const std::vector<Candidate>& candidates, const Problem& shape, int sets,
+                     Workload<Problem>& workload) {
+    if constexpr (std::is_same_v<Problem, Gemm>) {
+      if (!runs(candidates.back())) return;
+      std::vector<const Variant<Gemm>*> variants;
+      for (const Candidate& c : candidates)
+        if (runs(c)) variants.push_back(c.variant);
+      show(shape, "timing " + std::to_string(variants.size()) + " variants in turns");
+      const Tuned tuned = tune(variants, workload, sets, options_.repeats, options_.launches);
+      notes_ += tune_row(shape_text(shape), tuned);
+      regrets_.push_back({shape, tuned.regret});
+      JsonObject o;
+      o.field("record", "tune").field("rung", rung_.name).field("problem", Info::name);
+      o.field("variant", tuned.rung.name);
+      add_shape(o, shape);
+      if (options_.models) o.field("sweep", "models");
+      o.field("rung_us", tuned.rung.median_us).field("repeats", tuned.rung.samples);
+      o.field("fastest", tuned.fastest.name).field("fastest_us", tuned.fastest.median_us);
+      o.field("regret", tuned.regret).field("variants", tuned.variants);
+      add_machine(o, machine_);
+      add_card_state(o, tuned.card);
+      o.field("input", workload.input()).field("seed", options_.seed);
+      json_.write(o);
     }
   }
 
@@ -359,6 +428,7 @@ class Runner {
     add_shape(o, content);
     if constexpr (std::is_same_v<Problem, Gemm>)
       if (options_.pad) o.field("padded_n", shape.n).field("padded_k", shape.k);
+    if (options_.models) o.field("sweep", "models");
     if (precision != Precision::bf16) o.field("precision", precision_name(precision));
     if (options_.type) o.field("type", precision_name(precision));
     if (r.measurement) {
@@ -401,20 +471,27 @@ class Runner {
   JsonLines& json_;
   Tally& tally_;
   Progress progress_;
-  std::string step_;   // "[2/6] " in a list of shapes
-  std::string notes_;  // below the table's rows
+  std::string step_;                // "[2/6] " in a list of shapes
+  std::string notes_;               // below the table's rows
+  std::vector<ShapeRatio> ratios_;  // of the shapes of a sweep over models
+  std::vector<ShapeRegret> regrets_;
 };
 
 template <class Problem>
 std::vector<Problem> shapes_for(const Options& o, const std::optional<Problem>& given) {
   using Info = ProblemInfo<Problem>;
   if (given) return {*given};
-  if (o.sweep) return Info::sweep_shapes();
-  if (!o.verify_only) return {Info::default_shape(o.device)};
-  auto shapes = Info::verify_shapes();
+  if (o.sweep && !o.models) return Info::sweep_shapes();
+  if (!o.verify_only && !o.models) return {Info::default_shape(o.device)};
+  std::vector<Problem> shapes;
+  if constexpr (std::is_same_v<Problem, Gemm>)
+    if (o.models) shapes = model_shapes(o.model_shapes, o.seed);
+  if (!o.models) shapes = Info::verify_shapes();
   if (o.device == DeviceKind::simulator)
     std::erase_if(shapes, [](const Problem& p) { return !quick_on_simulator(p); });
   if (o.reference == Reference::cpu) std::erase_if(shapes, [](const Problem& p) { return !quick_on_cpu(p); });
+  if (shapes.empty())
+    throw Failure(Exit::cannot_run, "none of these shapes is small enough: draw more (--shapes)");
   return shapes;
 }
 

@@ -45,9 +45,18 @@ Gemm GemmWorkload::problem(int set) const {
     p.a = s.a.data();
     p.b = s.b.data();
   }
-  if (precision_ != Precision::bf16 || s.workspace) p.typed = &s.typed;
+  if (precision_ != Precision::bf16 || s.workspace) p.typed = s.typed.get();
   if (format_of(precision_).c == Number::bf16) p.c = s.c.data();
   return p;
+}
+
+GemmWorkload::Held GemmWorkload::held() const {
+  Held held;
+  for (int set = 0; set < sets_count_; ++set) {
+    held.problems.push_back(problem(set));
+    held.behind.insert(held.behind.end(), {sets_[set].workspace, sets_[set].typed});
+  }
+  return held;
 }
 
 // The same numbers in fp32 and, rounded, in bf16: they depend on the seed and the index alone.
@@ -149,18 +158,21 @@ void GemmWorkload::choose(const Variant<Gemm>& variant) {
   for (std::size_t i = 0; i < sets_.size(); ++i) {
     Set& set = sets_[i];
     set.workspace.reset();
-    set.typed = {};
+    set.typed = std::make_shared<TypedOperands>();  // not the one before: it may be held
     if (precision_ != Precision::bf16)
-      set.typed = {set.a.as<float>(), set.b.as<float>(), set.c.as<void>(), nullptr};
+      *set.typed = {set.a.as<float>(), set.b.as<float>(), set.c.as<void>(), nullptr};
     const std::size_t workspace_bytes = extension.workspace_bytes ? extension.workspace_bytes(shape_) : 0;
     if (workspace_bytes == 0) continue;
-    set.workspace.emplace("the workspace", GuardedBuffer::Kind::output, workspace_bytes, 1);
+    set.workspace =
+        std::make_shared<GuardedBuffer>("the workspace", GuardedBuffer::Kind::output, workspace_bytes, 1);
     set.workspace->poison();
-    set.typed.workspace = set.workspace->as<void>();
+    set.typed->workspace = set.workspace->as<void>();
     if (!extension.prepare) continue;
     check(extension.prepare(problem(int(i)), nullptr),
           std::string("preparing the operands of ") + variant.name);
   }
+  // Timings are in a stream that does not wait for this one.
+  check(cudaDeviceSynchronize(), std::string("preparing the operands of ") + variant.name);
   if (reference_of_ != precision_) compute_reference();
   reference_of_ = precision_;
 }

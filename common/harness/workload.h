@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -24,7 +25,14 @@ class GemmWorkload {
   GemmWorkload(const Gemm& shape, const Gemm& content, int sets, std::uint64_t seed, Reference reference,
                Input input, int outlier);
 
-  Gemm problem(int set) const;                         // as the chosen variant is launched
+  Gemm problem(int set) const;  // as the chosen variant is launched
+  // The problems of all sets with the chosen variant's workspaces, which stay as they are while others of its
+  // precision are chosen.
+  struct Held {
+    std::vector<Gemm> problems;
+    std::vector<std::shared_ptr<const void>> behind;
+  };
+  Held held() const;
   const std::string& input() const { return input_; }  // how the timed inputs are drawn
 
   // A check goes through several inputs, the last of which are the timed ones. Here: whole numbers, for which
@@ -48,8 +56,8 @@ class GemmWorkload {
  private:
   struct Set {
     GuardedBuffer a, b, c;
-    std::optional<GuardedBuffer> workspace;
-    TypedOperands typed;  // of a variant in another precision
+    std::shared_ptr<GuardedBuffer> workspace;
+    std::shared_ptr<TypedOperands> typed = {};  // of a variant in another precision, or with a workspace
   };
   // What is in the sets.
   struct Drawn {

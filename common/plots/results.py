@@ -9,7 +9,7 @@ from pathlib import Path
 
 import memory
 
-KINDS = ("run", "roof", "profile", "soak", "power", "trace", "timeline", "inside", "simulator_speed")
+KINDS = ("run", "roof", "profile", "soak", "power", "tune", "trace", "timeline", "inside", "simulator_speed")
 STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "until", "first", "count") for step in ("copy", "load", "store")},
     **{"commit": ("at", "group"), "wait": ("at", "below"), "barrier": ("at",)},
@@ -180,6 +180,11 @@ def check_record(record) -> None:
         if not {"seconds", "sm_clock_mhz", "power_w"} <= series.keys() or len({len(values) for values in series.values()}) != 1:
             raise ResultError('"series" does not have as many seconds as clocks and watts')
         return None
+    if record["record"] == "tune":
+        need("fastest", str)
+        for name in ("rung_us", "fastest_us"):
+            need(name, number)
+        return None
     if record["record"] == "profile" and not isinstance(record.get("counters"), dict):
         raise ResultError('a profile has no "counters"')
     if record.get("median_us") is None:
@@ -298,6 +303,8 @@ class Results:
         timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
         self.outlying = [record for record in timed if "outlier" in record]  # with --outlier
         timed = [record for record in timed if "outlier" not in record]
+        self.swept = [record for record in timed if "sweep" in record]  # with --sweep models: shapes of many kinds
+        timed = [record for record in timed if "sweep" not in record]
         self.typed = [record for record in timed if "type" in record]  # run with --type: the precision ladder
         # Those in bf16 are there for the ladder, at its own shapes and moment; others are variants like any.
         self.runs = [record for record in timed if "launches" not in record and record.get("type") != "bf16"]
@@ -330,12 +337,12 @@ class Results:
         elif record["record"] == "power":
             names = ("record", "rung", "problem", "variant", "contender", "input", "device")
             key = (*(record[name] for name in names), shape_of(record))
-        elif record["record"] in ("profile", "timeline", "inside"):
+        elif record["record"] in ("profile", "tune", "timeline", "inside"):
             names = ("record", "rung", "problem", "variant", "device")
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            how = (record["device"], timed, record.get("launches"), record.get("type"), record.get("outlier"))
+            how = (record["device"], timed, record.get("launches"), record.get("type"), record.get("outlier"), record.get("sweep"))
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
         records[key] = (where, record)
 

@@ -196,6 +196,14 @@ TEST(Simulated, TimesAreAGpus) {
   expect_bad_usage({"--reference", "cublas"}, "no cuBLAS");
 }
 
+TEST(Simulated, ASweepOverModelsKeepsToSmallShapes) {
+  const Ended ended = run_program({"gemm", "--sweep", "models", "--shapes", "40", "--verify-only"});
+  EXPECT_TRUE(ended.exit_code == 0 || ended.exit_code == 77) << ended.err;
+  EXPECT_EQ(ended.exit_code == 0, contains(ended.out, "  ok\n")) << ended.out;
+  EXPECT_FALSE(contains(ended.out, "geometric mean")) << ended.out;
+  expect_bad_usage({"gemm", "--tune"}, "--tune: the simulator measures no times");
+}
+
 TEST(Simulated, UnknownSettingsAreBadUsage) {
   const Ended ended = run_program({"gemm", "--size", "8"}, "SIMULATOR_DEVICE", "gtx");
   EXPECT_EQ(ended.exit_code, 2);

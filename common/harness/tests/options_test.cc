@@ -431,6 +431,49 @@ TEST(BadUsage, SweepBesideSizes) {
   expect_refused({"--rows", "8", "--sweep"}, {"--sweep"});
 }
 
+TEST(Options, ASweepOverModelsIsOfTheGemmAlone) {
+  for (const DeviceKind device : both_kinds) {
+    for (const Arguments& arguments : {Arguments{"gemm", "--sweep", "models"}, Arguments{"--sweep=models"}}) {
+      const Options o = parse(arguments, device);
+      EXPECT_TRUE(o.sweep && o.models && o.gemm);
+      EXPECT_FALSE(o.fused_norm || o.norm_gemm);
+      EXPECT_EQ(o.model_shapes, 200);
+    }
+    EXPECT_EQ(parse({"--shapes", "40", "--sweep", "models", "--seed", "7"}, device).model_shapes, 40);
+  }
+  EXPECT_FALSE(parse({"--sweep"}).models);
+  EXPECT_FALSE(parse({"--sweep", "gemm"}).models);
+  expect_refused({"fused_norm", "--sweep", "models"}, {"--sweep models", "gemm alone", "fused_norm"});
+  expect_refused({"norm_gemm", "--sweep", "models"}, {"--sweep models", "gemm alone", "norm_gemm"},
+                 DeviceKind::gpu, fake_of_three());
+  expect_refused({"--sweep", "models", "--size", "8"}, {"--sweep"});
+  expect_refused({"--sweep", "models", "--soak", "5"}, {"--soak"});
+  expect_refused({"--sweep", "model"}, {"unknown problem 'model'"});
+  expect_refused({"--sweep=model"}, {"--sweep", "'models'", "'model'"});
+}
+
+TEST(BadUsage, ShapesAreOfASweepOverModels) {
+  expect_refused({"--shapes", "9"}, {"--shapes", "--sweep models"});
+  expect_refused({"--shapes", "9", "--sweep"}, {"--shapes", "--sweep models"});
+  expect_refused({"--shapes", "0", "--sweep", "models"}, {"--shapes must be between 1 and 1000"});
+  expect_refused({"--shapes", "1001", "--sweep", "models"}, {"--shapes must be between 1 and 1000"});
+}
+
+TEST(Options, TuneIsOfTheGemmAlone) {
+  EXPECT_TRUE(parse({"--tune"}).tune && parse({"--tune"}).gemm);
+  EXPECT_FALSE(parse({"--tune"}).fused_norm || parse({}).tune);
+  EXPECT_EQ(parse({"gemm", "--m", "8", "--tune"}).gemm_shape->m, 8);
+  EXPECT_TRUE(parse({"gemm", "--sweep", "models", "--tune"}).models);
+  EXPECT_TRUE(parse({"gemm", "--sweep", "--tune", "--repeats", "7"}).sweep);
+  expect_refused({"fused_norm", "--tune"}, {"--tune", "gemm alone", "fused_norm"});
+  expect_refused({"--rows", "8", "--tune"}, {"--tune", "gemm alone"});
+  for (const std::string other : {"--verify-only", "--soak=5", "--ablate", "--power=3", "--variant=fast",
+                                  "--type=bf16", "--outlier=9", "--pad"})
+    expect_refused({"gemm", "--tune", other}, {"--tune", other.substr(0, other.find('='))});
+  expect_refused({"gemm", "--tune"}, {"--tune: the simulator measures no times: use 42_fake"},
+                 DeviceKind::simulator);
+}
+
 TEST(BadUsage, SoakBesideAnythingThatChoosesSizesOrWork) {
   EXPECT_EQ(parse({"gemm", "--soak", "70", "--variant", "fast"}).soak, 70);
   expect_refused({"--soak", "0"}, {"--soak"});
@@ -489,12 +532,14 @@ TEST(HelpText, NamesTheRungAndEveryOption) {
                            "--cols ",        "--size ",
                            "--variant ",     "--ablate",
                            "--sweep",        "--verify-only",
-                           "--soak ",        "--repeats ",
-                           "--seed ",        "--reference ",
-                           "--launches ",    "norm_gemm ",
-                           "--json ",        "--table-rows",
-                           "--list",         "--help",
-                           "4096x4096x4096", "16384x8192"})
+                           "--sweep models", "--shapes ",
+                           "--tune ",        "--soak ",
+                           "--repeats ",     "--seed ",
+                           "--reference ",   "--launches ",
+                           "norm_gemm ",     "--json ",
+                           "--table-rows",   "--list",
+                           "--help",         "4096x4096x4096",
+                           "16384x8192"})
     EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 

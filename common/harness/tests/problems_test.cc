@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
+
+#include "common/harness/model_shapes.h"
 
 namespace ladder {
 namespace {
@@ -72,6 +75,67 @@ TEST(VerifyShapes, OfEveryKindOfNormGemmOnTheSimulator) {
       << "rows in blocks, each in parts";
   EXPECT_GE(simulated<NormGemm>([](const NormGemm& p) { return p.rows > 256 && p.n > 128; }), 1)
       << "several tiles both ways";
+}
+
+std::vector<std::string> model_texts(int count, std::uint64_t seed) {
+  std::vector<std::string> texts;
+  for (const Gemm& p : model_shapes(count, seed)) texts.push_back(shape_text(p));
+  return texts;
+}
+
+// Pinned: a reader's sweep has the shapes of the course's.
+TEST(ModelShapes, AreTheSameOnEveryMachine) {
+  EXPECT_EQ(model_texts(3, 1), (std::vector<std::string>{"256x16384x3072", "98x7168x5120", "31x4784x88"}));
+  EXPECT_NE(model_texts(3, 1), model_texts(3, 2));
+}
+
+TEST(ModelShapes, FewerAreTheFirstOfMore) {
+  std::vector<std::string> more = model_texts(200, 1);
+  more.resize(40);
+  EXPECT_EQ(more, model_texts(40, 1));
+}
+
+TEST(ModelShapes, AreDifferentAndWithinBounds) {
+  for (const std::uint64_t seed : {0ull, 1ull, 2ull, ~0ull}) {
+    std::set<std::string> different;
+    for (const Gemm& p : model_shapes(max_model_shapes, seed)) {
+      different.insert(shape_text(p));
+      EXPECT_TRUE(p.m >= 1 && p.m <= 16384 && p.n >= 8 && p.k >= 8) << shape_text(p);
+      EXPECT_EQ(p.n % 8 + p.k % 8, 0) << shape_text(p);
+      EXPECT_LE(2.0 * p.m * p.n * p.k, max_model_flop) << shape_text(p);
+    }
+    EXPECT_EQ(different.size(), std::size_t(max_model_shapes));
+  }
+}
+
+TEST(ModelShapes, TwoOfThreeAreOfALayerAndOneOfThreeHasAPowerOfTwo) {
+  const auto is_layer = [](const Gemm& p) {
+    const auto layers = model_layers();
+    return std::any_of(layers.begin(), layers.end(),
+                       [&](const ModelLayer& layer) { return layer.n == p.n && layer.k == p.k; });
+  };
+  const std::vector<Gemm> shapes = model_shapes(300, 1);
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    const Gemm& p = shapes[i];
+    EXPECT_TRUE(i % 3 == 2 ? p.n <= 16384 && p.k <= 16384 : is_layer(p)) << shape_text(p);
+    EXPECT_TRUE(i % 3 != 0 || (p.m & (p.m - 1)) == 0) << shape_text(p);
+  }
+}
+
+// Each octave of m gets about as many; only the largest products are drawn again.
+TEST(ModelShapes, AreSpreadOverEveryM) {
+  const std::vector<Gemm> shapes = model_shapes(600, 1);
+  for (int least = 1; least <= 4096; least *= 8)
+    EXPECT_GE(std::count_if(shapes.begin(), shapes.end(),
+                            [&](const Gemm& p) { return p.m >= least && p.m < 8 * least; }),
+              60)
+        << least;
+}
+
+TEST(ModelShapes, SomeAreForTheSimulator) {
+  const std::vector<Gemm> shapes = model_shapes(40, 1);
+  EXPECT_GE(std::count_if(shapes.begin(), shapes.end(), [](const Gemm& p) { return quick_on_simulator(p); }),
+            2);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 
 #include "common/harness/failure.h"
 #include "common/harness/power.h"
+#include "common/harness/sweep_summary.h"
 
 namespace ladder {
 namespace {
@@ -415,6 +416,47 @@ TEST(Power, RecordHasTheSecondHalfAndTheSeries) {
   add_power(decimated, longer, tflops, "tflops");
   const std::string all = decimated.text();
   EXPECT_EQ(std::count(all.begin(), all.end(), ','), 10 + 4 * 199 + 3) << all;
+}
+
+// --- Below the table of a sweep ------------------------------------------------------------------
+
+TEST(SweepSummary, GeometricMean) {
+  EXPECT_DOUBLE_EQ(geometric_mean({3}), 3);
+  EXPECT_DOUBLE_EQ(geometric_mean({0.5, 2}), 1);
+  EXPECT_NEAR(geometric_mean({1, 10, 100}), 10, 1e-12);
+}
+
+TEST(SweepSummary, OfNothingIsNothing) {
+  EXPECT_EQ(ratio_summary({}), "");
+  EXPECT_EQ(regret_summary({}), "");
+}
+
+TEST(SweepSummary, OfRatios) {
+  const std::string text = ratio_summary({{gemm_shape(1, 8, 8), 2},
+                                          {gemm_shape(64, 8, 8), 0.5},
+                                          {gemm_shape(65, 8, 8), 0.97},
+                                          {gemm_shape(256, 8, 16), 0.97},
+                                          {gemm_shape(1025, 8, 8), 0.9}});
+  EXPECT_EQ(text,
+            "\n5 shapes beside the faster of cuBLAS's two: geometric mean 0.9673x\n"
+            "  1.00x or more     1\n"
+            "  0.97x or more     3\n"
+            "  0.90x or more     4\n"
+            "  the worst    0.5000x  64x8x8\n"
+            "  m 1-64       1.0000x  of 2 shapes\n"
+            "  m 65-256     0.9700x  of 2 shapes\n"
+            "  m above      0.9000x  of 1 shape\n");
+}
+
+TEST(SweepSummary, OfRegrets) {
+  std::vector<ShapeRegret> regrets;
+  for (int i = 10; i > 0; --i) regrets.push_back({gemm_shape(i, 8, 8), i / 100.0});
+  EXPECT_EQ(regret_summary(regrets),
+            "\n10 shapes beside the fastest variant of each: regret 5.50 % in the mean, "
+            "9.00 % at the 90th percentile, 10.00 % at worst (10x8x8)\n");
+  EXPECT_EQ(regret_summary({{gemm_shape(7, 8, 8), 0}}),
+            "\n1 shape beside the fastest variant of each: regret 0.00 % in the mean, "
+            "0.00 % at the 90th percentile, 0.00 % at worst (7x8x8)\n");
 }
 
 }  // namespace

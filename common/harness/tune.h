@@ -1,0 +1,28 @@
+// Does a rung choose the fastest of its own variants?
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "common/harness/benchmark.h"
+#include "common/harness/report.h"
+#include "common/harness/workload.h"
+
+namespace ladder {
+
+struct Tuned {
+  Timing rung, fastest;
+  double regret = 0;    // the rung's median / the fastest's - 1; 0 where the rung is the fastest
+  JsonObject variants;  // name -> median_us, of those that were timed
+  CardState card;
+};
+
+// Times the variants in bf16, of which the last is the rung, in turns and without baselines. All of them have
+// been launched before.
+Tuned tune(const std::vector<const Variant<Gemm>*>& variants, GemmWorkload& workload, int sets, int repeats,
+           Launches launches);
+
+std::string tune_header();
+std::string tune_row(const std::string& shape, const Tuned& tuned);
+
+}  // namespace ladder
