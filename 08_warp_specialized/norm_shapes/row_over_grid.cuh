@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(threads) scale_parts(FusedNorm p) {
       if (const int i = first + v * threads; i < end && !of_matrix(row, i).whole())
         h[v] = load_cut(p.h + row.at(i), of_matrix(row, i));
   };
-  load_gammas();  // nobody writes it
+  load_gammas();  // no kernel writes it
   ptx::wait_for_previous_grid();
   load_h();
   float sum = 0;

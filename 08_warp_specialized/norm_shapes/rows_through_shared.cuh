@@ -132,8 +132,7 @@ __global__ void __launch_bounds__(most_threads, 1024 / most_threads)
     for (float one : sums[turn]) sum += one;  // in the same order in every CTA
     scale = rsqrtf(sum / float(p.cols) + p.eps);
     // Since the __syncthreads() of this row, all threads have read the sums of the row before, and thread 0
-    // has armed their barrier. Nobody waits for that after the last row, so nobody says it: a CTA may have
-    // exited.
+    // has armed their barrier. After the last row no CTA waits for that, so none is told: it may have exited.
     if (count >= 1 && r + clusters < p.rows && threadIdx.x < cluster)
       ptx::mbarrier_arrive(ptx::shared_address(&all_read), threadIdx.x);
     ++count;

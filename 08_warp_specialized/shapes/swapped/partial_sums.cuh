@@ -72,8 +72,8 @@ __device__ void hand_over(const Accumulator<C>& accumulator, const Operands& p, 
   if (lane == 0) ptx::signal_release(&p.ready[blockIdx.x * C::consumer_warps + warp], 1);
 }
 
-// accumulator of a tile's first k-tiles -> of all. Those who have the others began with them, and the one
-// with the last k-tiles waits for nobody: so nobody waits in a circle, and as a rule not at all.
+// accumulator of a tile's first k-tiles -> of all. The CTAs that have the later ones began with them, and a
+// CTA waits only for those after it: no deadlock, and as a rule no wait.
 template <class C>
 __device__ void finish(Accumulator<C>& accumulator, const Operands& p, const Tiles<C>& tiles, int rank,
                        int warp) {
