@@ -19,7 +19,7 @@ struct Design {
   int cluster_n = 1;       // CTAs of a cluster beside each other, which share A
   int cluster_m = 1;       // and below each other, which share B
   int per_sm = 1;          // CTAs
-  bool split = false;      // in a cluster, instead of streamed
+  bool split = false;      // k within a cluster, instead of among all of them
 };
 
 template <Design d>
@@ -36,8 +36,7 @@ struct Config {
   static constexpr int row = 128;  // bytes of a box's row
   static constexpr int box_b = block_k * row, tile_b = blocks * box_b, tile_a = block_m * row;
   static constexpr int stage_bytes = tile_a + tile_b;
-  static constexpr int groups =
-      block_m / 8;  // of 8 rows of A: a thread has 4 accumulators of each, and of a block
+  static constexpr int groups = block_m / 8;  // of rows of A: a thread has 4 accumulators of each in a block
   // What each CTA of a cluster loads: rows of A's box, and rows of B's boxes, whole ones or a part of one.
   static constexpr int share_a = ceil_div(block_m / 8, cluster_n) * 8, share_b = blocks * block_k / cluster_m;
   static constexpr int load_b = std::min(share_b, block_k);
@@ -57,8 +56,7 @@ struct Config {
   static constexpr int room = std::max({parts_bytes(2), parts_bytes(3), parts_bytes(4), parts_bytes(5),
                                         parts_bytes(6), parts_bytes(7), parts_bytes(8)});
   static constexpr bool has_room = d.split && room <= 32 * 1024;  // beside the ring buffer
-  // An SM has 228 KiB, of which each CTA takes one for itself. The pattern of the swizzle is aligned to
-  // another.
+  // An SM has 228 KiB, of which each CTA takes one for itself and another to align the swizzle's pattern.
   static constexpr int budget =
       228 * 1024 / d.per_sm - 2048 - consumers * box_c - 512 - (has_room ? room : 0);
   static constexpr int stages = std::min(budget / stage_bytes, 16);
@@ -67,9 +65,8 @@ struct Config {
   }
 
   struct Shared {
-    alignas(
-        1024) unsigned char buffer[stages][stage_bytes];  // and, where they have no room, the peers' parts
-    alignas(16) unsigned char received[has_room ? room : 16];
+    alignas(1024) unsigned char buffer[stages][stage_bytes];
+    alignas(16) unsigned char received[has_room ? room : 16];  // the peers' parts; else they go into buffer
     alignas(1024) unsigned char boxes[consumers][box_c];
     ptx::Mbarrier full[stages], empty[stages];
     ptx::Mbarrier turn[2];     // to issue MMAs, of two consumers in ping-pong
