@@ -10,4 +10,10 @@ __device__ __forceinline__ void barrier_sync(int number, int threads) {
   asm volatile("barrier.cta.sync.aligned %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
+// The same without the wait: what this warp wrote before it is visible to those that wait.
+// (barrier.cta.arrive.aligned)
+__device__ __forceinline__ void barrier_arrive(int number, int threads) {
+  asm volatile("barrier.cta.arrive.aligned %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
 }  // namespace ladder::ptx

@@ -52,9 +52,12 @@ struct Config {
   static constexpr int parts_bytes(int parts) {
     return (parts - 1) * ceil_div(groups, parts) * tile_threads * int(sizeof(float4));
   }
-  static constexpr int most_parts = 8;
-  static constexpr int room = std::max({parts_bytes(2), parts_bytes(3), parts_bytes(4), parts_bytes(5),
-                                        parts_bytes(6), parts_bytes(7), parts_bytes(8)});
+  static constexpr int most_parts = 16;
+  static constexpr int room = [] {
+    int most = 0;
+    for (int parts = 2; parts <= most_parts; ++parts) most = std::max(most, parts_bytes(parts));
+    return most;
+  }();
   static constexpr bool has_room = d.split && room <= 32 * 1024;  // beside the ring buffer
   // An SM has 228 KiB, of which each CTA takes one for itself and another to align the swizzle's pattern.
   static constexpr int budget =
@@ -84,12 +87,15 @@ struct Config {
 struct Operands {
   CUtensorMap a, less_of_a, b, c;  // less: of CTAs that load 8 rows less than others
   __nv_bfloat16* to;               // C
-  int m, n, k;
-  int group;     // rows of clusters' tiles that neighbouring clusters share
-  int parts;     // CTAs of a cluster that have the same tile, each a part of k
-  int streamed;  // tiles of clusters that are cut where a cluster's share ends
-  int share;     // of their k-tiles, in each cluster; the first `longer` clusters have one more
-  int longer;
+  int m, n;
+  // Worked out by the host, for a CTA's first load waits for all that is divided before it.
+  int clusters_m, clusters_n, tiles_k;  // tiles of clusters, and k-tiles
+  int group;                            // the order of the tiles, see Tiles,
+  int gpcs, per_gpc, larger_gpcs;       // and of the clusters: the first `larger_gpcs` have one more
+  int parts;                            // CTAs of a cluster that have the same tile, each a part of k
+  int streamed;                         // tiles of clusters that are cut where a cluster's share ends
+  int share;   // of their k-tiles, in each cluster, or of a tile's, in each part; the first `longer` clusters
+  int longer;  // or parts have one more
   float4* partials;  // [CTA][block][group][thread], of tiles that another CTA began
   unsigned* ready;   // [CTA][warp]: 1 from when they are written until they are read
 };

@@ -48,7 +48,7 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
       }
     } else {
       if (!tiles.begins()) {
-        hand_over<C>(accumulator, p, warp_in_tile);
+        hand_over<C>(accumulator, p, tiles.cluster() * C::sharers + rank, warp_in_tile);
         continue;
       }
       if (!tiles.ends()) finish<C>(accumulator, p, tiles, rank, warp_in_tile);
@@ -67,6 +67,28 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
     ptx::bulk_wait_group_read<0>();  // shared memory must outlive the reads
 }
 
+// By a thread of the producer.
+template <class C>
+__device__ void initialise(typename C::Shared& shared, const Operands& p, int rank) {
+  const int used = C::design.split ? min(C::stages, p.share + 1) : C::stages;
+  for (int s = 0; s < used; ++s) {
+    ptx::mbarrier_init(ptx::shared_address(&shared.full[s]), 1);
+    ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::fillers * C::readers * 4);
+  }
+  if constexpr (C::design.ping_pong)
+    for (auto& turn : shared.turn) ptx::mbarrier_init(ptx::shared_address(&turn), 4);
+  if constexpr (C::design.split) {
+    if (p.parts > 1) {
+      ptx::mbarrier_init(ptx::shared_address(&shared.multiplied), p.parts * C::consumer_warps);
+      ptx::mbarrier_init(ptx::shared_address(&shared.combined), 1);
+      const int own = first_group<C>(rank + 1, p.parts) - first_group<C>(rank, p.parts);
+      ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&shared.combined),
+                                        (p.parts - 1) * own * C::tile_threads * int(sizeof(float4)));
+    }
+  }
+  ptx::fence_mbarrier_init();
+}
+
 template <class C>
 __global__ void __launch_bounds__(C::threads, C::design.per_sm)
     gemm_kernel(const __grid_constant__ Operands p) {
@@ -75,42 +97,35 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
       unaligned + (1024 - ptx::shared_address(unaligned) % 1024) % 1024);
   const int warp = __shfl_sync(~0u, int(threadIdx.x) / warp_size, 0);
   const int cluster = C::design.split ? p.parts : C::sharers, rank = cluster > 1 ? ptx::cluster_rank() : 0;
-  const Tiles<C> tiles(p, rank);
 
-  if (threadIdx.x == 0) {
-    ptx::prefetch_tensor_map(p.a);
-    ptx::prefetch_tensor_map(p.b);
-    const int used = C::design.split ? min(C::stages, tiles.end() - tiles.first()) : C::stages;
-    for (int s = 0; s < used; ++s) {
-      ptx::mbarrier_init(ptx::shared_address(&shared.full[s]), 1);
-      ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::fillers * C::readers * 4);
+  // The producer goes on to load as soon as the barriers are initialised. The consumers wait for that at a
+  // barrier of the CTA, and where CTAs share operands, everyone for the peers' barriers, too.
+  constexpr int started = 15, waiting = (C::consumer_warps + 1) * warp_size;
+  if (warp == C::consumer_warps) {
+    if (ptx::elect_one()) {
+      ptx::prefetch_tensor_map(p.b);
+      ptx::prefetch_tensor_map(p.a);
+      initialise<C>(shared, p, rank);
     }
-    if constexpr (C::design.ping_pong)
-      for (auto& turn : shared.turn) ptx::mbarrier_init(ptx::shared_address(&turn), 4);
-    if constexpr (C::design.split) {
-      ptx::mbarrier_init(ptx::shared_address(&shared.multiplied), p.parts * C::consumer_warps);
-      ptx::mbarrier_init(ptx::shared_address(&shared.combined), 1);
-      const int own = first_group<C>(rank + 1, p.parts) - first_group<C>(rank, p.parts);
-      ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&shared.combined),
-                                        (p.parts - 1) * own * C::tile_threads * int(sizeof(float4)));
-    }
-    ptx::fence_mbarrier_init();
+    __syncwarp();
   }
-  // The barriers of all CTAs of the cluster are initialised before a CTA arrives or sends to another.
-  if (cluster == 1) {
-    __syncthreads();
-  } else {
-    ptx::cluster_sync_relaxed();
+  if (cluster > 1) ptx::cluster_arrive_relaxed();
+  if constexpr (C::sharers > 1) {
+    ptx::cluster_wait();
+  } else if (warp == C::consumer_warps) {
+    ptx::barrier_arrive(started, waiting);
+  } else if (warp < C::consumer_warps) {
+    ptx::barrier_sync(started, waiting);
   }
   ptx::let_next_grid_start();
   ptx::wait_for_previous_grid();
 
   if (warp >= C::consumer_warps) {
     if constexpr (C::move_registers) ptx::give_back_registers<24>();
-    if (warp == C::consumer_warps) produce<C>(shared, p, tiles, rank);
+    if (warp == C::consumer_warps) produce<C>(shared, p, Tiles<C>(p, rank), rank);
   } else {
     if constexpr (C::move_registers) ptx::take_registers<240>();
-    consume<C>(shared, p, tiles, rank, warp);
+    consume<C>(shared, p, Tiles<C>(p, rank), rank, warp);
   }
 }
 
@@ -121,6 +136,17 @@ constexpr std::size_t flags_bytes = most_ctas * 16 * sizeof(unsigned);
 template <Design d>
 constexpr std::size_t workspace_bytes() {
   return flags_bytes + std::size_t(most_ctas) * Config<d>::partial * sizeof(float4);
+}
+
+// The order of the tiles, see Tiles, where so many clusters run at once, of so many in all.
+template <class C>
+void order(Operands& p, int at_once, int clusters) {
+  constexpr int rows = C::block_m * C::cluster_m, cols = C::block_n * C::cluster_n;
+  // What runs at once is about a square of C.
+  p.group = std::clamp(int(std::sqrt(double(at_once) * cols / rows) + 0.5), 1, p.clusters_m);
+  p.gpcs = p.clusters_m > 1 ? most_gpcs : 1;
+  p.per_gpc = clusters / most_gpcs;
+  p.larger_gpcs = clusters % most_gpcs;
 }
 
 // parts: of a design that splits. `waves`: of one that streams, how many last waves of tiles are shared out
@@ -134,7 +160,9 @@ cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cuda
   p.to = gemm.c;
   p.m = gemm.m;
   p.n = gemm.n;
-  p.k = gemm.k;
+  p.clusters_m = ceil_div(p.m, C::block_m * C::cluster_m);
+  p.clusters_n = ceil_div(p.n, C::block_n * C::cluster_n);
+  p.tiles_k = ceil_div(gemm.k, C::block_k);
   p.parts = parts;
   p.ready = static_cast<unsigned*>(workspace);
   p.partials = reinterpret_cast<float4*>(static_cast<char*>(workspace) + flags_bytes);
@@ -142,23 +170,21 @@ cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cuda
   constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
   static_assert((shared_bytes + 1024) * d.per_sm <= 228 * 1024, "what an SM has");
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+  if (error == cudaSuccess && parts > 8)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.a, gemm.a, p.m, p.k, C::share_a, C::block_k, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&p.a, gemm.a, p.m, gemm.k, C::share_a, C::block_k, Swizzle::bytes128);
   if (error == cudaSuccess && C::block_m != C::share_a * C::cluster_n)
-    error =
-        ptx::make_tensor_map(&p.less_of_a, gemm.a, p.m, p.k, C::share_a - 8, C::block_k, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&p.less_of_a, gemm.a, p.m, gemm.k, C::share_a - 8, C::block_k,
+                                 Swizzle::bytes128);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.b, gemm.b, p.k, p.n, C::load_b, mma_m, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&p.b, gemm.b, gemm.k, p.n, C::load_b, mma_m, Swizzle::bytes128);
   if (error == cudaSuccess && !C::threads_store)
     error = ptx::make_tensor_map(&p.c, gemm.c, p.m, p.n, C::box_rows, mma_m, Swizzle::bytes128);
   if (error != cudaSuccess) return error;
 
   cudaLaunchAttribute attributes[2]{};
   const int cluster = d.split ? parts : C::sharers;
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {unsigned(cluster), 1, 1};
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
   config.gridDim = unsigned(cluster);
   config.blockDim = C::threads;
@@ -166,33 +192,39 @@ cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cuda
   config.stream = stream;
   config.attrs = attributes;
   config.numAttrs = early_start ? 2 : 1;
-  const int clusters_m = ceil_div(p.m, C::block_m * C::cluster_m);
-  const long long tiles = 1ll * clusters_m * ceil_div(p.n, C::block_n * C::cluster_n);
+  attributes[0].id = cudaLaunchAttributeClusterDimension;
+  attributes[0].val.clusterDim = {unsigned(cluster), 1, 1};
+  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  int at_once = 0;  // not always SMs / cluster: the CTAs of a cluster share a GPC
+  error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
+  if (error == cudaSuccess && at_once == 0) error = cudaErrorInvalidConfiguration;
+  if (error != cudaSuccess) return error;
+  const long long tiles = 1ll * p.clusters_m * p.clusters_n;
   long long clusters = tiles;
-  p.group = 1;
-  if (!d.split) {
-    int at_once = 0;  // not always SMs / cluster: the CTAs of a cluster share a GPC
-    error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
-    if (error != cudaSuccess) return error;
+  if constexpr (d.split) {
+    p.share = p.tiles_k / parts;
+    p.longer = p.tiles_k % parts;
+  } else {
     if (waves > 0) at_once = std::min(at_once, most_ctas / C::sharers);
     clusters = std::min<long long>(at_once, tiles);
-    // What runs at once is about a square of C.
-    const double square =
-        std::sqrt(double(at_once) * C::block_n * C::cluster_n / (C::block_m * C::cluster_m));
-    p.group = std::clamp(int(square + 0.5), 1, clusters_m);
     if (waves > 0 && tiles % at_once != 0) {
-      const int tiles_k = ceil_div(p.k, C::block_k);
       long long streamed = tiles % at_once;
-      if (tiles > at_once && (waves > 1 || streamed * tiles_k < 4 * at_once)) streamed += at_once;
-      if (streamed * tiles_k < std::numeric_limits<int>::max()) {
-        clusters = std::min<long long>(at_once, std::max<long long>(tiles, tiles * tiles_k / 4));
+      if (tiles > at_once && (waves > 1 || streamed * p.tiles_k < 4 * at_once)) streamed += at_once;
+      if (streamed * p.tiles_k < std::numeric_limits<int>::max()) {
+        clusters = std::min<long long>(at_once, std::max<long long>(tiles, tiles * p.tiles_k / 4));
         p.streamed = int(streamed);
-        p.share = int(streamed * tiles_k / clusters);
-        p.longer = int(streamed * tiles_k % clusters);
+        p.share = int(streamed * p.tiles_k / clusters);
+        p.longer = int(streamed * p.tiles_k % clusters);
       }
     }
   }
+  order<C>(p, at_once, int(clusters));
   config.gridDim = unsigned(clusters * cluster);
+  if (cluster == 1) {
+    ++config.attrs;
+    --config.numAttrs;
+  }
   return cudaLaunchKernelEx(&config, kernel, p);
 }
 

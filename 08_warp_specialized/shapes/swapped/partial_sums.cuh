@@ -22,6 +22,7 @@ __device__ void combine(float (&accumulator)[C::groups][4], typename C::Shared& 
   const int lane = threadIdx.x % warp_size;
   const SharedAddress multiplied = ptx::shared_address(&shared.multiplied);
   const SharedAddress combined = ptx::shared_address(&shared.combined);
+  ptx::cluster_wait();  // the peers have started, and their barriers are initialised
   if constexpr (!C::has_room) {
     if (lane < parts) ptx::mbarrier_arrive(multiplied, lane);
     ptx::mbarrier_wait(multiplied, 0);
@@ -57,9 +58,9 @@ __device__ void combine(float (&accumulator)[C::groups][4], typename C::Shared& 
 
 // This CTA's part of a tile that another began -> memory, by a warp: the `warp`-th of the tile's.
 template <class C>
-__device__ void hand_over(const Accumulator<C>& accumulator, const Operands& p, int warp) {
+__device__ void hand_over(const Accumulator<C>& accumulator, const Operands& p, int cta, int warp) {
   const int lane = threadIdx.x % warp_size;
-  float4* to = p.partials + std::size_t(blockIdx.x) * C::partial + warp * warp_size + lane;
+  float4* to = p.partials + std::size_t(cta) * C::partial + warp * warp_size + lane;
 #pragma unroll
   for (int i = 0; i < C::design.blocks; ++i) {
 #pragma unroll
@@ -69,7 +70,7 @@ __device__ void hand_over(const Accumulator<C>& accumulator, const Operands& p, 
     }
   }
   __syncwarp();
-  if (lane == 0) ptx::signal_release(&p.ready[blockIdx.x * C::consumer_warps + warp], 1);
+  if (lane == 0) ptx::signal_release(&p.ready[cta * C::consumer_warps + warp], 1);
 }
 
 // accumulator of a tile's first k-tiles -> of all. The CTAs that have the later ones began with them, and a

@@ -5,27 +5,38 @@
 
 namespace ladder::rung_08::swapped {
 
+constexpr int most_gpcs = 8;  // of an H100 or an H200
+
 // What a CTA computes: tiles, of which it may have a part of k. The first `streamed` tiles of clusters are
 // shared out by k-tiles; the others come whole.
+//
+// The order is made for L2: a line that several SMs of a GPC ask for at about the same time is read once for
+// all of them. The hardware deals clusters out to the GPCs like cards. So cluster c is taken for one of the
+// GPC c % gpcs, and each GPC has consecutive tiles. They follow each other down B's columns, in groups of
+// rows such that what all GPCs compute at a time is about a square.
 template <class C>
 class Tiles {
  public:
   __device__ Tiles(const Operands& p, int rank)
-      : clusters_m_(ceil_div(p.m, C::block_m * C::cluster_m)),
-        clusters_n_(ceil_div(p.n, C::block_n * C::cluster_n)),
-        tiles_k_(ceil_div(p.k, C::block_k)),
+      : clusters_m_(p.clusters_m),
+        clusters_n_(p.clusters_n),
         group_(p.group),
+        tiles_k_(p.tiles_k),
         share_(p.share),
-        longer_(p.longer) {
+        longer_(p.longer),
+        cluster_(ptx::cluster_id()) {
+    if (p.gpcs > 1) {
+      const int gpc = cluster_ % most_gpcs;
+      cluster_ = gpc * p.per_gpc + min(gpc, p.larger_gpcs) + cluster_ / most_gpcs;
+    }
     if constexpr (C::design.split) {
-      index_ = int(blockIdx.x) / p.parts;
-      first_ = tiles_k_ * rank / p.parts;
-      end_ = tiles_k_ * (rank + 1) / p.parts;
+      index_ = cluster_;
+      first_ = begin_of(rank);
+      end_ = begin_of(rank + 1);
       find();
     } else {
       row_in_cluster_ = rank % C::cluster_m;
       col_in_cluster_ = rank / C::cluster_m;
-      cluster_ = int(blockIdx.x) / C::sharers;
       clusters_ = int(gridDim.x) / C::sharers;
       next_ = begin_of(cluster_);
       share_end_ = begin_of(cluster_ + 1);
@@ -33,10 +44,10 @@ class Tiles {
       advance();
     }
   }
-  __device__ bool valid() const { return index_ < clusters_m_ * clusters_n_; }
+  __device__ bool valid() const { return unsigned(index_) < clusters_m_ * clusters_n_; }
   __device__ void advance() {
     if constexpr (C::design.split) {
-      index_ = clusters_m_ * clusters_n_;
+      index_ = int(clusters_m_ * clusters_n_);
     } else if (next_ < share_end_) {
       index_ = next_ / tiles_k_;
       first_ = next_ % tiles_k_;
@@ -58,24 +69,35 @@ class Tiles {
   __device__ bool begins() const { return first_ == 0; }
   __device__ bool ends() const { return end_ == tiles_k_; }
   __device__ int cluster() const { return cluster_; }
-  // Whether this cluster has a later part of the tile.
+  // Whether a later cluster has a later part of the tile.
   __device__ bool goes_on_in(int cluster) const {
     return cluster < clusters_ && begin_of(cluster) < (index_ + 1) * tiles_k_;
   }
 
  private:
-  // Of the streamed k-tiles, the first that is a cluster's.
+  // The first k-tile of a cluster, of the streamed ones, or of a part.
   __device__ int begin_of(int cluster) const { return cluster * share_ + min(cluster, longer_); }
   __device__ void find() {
     if (!valid()) return;
-    const int per_group = group_ * clusters_n_, above = index_ / per_group * group_;
-    const int rows = min(clusters_m_ - above, group_), i = index_ % per_group;
-    row_ = ((above + i % rows) * C::cluster_m + row_in_cluster_) * C::block_m;
-    col_ = (i / rows * C::cluster_n + col_in_cluster_) * C::block_n;
+    unsigned m = 0, n = index_;  // of tiles of clusters
+    if (clusters_m_ > 1) {
+      unsigned above = 0, rows = clusters_m_;
+      if (group_ < clusters_m_) {
+        const unsigned per_group = group_ * clusters_n_;
+        above = index_ / per_group * group_;
+        rows = min(clusters_m_ - above, group_);
+        n = index_ % per_group;
+      }
+      m = above + n % rows;
+      n = n / rows;
+    }
+    row_ = (int(m) * C::cluster_m + row_in_cluster_) * C::block_m;
+    col_ = (int(n) * C::cluster_n + col_in_cluster_) * C::block_n;
   }
 
-  const int clusters_m_, clusters_n_, tiles_k_, group_, share_, longer_;
-  int row_in_cluster_ = 0, col_in_cluster_ = 0, cluster_ = 0, clusters_ = 1, whole_ = 0;
+  const unsigned clusters_m_, clusters_n_, group_;
+  const int tiles_k_, share_, longer_;
+  int cluster_, clusters_ = 1, row_in_cluster_ = 0, col_in_cluster_ = 0, whole_ = 0;
   int next_ = 0, share_end_ = 0;
   int index_ = 0, row_ = 0, col_ = 0, first_ = 0, end_ = 0;
 };
