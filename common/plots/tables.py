@@ -17,10 +17,11 @@ A table, rewritten between its two markers, each alone on its line:
     profile RUNG PROBLEM [VARIANT …]  the hardware's counters by Nsight Compute, variants across
     agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
-    models summary|regions|regrets RUNG           a rung over the shapes of --sweep models: beside cuBLAS, beside the
-                                      roofs, and its choice beside the fastest of its variants (models.py)
+    models summary|regions|regrets|worth RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the
+                                      roofs, its choice beside the fastest of its variants, and each variant (models_tables.py)
     models furthest RUNG [COUNT]      those shapes at which it is furthest behind
     models bounds RUNG SHAPE …        the roofs over these shapes
+    waves SHAPE SMS TILE …            tiles over SMs, worked out (waves.py)
     power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
@@ -42,9 +43,11 @@ import re
 from pathlib import Path
 
 import models
+import models_tables
 import power
 import precisions
 import transcripts
+import waves
 from excerpts import excerpt
 from results import (
     BASELINE,
@@ -267,7 +270,8 @@ TABLES = {
     )
 }
 TABLES["power"] = power.table
-TABLES["models"] = models.table
+TABLES["models"] = models_tables.table
+TABLES["waves"] = waves.waves
 
 
 def table(results: Results, what: str) -> str:
@@ -324,7 +328,7 @@ def plot(results: Results, root: Path, page: Path, what: str) -> str:
     if name not in models.CHARTS:
         raise ResultError(f"unknown plot '{name}'; there are: {', '.join(models.CHARTS)}")
     if name not in models.charts(results):
-        return f"*Not recorded yet: {text}.*"
+        return f"*Not recorded yet: {text[:1].lower() + text[1:]}.*"
     return f"![{text}]({os.path.relpath(root / 'docs' / 'plots' / name, page.parent)}.svg)"
 
 

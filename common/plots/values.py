@@ -21,7 +21,8 @@
                                                               a pause
     soak     RUNG PROBLEM NAME                                a field of the rung's soak, such as launches
     models   RUNG NAME                                        over the shapes of --sweep models: shapes, geomean, worst, level
-                                                              (the share at 1 or more), and of --tune: tuned (shapes), regret
+                                                              (the share at 1 or more), and of --tune: tuned (shapes), regret;
+                                                              corner, the m at which weights and MMAs take equally long
     device                                                    what the figures were measured on
 
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT, and RUNG@TYPE is what was run

@@ -85,27 +85,42 @@ class Models(InFolder):
         self.assertEqual(lines[2], "| all | 20 | 1.25 % | 0.00 % | 25.00 % | 1×1024×1024 | `64x64` |")
         self.assertEqual(lines[4].split(" | ")[:3], ["| 65 to 256", "19", "0.00 %"])
 
+    def test_a_variant_is_worth_what_its_absence_costs(self):
+        more = [tuned(1, {"64x64": 4.0, "b": 5.0, "c": 9.0, "warp_specialized": 4.5}), tuned(2, {"64x64": 4.0, "b": 2.0, "warp_specialized": 3.0})]
+        lines = self.table(f"worth {RUNG}", more)
+        self.assertEqual(lines[2:4], ["| `b` | 1 | 41.42 % |", "| `64x64` | 1 | 11.80 % |"])
+        self.assertEqual(lines[-1], "Nowhere the fastest: `c`.")
+        lines = self.table(f"worth {RUNG}", [tuned(1, {"64x64": 4.0, "warp_specialized": 5.0})])
+        self.assertEqual(lines[2], "| `64x64` | 1 | 25.00 % |")
+
     def test_where_nothing_is_recorded_a_page_says_so_and_is_up_to_date(self):
-        marks = [f"<!-- table: models {what} {RUNG} -->\n<!-- /table -->" for what in ("summary", "regions", "furthest", "regrets")]
+        marks = [f"<!-- table: models {what} {RUNG} -->\n<!-- /table -->" for what in ("summary", "regions", "furthest", "regrets", "worth")]
         marks += [f"<!-- table: models bounds {RUNG} 1x8x8 -->\n<!-- /table -->"]
         marks += ["<!-- plot: models_map shapes -->\n<!-- /plot -->", f"<!--= models {RUNG} geomean as=percent --><!--/-->"]
         once = tables.rewrite("\n".join(marks), Results(), "docs/a.md", self.root)
-        self.assertEqual(once.count(NOT_YET), 5)
+        self.assertEqual(once.count(NOT_YET), 6)
         self.assertIn("\n*Not recorded yet: shapes.*\n", once)
         self.assertIn("(not recorded yet)", once)
         self.assertEqual(tables.rewrite(once, Results(), "docs/a.md", self.root), once)
 
     def test_figures_in_prose(self):
-        results = self.load(SWEPT + TUNED)
+        results = self.load(ROOFS + SWEPT + TUNED)
         for name, expected in (
             ("shapes", "4"),
             ("geomean", "0.992"),
             ("worst", "0.900"),
             ("level as=percent", "50.0 %"),
             ("tuned", "20"),
+            ("corner", "200"),
             ("regret as=percent", "1.2 %"),
         ):
             self.assertEqual(tables.evaluate(results, f"models {RUNG} {name}"), expected, name)
+
+    def test_waves_are_worked_out(self):
+        lines = tables.table(Results(), "waves 1024x4608x3584 132 128x256 152x256 512x512").split("\n")
+        self.assertEqual(lines[2], "| 128×256 | 144 | 2 | 54.5 % | 114688 | 54.5 % |")
+        self.assertEqual(lines[3], "| 152×256 | 126 | 1 | 95.5 % | 68096 | 91.9 % |")
+        self.assertIn("1024×4608×3584 on 132 SMs with 2048 multiply-adds", lines[-1])
 
     def test_what_is_unknown_is_an_error(self):
         for text in (f"<!-- table: models mood {RUNG} -->\n<!-- /table -->", f"<!--= models {RUNG} mood -->1<!--/-->"):
