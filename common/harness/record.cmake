@@ -48,6 +48,13 @@ foreach(rung ${rungs})
     step(${BIN}/${rung} --soak 10000 --json ${json})
   endif()
 endforeach()
+# The shapes that models have, beside cuBLAS, and what the rung's own choice among its designs costs there
+# (docs/every_shape.md). Of each shape the timing takes 0.15 s, both times; the checks, the references and cublasLt's 16
+# algorithms come on top, and for --tune the first launches of every variant. All 200 take minutes.
+if("08_warp_specialized" IN_LIST rungs)
+  step(${BIN}/08_warp_specialized gemm --sweep models --shapes 200 --seed 1 --json ${json})
+  step(${BIN}/08_warp_specialized gemm --sweep models --shapes 200 --seed 1 --tune --json ${json})
+endif()
 # The norm where rows are odd, very wide, or one.
 foreach(rung ${rungs})
   if(rung STRGREATER_EQUAL "03")

@@ -1,6 +1,6 @@
-// The ceilings of this GPU, measured: how fast it copies, multiplies in fp32, and multiplies on tensor cores.
-// The roofline plot and the chapters use these figures, not a datasheet's: they are taken under the card's
-// real power limit, on random data.
+// The ceilings of this GPU, measured: how fast it copies, reads, multiplies in fp32, and multiplies on tensor
+// cores. The roofline plot and the chapters use these figures, not a datasheet's: they are taken under the
+// card's real power limit, on random data.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -12,6 +12,7 @@
 #include "common/harness/failure.h"
 #include "common/harness/machine.h"
 #include "common/harness/report.h"
+#include "common/harness/roofs_read.h"
 #include "common/harness/roofs_wgmma.h"
 #include "common/ptx/mma.cuh"
 
@@ -110,8 +111,8 @@ struct Roof {
   const char* name;  // as in the records
   const char* what;
   const char* unit;
-  double work;  // per launch: bytes for GB/s, operations for TFLOPS
-  Contender contender;
+  double work;                        // per launch: bytes for GB/s, operations for TFLOPS
+  std::vector<Contender> contenders;  // ways to do it, of which the fastest counts
 };
 
 void run(const std::string& json_path) {
@@ -131,34 +132,42 @@ void run(const std::string& json_path) {
 
   const int ctas = sms * ctas_per_sm;
   float* out = reinterpret_cast<float*>(to.data());
+  const std::size_t vectors = elements * sizeof(__nv_bfloat16) / 16;
+  std::vector<Contender> read_streams;
+  for (const int depth : read_depths)
+    read_streams.push_back({"read by " + std::to_string(depth), [&, depth](int, cudaStream_t s) {
+                              auto* words = reinterpret_cast<unsigned*>(to.data());
+                              return launch_read(from.data(), vectors, words, sms, depth, s);
+                            }});
   std::vector<Roof> roofs = {
       {"copy",
        "device-to-device copy, bytes read plus written",
        "GB/s",
        4.0 * double(elements),
-       {"copy",
-        [&](int, cudaStream_t s) {
-          return cudaMemcpyAsync(to.data(), from.data(), elements * 2, cudaMemcpyDeviceToDevice, s);
-        }}},
+       {{"copy",
+         [&](int, cudaStream_t s) {
+           return cudaMemcpyAsync(to.data(), from.data(), elements * 2, cudaMemcpyDeviceToDevice, s);
+         }}}},
+      {"read", "a stream that is only read", "GB/s", 16.0 * double(vectors), read_streams},
       {"fp32_fma",
        "fp32 fused multiply-add on CUDA cores",
        "TFLOPS",
        2.0 * chains * steps * threads * ctas,
-       {"fp32_fma",
-        [&](int, cudaStream_t s) {
-          fma_kernel<<<ctas, threads, 0, s>>>(from.data(), out);
-          return cudaGetLastError();
-        }}},
+       {{"fp32_fma",
+         [&](int, cudaStream_t s) {
+           fma_kernel<<<ctas, threads, 0, s>>>(from.data(), out);
+           return cudaGetLastError();
+         }}}},
   };
   auto add_mma = [&]<class Mma>(Mma, const char* name, const char* what) {
     roofs.push_back({name,
                      what,
                      "TFLOPS",
                      2.0 * 16 * 8 * Mma::k * mma_products * mma_steps * (threads / 32) * ctas,
-                     {name, [&](int, cudaStream_t s) {
-                        mma_kernel<Mma><<<ctas, threads, 0, s>>>(from.data(), out);
-                        return cudaGetLastError();
-                      }}});
+                     {{name, [&](int, cudaStream_t s) {
+                         mma_kernel<Mma><<<ctas, threads, 0, s>>>(from.data(), out);
+                         return cudaGetLastError();
+                       }}}});
   };
   add_mma(Bf16Mma(), "bf16_mma_sync", "bf16 tensor cores through mma.sync");
   add_mma(F16SumsMma(), "f16_f16_mma_sync", "f16, accumulated in f16");
@@ -171,14 +180,17 @@ void run(const std::string& json_path) {
          "bf16 tensor cores through wgmma, from shared memory",
          "TFLOPS",
          wgmma_operations(sms),
-         {"bf16_wgmma", [&](int, cudaStream_t s) { return launch_wgmma(from.data(), out, sms, s); }}});
+         {{"bf16_wgmma", [&](int, cudaStream_t s) { return launch_wgmma(from.data(), out, sms, s); }}}});
 
   std::printf("%s, driver %s, CUDA %s\n\n%-20s %16s %10s %8s  %-12s %s\n", machine.device.c_str(),
               machine.driver.c_str(), machine.cuda.c_str(), "roof", "measured", "SM clock", "power",
               "throttle", "what");
   for (const Roof& roof : roofs) {
-    const Measurement m = measure({roof.contender}, 1, 0, Launches::automatic);
-    const double per_second = roof.work / m.timings[0].median_us * 1e6;
+    const Measurement m = measure(roof.contenders, 1, 0, Launches::automatic);
+    const Timing& fastest =
+        *std::min_element(m.timings.begin(), m.timings.end(),
+                          [](const Timing& a, const Timing& b) { return a.median_us < b.median_us; });
+    const double per_second = roof.work / fastest.median_us * 1e6;
     const double value = per_second / (std::strcmp(roof.unit, "GB/s") == 0 ? 1e9 : 1e12);
     std::printf("%-20s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name, value, roof.unit,
                 m.card.sm_clock_mhz, m.card.power_w, m.card.throttle.c_str(), roof.what);
@@ -188,10 +200,8 @@ void run(const std::string& json_path) {
         .field("what", roof.what)
         .field("value", value)
         .field("unit", roof.unit);
-    o.field("median_us", m.timings[0].median_us)
-        .field("p10_us", m.timings[0].p10_us)
-        .field("p90_us", m.timings[0].p90_us);
-    o.field("repeats", m.timings[0].samples);
+    o.field("median_us", fastest.median_us).field("p10_us", fastest.p10_us).field("p90_us", fastest.p90_us);
+    o.field("repeats", fastest.samples);
     add_machine(o, machine);
     add_card_state(o, m.card);
     o.field("input", "normal(0,1)").field("seed", 1);
@@ -211,9 +221,10 @@ int main(int argc, char** argv) {
       if (arguments[i] == "--help" || arguments[i] == "-h") {
         std::puts(
             "usage: roofs [--json FILE]\n"
-            "Measures this GPU's copy bandwidth, fp32 FMA rate and tensor-core rates, by mma.sync in "
-            "several\n"
-            "types and, on compute capability 9.0, by wgmma in bf16.");
+            "Measures this GPU's bandwidth of a copy and of a stream that is only read, its fp32 FMA rate "
+            "and its\n"
+            "tensor-core rates, by mma.sync in several types and, on compute capability 9.0, by wgmma in "
+            "bf16.");
         return Exit::passed;
       }
       if (arguments[i] != "--json" || i + 1 == arguments.size())

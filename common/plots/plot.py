@@ -24,13 +24,15 @@ from tables import documents, refresh  # noqa: E402
 
 
 def shown(root: Path) -> set:
-    """The names of the plots that a page shows."""
-    return {name for page in documents(root) for name in re.findall(r"plots/(\w+)\.svg", page.read_text(encoding="utf-8"))}
+    """The names of the plots that a page shows, or would show if there were records for them."""
+    pages = [page.read_text(encoding="utf-8") for page in documents(root)]
+    return {name for text in pages for name in re.findall(r"(?:plots/|<!-- plot: )(\w+)(?=\.svg| )", text)}
 
 
 def draw(results: Results, out: Path, with_pictures: bool, only: set | None = None) -> list:
     """Writes the SVGs, all or only these, and returns their names."""
     import charts
+    import models_charts
     import pictures
     import roofline
     import style
@@ -39,6 +41,7 @@ def draw(results: Results, out: Path, with_pictures: bool, only: set | None = No
     out.mkdir(parents=True, exist_ok=True)
     drawings = {
         **charts.all_charts(results),
+        **models_charts.all_charts(results),
         "roofline": lambda: roofline.roofline(results),
         **(pictures.all_pictures(results) if with_pictures else {}),
     }
@@ -102,7 +105,7 @@ def main(arguments=None) -> int:
         results = Results(options.results if own else [folder] if folder.is_dir() else [], options.device)
         if len(results.devices) > 1 and not options.device:
             print(f"plots: results of {', '.join(results.devices)}; showing {results.device} (--device picks another)")
-        if own and not results.runs:
+        if own and not (results.runs or results.swept or results.tunes):
             raise ResultError(f"no timed run in {', '.join(options.results)}")
         if options.check:
             lines = [f"{name}: generated text is out of date" for name in refresh(options.root, results, write=False)]

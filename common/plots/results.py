@@ -184,6 +184,12 @@ def check_record(record) -> None:
         need("fastest", str)
         for name in ("rung_us", "fastest_us"):
             need(name, number)
+        for name in ("variants", "estimate_us"):  # the second where the rung has an estimate
+            of_each = record.get(name, {} if name == "estimate_us" else None)
+            if not isinstance(of_each, dict) or not all(isinstance(us, number) and us > 0 for us in of_each.values()):
+                raise ResultError(f'"{name}" is {of_each!r}, not an object of positive numbers')
+        if record["fastest_us"] > record["rung_us"] or record["fastest"] not in record["variants"]:
+            raise ResultError(f"\"fastest\" is {record['fastest']!r} in {record['fastest_us']} µs, which is not the fastest variant")
         return None
     if record["record"] == "profile" and not isinstance(record.get("counters"), dict):
         raise ResultError('a profile has no "counters"')
@@ -312,6 +318,7 @@ class Results:
         self.profiles = [record for record in here if record["record"] == "profile"]
         self.soaks = [record for record in here if record["record"] == "soak"]
         self.powers = [record for record in here if record["record"] == "power"]
+        self.tunes = [record for record in here if record["record"] == "tune"]
         self.simulated = [record for record in everything if is_simulated(record) and record["record"] == "run"]
         self.inside = {record["rung"]: record for record in here if record["record"] == "inside"}
         self.traces = [record for record in everything if record["record"] == "trace"]
@@ -457,7 +464,7 @@ class Results:
         """Device, toolkit and driver, for a title. More than one version is named, not hidden."""
 
         def all_of(name):
-            records = self.runs + list(self.roofs.values())
+            records = self.runs + self.swept + list(self.roofs.values())
             return "/".join(sorted({str(record[name]) for record in records if record.get(name)}))
 
         parts = [self.device or "no device"]

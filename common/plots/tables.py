@@ -17,6 +17,11 @@ A table, rewritten between its two markers, each alone on its line:
     profile RUNG PROBLEM [VARIANT …]  the hardware's counters by Nsight Compute, variants across
     agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
+    models summary|regions|regrets|worth RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the
+                                      roofs, its choice beside the fastest of its variants, and each variant (models_tables.py)
+    models furthest RUNG [COUNT]      those shapes at which it is furthest behind
+    models bounds RUNG SHAPE …        the roofs over these shapes
+    waves SHAPE SMS TILE …            tiles over SMs, worked out (waves.py)
     power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
@@ -26,7 +31,7 @@ A figure in prose, rewritten between its two markers (values.py has the list of 
 
 Between such markers there is also code (excerpts.py), what programs print (transcripts.py), and a list of pages:
 <!-- pages: docs/deeper -->, and of exercises: <!-- practice: 03_vectorized -->,
-or `all`.
+or `all`. A plot that may lack its records is shown by <!-- plot: NAME what it shows -->.
 
 Markers inside fenced code and in `code` are left alone.
 """
@@ -37,9 +42,12 @@ import os
 import re
 from pathlib import Path
 
+import models
+import models_tables
 import power
 import precisions
 import transcripts
+import waves
 from excerpts import excerpt
 from results import (
     BASELINE,
@@ -63,7 +71,7 @@ from table_text import markdown, measured, needs
 from tables_of_counts import accesses, agreement, counted, counters, profile
 from values import evaluate, figure, percent, problem_named
 
-BLOCK = re.compile(r"^[ \t]*<!-- (?P<kind>table|code|fault|run|pages|practice): (?P<what>.*?) -->[ \t]*$")
+BLOCK = re.compile(r"^[ \t]*<!-- (?P<kind>table|plot|code|fault|run|pages|practice): (?P<what>.*?) -->[ \t]*$")
 INLINE = re.compile(r"(?<!`)<!--= (?P<expression>(?:(?!-->).)*?) -->(?P<text>(?:(?!<!--).)*)<!--/-->", re.DOTALL)
 INLINE_START = re.compile(r"(?<!`)<!--=")
 FENCE = re.compile(r"^[ \t]*(```|~~~)")
@@ -262,6 +270,8 @@ TABLES = {
     )
 }
 TABLES["power"] = power.table
+TABLES["models"] = models_tables.table
+TABLES["waves"] = waves.waves
 
 
 def table(results: Results, what: str) -> str:
@@ -312,10 +322,21 @@ def practice(root: Path, page: Path, rung: str) -> str:
     return f"    cmake --build build --target practice_{rung[:2]} && build/bin/practice {rung[:2]}.1\n\n{table}"
 
 
+def plot(results: Results, root: Path, page: Path, what: str) -> str:
+    """The plot of that name where there are records for it."""
+    name, _, text = what.partition(" ")
+    if name not in models.CHARTS:
+        raise ResultError(f"unknown plot '{name}'; there are: {', '.join(models.CHARTS)}")
+    if name not in models.charts(results):
+        return f"*Not recorded yet: {text[:1].lower() + text[1:]}.*"
+    return f"![{text}]({os.path.relpath(root / 'docs' / 'plots' / name, page.parent)}.svg)"
+
+
 def blocks(results: Results, root: Path, page: Path) -> dict:
     """What makes the text between two markers, by the markers' kind."""
     return {
         "table": lambda what: with_chapters(table(results, what), root, page),
+        "plot": lambda what: plot(results, root, page, what),
         "code": lambda what: excerpt(root, page, what),
         "fault": lambda what: transcripts.block(root, "fault", what),
         "run": lambda what: transcripts.block(root, "run", what),

@@ -20,6 +20,9 @@
     alone    KERNEL KERNEL PROBLEM SHAPE                      how many times faster the first is than the second, each without
                                                               a pause
     soak     RUNG PROBLEM NAME                                a field of the rung's soak, such as launches
+    models   RUNG NAME                                        over the shapes of --sweep models: shapes, geomean, worst, level
+                                                              (the share at 1 or more), and of --tune: tuned (shapes), regret;
+                                                              corner, the m at which weights and MMAs take equally long
     device                                                    what the figures were measured on
 
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT, and RUNG@TYPE is what was run
@@ -32,6 +35,7 @@ from __future__ import annotations
 
 import math
 
+import models
 import power
 from results import (
     DIMENSIONS,
@@ -246,6 +250,10 @@ def _alone(e):
     return score(first) / score(second)
 
 
+def _models(e):
+    return models.value(e.results, e.take("rung"), e.take("figure"))
+
+
 def _device(e):
     if not e.results.device:
         raise ResultError("no record names a device")
@@ -270,6 +278,7 @@ FORMS = {
     "power": _power,
     "alone": _alone,
     "soak": _soak,
+    "models": _models,
     "device": _device,
 }
 
@@ -287,4 +296,4 @@ def evaluate(results: Results, text: str) -> str:
     left = expression.words + [f"{key}={word}" for key, word in expression.options.items()]
     if left:
         raise ResultError(f"'{text}': what does '{' '.join(left)}' mean?")
-    return percent(value) if style else figure(value)
+    return percent(value) if style and not isinstance(value, str) else figure(value)

@@ -2,7 +2,7 @@
 """How long the pages are, in words of prose, and how much of the code they show: `word_count.py [ROOT]`.
 
 Counted is what a reader reads from left to right: text, lists, tables written by hand. Not counted: what is generated
-between <!-- table|code|fault|run|pages|practice: … --> and its end, code blocks, comments, images, and the targets of links. Exits with
+between <!-- table|plot|code|fault|run|pages|practice: … --> and its end, code blocks, comments, images, and the targets of links. Exits with
 1, and names the page, where one is over its budget or shows too little code.
 """
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 PAGE, DEEPER, README = 2500, 3000, 400  # words at most
 EXCERPTS = 3  # of a chapter, at least
-GENERATED = re.compile(r"^[ \t]*<!-- (table|code|fault|run|pages|practice): .*?^[ \t]*<!-- /\1 -->[ \t]*$", re.DOTALL | re.MULTILINE)
+GENERATED = re.compile(r"^[ \t]*<!-- (table|plot|code|fault|run|pages|practice): .*?^[ \t]*<!-- /\1 -->[ \t]*$", re.DOTALL | re.MULTILINE)
 EXCERPT = re.compile(r"^[ \t]*<!-- code: ", re.MULTILINE)
 
 

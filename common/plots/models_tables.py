@@ -1,0 +1,149 @@
+"""Tables of a rung over many shapes (models.py)."""
+
+from __future__ import annotations
+
+from models import REGIONS, geometric_mean, percentile_90, regret, roofs, swept, tuned, weight_bytes
+from results import ResultError, Results, best_baseline, flops, pretty, ratio, shape_of, sizes
+from table_text import figure, markdown, measured, percent
+
+SHARES = (1.00, 0.97, 0.90)  # of the baseline
+RANGES = (  # of m, as the program's own summary has them (common/harness/sweep_summary.cc)
+    ("m from 1 to 64", 1, 64),
+    ("65 to 256", 65, 256),
+    ("257 to 1024", 257, 1024),
+    ("above 1024", 1025, 2**31),
+)
+
+
+def in_ranges(records: list) -> list:
+    """(name, records) of all of them and of each range of m that has some."""
+    parts = [(name, [r for r in records if least <= r["m"] <= most]) for name, least, most in RANGES]
+    return [("all", records), *((name, part) for name, part in parts if part)]
+
+
+def missing(rung: str, option: str) -> str:
+    return f"*Not recorded yet: `build/bin/{rung} gemm --sweep models {option}`.*"
+
+
+def how(results: Results, rung: str, records: list) -> str:
+    return measured(results, f"{rung}, gemm in bf16", f"{len(records)} drawn shapes")
+
+
+def summary(results: Results, rung: str) -> str:
+    runs = swept(results, rung)
+    if not runs:
+        return missing(rung, "--shapes 200 --seed 1")
+    rows = []
+    for name, part in in_ranges(runs):
+        ratios = [ratio(run) for run in part]
+        worst = min(part, key=ratio)
+        reached = [percent(sum(one >= share for one in ratios) / len(part)) for share in SHARES]
+        rows.append([name, str(len(part)), f"×{geometric_mean(ratios):.3f}", *reached, f"×{ratio(worst):.3f}", pretty(shape_of(worst))])
+    header = ["", "shapes", "geometric mean", *(f"×{share:.2f} or more" for share in SHARES), "worst", "its m×n×k"]
+    return markdown(header, rows, how(results, rung, runs))
+
+
+def regions(results: Results, rung: str) -> str:
+    """Of its roof the rung reaches, and cuBLAS: the geometric mean of the shares."""
+    runs, over = swept(results, rung), roofs(results, rung)
+    if not runs or not over:
+        return missing(rung, "--shapes 200 --seed 1")
+    rows, left = [], runs
+    for region in REGIONS:
+        here, left = [run for run in left if region.holds(run)], [run for run in left if not region.holds(run)]
+        if not here:
+            continue
+        shares = []  # of the rung, of the baseline
+        for run in here:
+            times = over.times(run)
+            least = times.get(region.roof, max(times.values()))
+            shares.append((least / run["median_us"], least / (run["median_us"] * ratio(run))))
+        best = max(share for share, _ in shares)
+        means = [geometric_mean(list(column)) for column in zip(*shares)]
+        rows.append([region.name, str(len(here)), region.roof, *map(percent, means), percent(best)])
+    header = ["region", "shapes", "roof", "the rung", "cuBLAS", "the rung's best"]
+    note = f"roofs: {figure(over.start)} µs, {figure(over.read / 1e3)} GB/s (`{over.read_name}`), {figure(over.tensor / 1e6)} TFLOPS"
+    table = markdown(header, rows, measured(results, rung, note))
+    return table.replace("|:--|--:|--:|", "|:--|--:|:--|", 1)
+
+
+def bounds(results: Results, rung: str, *shapes: str) -> str:
+    """The three roofs over these shapes, and the time where the rung was recorded there."""
+    over = roofs(results, rung)
+    if not over:
+        return missing(rung, "--shapes 200 --seed 1")
+    rows = []
+    for shape in shapes:
+        gemm = {"problem": "gemm", **dict(zip("mnk", sizes(shape)))}
+        times = over.times(gemm)
+        highest = max(times, key=times.get)
+        run = results.run(rung, "gemm", shape)
+        run = run or next((one for one in swept(results, rung) if shape_of(one) == shape), None)
+        cells = [f"**{figure(time)}**" if name == highest else figure(time) for name, time in times.items()]
+        took = [figure(run["median_us"]), percent(times[highest] / run["median_us"])] if run else ["not recorded yet", ""]
+        rows.append([pretty(shape), figure(weight_bytes(gemm) / 1e6), figure(flops(gemm) / 1e9), *cells, *took])
+    header = ["m×n×k", "weights, MB", "GFLOP", "start, µs", "weights, µs", "tensor cores, µs", "measured, µs", "share of the roof"]
+    note = f"bytes at {figure(over.read / 1e3)} GB/s (`{over.read_name}`), operations at {figure(over.tensor / 1e6)} TFLOPS"
+    return markdown(header, rows, measured(results, rung, note))
+
+
+def furthest(results: Results, rung: str, count: str = "10") -> str:
+    """The shapes at which the rung is furthest behind."""
+    runs, over = sorted(swept(results, rung), key=ratio)[: int(count)], roofs(results, rung)
+    if not runs or not over:
+        return missing(rung, "--shapes 200 --seed 1")
+    rows = []
+    for run in runs:
+        times = over.times(run)
+        highest, base = max(times, key=times.get), best_baseline(run)
+        us = [figure(run["median_us"]), figure(run["baselines"][base]["median_us"])]
+        rows.append([pretty(shape_of(run)), f"×{ratio(run):.3f}", *us, highest, percent(times[highest] / run["median_us"])])
+    header = ["m×n×k", "beside cuBLAS", "the rung, µs", "cuBLAS, µs", "highest roof", "share of it"]
+    return markdown(header, rows, measured(results, rung)).replace("--:|--:|\n", ":--|--:|\n", 1)
+
+
+def regrets(results: Results, rung: str) -> str:
+    tunes = tuned(results, rung)
+    if not tunes:
+        return missing(rung, "--shapes 200 --seed 1 --tune")
+    rows = []
+    for name, part in in_ranges(tunes):
+        all_of = [regret(tune) for tune in part]
+        worst = max(part, key=regret)
+        cells = [f"{100 * one:.2f} %" for one in (sum(all_of) / len(part), percentile_90(all_of), regret(worst))]
+        rows.append([name, str(len(part)), *cells, pretty(shape_of(worst)), f"`{worst['fastest']}`"])
+    header = ["", "shapes", "mean", "90th percentile", "worst", "its m×n×k", "fastest there"]
+    return markdown(header, rows, how(results, rung, tunes))
+
+
+def worth(results: Results, rung: str) -> str:
+    """How many shapes a variant is the fastest at, and what its absence would cost, the rung itself left out."""
+    tunes = tuned(results, rung)
+    if not tunes:
+        return missing(rung, "--shapes 200 --seed 1 --tune")
+    names = {name for tune in tunes for name in tune["variants"] if name != tune["variant"]}
+    wins, costs = dict.fromkeys(names, 0), {name: [] for name in names}
+    for tune in tunes:
+        times = {name: us for name, us in tune["variants"].items() if name != tune["variant"]}
+        first, *others = sorted(times, key=times.get) or [None]
+        for name in names:
+            if name == first:
+                wins[name] += 1
+                costs[name].append((times[others[0]] if others else tune["rung_us"]) / times[name])
+            else:
+                costs[name].append(1.0)
+    mean = {name: geometric_mean(of) - 1 for name, of in costs.items()}
+    best = sorted((name for name in names if wins[name]), key=lambda name: (-mean[name], name))
+    rows = [[f"`{name}`", str(wins[name]), f"{100 * mean[name]:.2f} %"] for name in best]
+    never = ", ".join(f"`{name}`" for name in sorted(names) if not wins[name])
+    note = how(results, rung, tunes) + (f"\n\nNowhere the fastest: {never}." if never else "")
+    return markdown(["variant", "fastest at", "without it"], rows, note)
+
+
+TABLES = {function.__name__: function for function in (summary, regions, bounds, furthest, regrets, worth)}
+
+
+def table(results: Results, what: str, rung: str, *arguments: str) -> str:
+    if what not in TABLES:
+        raise ResultError(f"unknown table 'models {what}'; there are: {', '.join(TABLES)}")
+    return TABLES[what](results, rung, *arguments)
