@@ -3,7 +3,7 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
+#include <iterator>
 
 #include "common/rung.h"
 
@@ -41,6 +41,7 @@ struct Estimate {
   long long ctas, waves = 0;      // whole waves: a tile that does not fit into one waits for the next
   double tensor = 0, intake = 0;  // cycles of a k-tile of 64: MMAs; the SM takes in A and B
   double dram = 0;                // cycles in which DRAM delivers A and B and takes C, each once
+  bool bound_by_dram = false;
   double cycles = 0;
 };
 
@@ -54,8 +55,10 @@ inline Estimate estimate(const Gemm& p, int which, int parts, int sms) {
   e.intake = (tile.rows + tile.cols) / tile.ctas * 64 * 2 / sm_per_cycle;
   e.dram = 2.0 * (1.0 * p.m * p.k + 1.0 * p.k * p.n + 1.0 * p.m * p.n) / B200::dram_per_cycle;
   const double k_tiles = ceil_div(ceil_div(p.k, 64), parts);
-  e.cycles = std::max(e.waves * k_tiles * std::max(e.tensor, e.intake), e.dram) +
-             (tile.overlapped ? 1 : e.waves) * around + (parts > 1 ? exchange : 0);
+  const double mainloop = e.waves * k_tiles * std::max(e.tensor, e.intake);
+  e.bound_by_dram = mainloop < e.dram;
+  e.cycles =
+      std::max(mainloop, e.dram) + (tile.overlapped ? 1 : e.waves) * around + (parts > 1 ? exchange : 0);
   return e;
 }
 
@@ -73,7 +76,7 @@ inline Estimate shortest(const Gemm& p, int sms) {
   Estimate best = estimate(p, 0, sms);
   for (int which = 1; which < int(std::size(tiles)); ++which) {
     const Estimate next = estimate(p, which, sms);
-    if (next.cycles < best.cycles) best = next;
+    if (next.cycles <= best.cycles) best = next;  // of two alike the smaller: it loads fewer rows of zeros
   }
   return best;
 }

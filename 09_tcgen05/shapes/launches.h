@@ -7,20 +7,14 @@
 
 namespace ladder::rung_09 {
 
-// pairs.cu: the rung's kernel, with the CTA pair's tile 256 rows high and 256 or 128 columns wide.
-struct PairDesign {
-  int tile_n = 256;
-  bool serpentine = false;    // every second group of tile rows goes back from the last column
-  bool relaxed_start = true;  // the barrier behind the allocation is the CTA's alone
-};
-template <PairDesign design>
-cudaError_t launch_pairs(const Gemm& p, cudaStream_t stream, bool early_start);
+// pairs.cu: the rung's kernel in the CTA pair's tiles of 256 rows and 256 or 128 columns. Serpentine: every
+// second group of tile rows goes back from the last column.
+cudaError_t launch_pairs(const Gemm& p, int tile_n, bool serpentine, cudaStream_t stream, bool early_start);
 
 // swapped.cu: the transposed product in tiles of 32, 64 or 128 rows and 128 columns. `parts` of k: 1, 2, 4 or
 // 8, and no more than k-tiles of 64.
 constexpr int swapped_most_parts = 8;
-template <int rows>
-cudaError_t launch_swapped(const Gemm& p, int parts, cudaStream_t stream, bool early_start);
+cudaError_t launch_swapped(const Gemm& p, int rows, int parts, cudaStream_t stream, bool early_start);
 
 // Of cudaLaunchKernelEx(): a grid of clusters, which with early_start may begin while the grid before it in
 // the stream still runs.

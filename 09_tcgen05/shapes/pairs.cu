@@ -19,14 +19,14 @@ constexpr int warp_size = 32;
 constexpr int element = sizeof(__nv_bfloat16), mma_k = 16;  // bytes; elements of k in an MMA
 constexpr unsigned short both_ctas = 3;                     // of the CTA pair, as a mask
 
-template <PairDesign design_>
+template <int tile_n_, bool serpentine_>
 struct Config {
-  static constexpr PairDesign design = design_;
+  static constexpr bool serpentine = serpentine_;
   static constexpr Schedule schedule = Schedule::launch_control;
-  static constexpr int ctas = 2, stages = design.tile_n == 256 ? 6 : 8;
+  static constexpr int ctas = 2, stages = tile_n_ == 256 ? 6 : 8;
   static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
   // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
-  static constexpr int tile_m = 256, tile_n = design.tile_n, block_m = tile_m / ctas, block_n = tile_n / ctas;
+  static constexpr int tile_m = 256, tile_n = tile_n_, block_m = tile_m / ctas, block_n = tile_n / ctas;
   static constexpr int block_k = 64;
   using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;
 
@@ -69,7 +69,7 @@ class Order : public Tiles<C> {
       : Tiles<C>(tiles_m, tiles_n, responses), end_(tiles_n * C::tile_n) {}
   __device__ int col() const {
     const int col = Tiles<C>::col();
-    if constexpr (!C::design.serpentine) return col;
+    if constexpr (!C::serpentine) return col;
     return this->row() / (C::group_m * C::tile_m) % 2 == 0 ? col : end_ - C::tile_n - col;
   }
 
@@ -217,9 +217,9 @@ __global__ void __launch_bounds__(C::threads, 1) pairs_kernel(const __grid_const
     ptx::fence_mbarrier_init();
   }
   // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
-  // its destructor, behind which no CTA accesses its peer. A second barrier follows the allocation: of the
-  // cluster, and ordering all memory, or of the CTA alone.
-  const ptx::TensorMemory<C::ctas, C::columns, C::design.relaxed_start> memory(shared.tensor_memory);
+  // its destructor, behind which no CTA accesses its peer. Behind the allocation it has only a barrier
+  // of the CTA: `true` is for that.
+  const ptx::TensorMemory<C::ctas, C::columns, true> memory(shared.tensor_memory);
   const Order<C> tiles(ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses);
   ptx::let_next_grid_start();
   ptx::wait_for_previous_grid();  // it may have written A and B, and read C
@@ -235,11 +235,8 @@ __global__ void __launch_bounds__(C::threads, 1) pairs_kernel(const __grid_const
   }
 }
 
-}  // namespace
-
-template <PairDesign design>
-cudaError_t launch_pairs(const Gemm& p, cudaStream_t stream, bool early_start) {
-  using C = Config<design>;
+template <class C>
+cudaError_t launch(const Gemm& p, cudaStream_t stream, bool early_start) {
   auto* const kernel = pairs_kernel<C>;
   Operands operands{.m = p.m, .n = p.n, .tiles_k = ceil_div(p.k, C::block_k)};
   constexpr Swizzle swizzle = Swizzle::bytes128;
@@ -256,9 +253,13 @@ cudaError_t launch_pairs(const Gemm& p, cudaStream_t stream, bool early_start) {
   return cudaLaunchKernelEx(&config.config, kernel, operands);
 }
 
-template cudaError_t launch_pairs<PairDesign{.relaxed_start = false}>(const Gemm&, cudaStream_t, bool);
-template cudaError_t launch_pairs<PairDesign{}>(const Gemm&, cudaStream_t, bool);
-template cudaError_t launch_pairs<PairDesign{.serpentine = true}>(const Gemm&, cudaStream_t, bool);
-template cudaError_t launch_pairs<PairDesign{.tile_n = 128}>(const Gemm&, cudaStream_t, bool);
+}  // namespace
+
+cudaError_t launch_pairs(const Gemm& p, int tile_n, bool serpentine, cudaStream_t stream, bool early_start) {
+  const auto launch_tile = tile_n == 128 ? launch<Config<128, false>>
+                           : serpentine  ? launch<Config<256, true>>
+                                         : launch<Config<256, false>>;
+  return launch_tile(p, stream, early_start);
+}
 
 }  // namespace ladder::rung_09

@@ -5,19 +5,7 @@
 namespace ladder::rung_09 {
 namespace {
 
-using LaunchTile = cudaError_t (*)(const Gemm& p, int parts, cudaStream_t stream, bool early_start);
-
-template <PairDesign design>
-cudaError_t pairs(const Gemm& p, int, cudaStream_t stream, bool early_start) {
-  return launch_pairs<design>(p, stream, early_start);
-}
-
-// Of the tiles in estimate.h, in their order.
-constexpr LaunchTile launches[] = {pairs<PairDesign{.serpentine = true}>, pairs<PairDesign{.tile_n = 128}>,
-                                   launch_swapped<128>, launch_swapped<64>, launch_swapped<32>};
-static_assert(std::size(launches) == std::size(tiles));
-
-// A tile, or where `which` is -1 the estimate's choice.
+// A tile of estimate.h, or where `which` is -1 the estimate's choice.
 template <int which, bool early_start>
 cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   int device = 0, sms = 0;
@@ -25,12 +13,13 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
   const Estimate choice = which < 0 ? shortest(p, sms) : estimate(p, which, sms);
-  return launches[choice.tile](p, choice.parts, stream, early_start);
+  const Tile& tile = tiles[choice.tile];
+  if (tile.ctas == 2) return launch_pairs(p, tile.cols, true, stream, early_start);
+  return launch_swapped(p, tile.rows, choice.parts, stream, early_start);
 }
 
-template <PairDesign design>
-cudaError_t launch_pair(const Gemm& p, cudaStream_t stream) {
-  return launch_pairs<design>(p, stream, false);
+cudaError_t launch_relaxed(const Gemm& p, cudaStream_t stream) {
+  return launch_pairs(p, 256, false, stream, false);
 }
 
 std::string rows_of_vectors(const Gemm& p) {
@@ -44,7 +33,7 @@ Variants<Gemm> shapes() {
   Variants<Gemm> variants = {
       {.name = "relaxed_start",
        .what = "the rung with one cluster barrier less at the start",
-       .launch = launch_pair<PairDesign{}>},
+       .launch = launch_relaxed},
       {.name = "serpentine",
        .what = "the same, and every second group of tile rows goes back from the last column",
        .launch = launch<0, false>},

@@ -2,8 +2,8 @@
 // A's rows are its n, so a tile is 128 columns of C and only as many rows as the problem has. The tensor core
 // transposes B as it reads it. The CTAs of a cluster have the same tile, each with a part of k.
 //
-// The accumulator is transposed, too: a lane of tensor memory is a column of C, so a warp stores 32 columns of
-// a row at once. Each CTA of the cluster owns an equal part of the tile's rows. Its peers send it their
+// The accumulator is transposed, too: a lane of tensor memory is a column of C, so a warp stores 32 columns
+// of a row at once. Each CTA of the cluster owns an equal part of the tile's rows. Its peers send it their
 // accumulators of them, and it adds them up and stores them.
 //
 // Who waits for whom, all through mbarriers in shared memory:
@@ -202,10 +202,8 @@ __global__ void __launch_bounds__(C::threads, 1) swapped_kernel(const __grid_con
   }
 }
 
-}  // namespace
-
 template <int rows>
-cudaError_t launch_swapped(const Gemm& p, int parts, cudaStream_t stream, bool early_start) {
+cudaError_t launch(const Gemm& p, int parts, cudaStream_t stream, bool early_start) {
   using C = Config<rows>;
   auto* const kernel = swapped_kernel<C>;
   Operands operands{.c = p.c, .m = p.m, .n = p.n, .tiles_k = ceil_div(p.k, C::block_k), .parts = parts};
@@ -221,8 +219,11 @@ cudaError_t launch_swapped(const Gemm& p, int parts, cudaStream_t stream, bool e
   return cudaLaunchKernelEx(&config.config, kernel, operands);
 }
 
-template cudaError_t launch_swapped<32>(const Gemm&, int, cudaStream_t, bool);
-template cudaError_t launch_swapped<64>(const Gemm&, int, cudaStream_t, bool);
-template cudaError_t launch_swapped<128>(const Gemm&, int, cudaStream_t, bool);
+}  // namespace
+
+cudaError_t launch_swapped(const Gemm& p, int rows, int parts, cudaStream_t stream, bool early_start) {
+  const auto launch_rows = rows == 32 ? launch<32> : rows == 64 ? launch<64> : launch<128>;
+  return launch_rows(p, parts, stream, early_start);
+}
 
 }  // namespace ladder::rung_09
