@@ -24,8 +24,8 @@ constexpr double around = 2500;      // cycles before a tile's first MMA and aft
 constexpr double exchange = 800;     // cycles of split-K
 
 struct Tile {
-  const char* name;  // of the variant
-  int rows, cols;    // of C, by all CTAs that multiply it together
+  const char* name;
+  int rows, cols;  // of C, by all CTAs that multiply it together
   int ctas;
   int most_parts;   // of k
   bool overlapped;  // the next tile is multiplied during the epilogue

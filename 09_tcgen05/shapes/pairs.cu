@@ -36,7 +36,6 @@ struct Config {
   static constexpr int tile_a = block_m * row, tile_b = boxes_b * box_b, stage_bytes = tile_a + tile_b;
 
   static constexpr int accumulators = 2, columns = accumulators * tile_n;  // of tensor memory's 512
-
   static constexpr int epilogue_first = 4, epilogue_warps = 4;
   static constexpr int threads = (epilogue_first + epilogue_warps) * warp_size;
   static constexpr int box_c = warp_size * row;  // bytes that a warp stores at once: 32 rows of 64 columns
@@ -59,9 +58,9 @@ struct Operands {
   int m, n, tiles_k;
 };
 
-// The tiles of a cluster, in the rung's order or turning round: from the right where the number of the group
-// of rows is odd. So a group begins with the columns of B with which the one before ended, and which are
-// still in L2.
+// The tiles of a cluster, in the rung's order or serpentine: every second group of rows goes through the
+// columns from the right. So it begins with the columns of B with which the group before has ended, and which
+// are still in L2.
 template <class C>
 class Order : public Tiles<C> {
  public:
@@ -77,8 +76,7 @@ class Order : public Tiles<C> {
   int end_;  // of the last column of tiles
 };
 
-// Global -> shared, by one thread of each CTA. It runs ahead of the MMAs, also from tile to tile, as far as
-// there are stages. The CTA of rank 0 is the leader of the pair: it issues the MMAs of both.
+// Global -> shared, by one thread of each CTA.
 template <class C>
 __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Order<C> tiles) {
   Stage<C::stages> stage;
@@ -89,8 +87,7 @@ __device__ void load(typename C::Shared& shared, const Operands& p, int rank, Or
       const SharedAddress to_a = stage.of(shared.buffer), to_b = to_a + C::tile_a;
       // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
       ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
-      // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
-      // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
+      // The leader's barrier counts the bytes of both CTAs; the peer's may arrive before this.
       if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes * C::ctas);
       const int k = t * C::block_k;
       ptx::tma_load_of_cta_pair(to_a, p.a, k, m, leader_full);
@@ -121,7 +118,6 @@ __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAd
       const SharedAddress from_a = stage.of(shared.buffer), from_b = from_a + C::tile_a;
       const SharedMatrix a(from_a, 0, 8 * C::row, Swizzle::bytes128);
       const SharedMatrix b(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
-      // A is k-major and B n-major, as on rung 07.
 #pragma unroll
       for (int k0 = 0; k0 < C::block_k; k0 += mma_k)
         ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(to, a + k0 * element, b + k0 * C::row, C::Mma::bits,
@@ -149,10 +145,8 @@ __device__ void store_row(unsigned char* box, int at, const float (&values)[2][3
   }
 }
 
-// Accumulators -> registers -> shared -> C, by four warps. A warp reaches 32 lanes of tensor memory, 32 rows
-// of the tile, one for each thread. It stores them 64 columns at a time through two boxes in turn: while
-// TMA reads one, the warp fills the other. The last stores of a tile are still under way when the next tile
-// begins.
+// Accumulators -> registers -> shared -> C, by four warps, each with 32 rows of the tile: 64 columns at a
+// time through two boxes in turn.
 template <class C>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank, TensorAddress memory,
                          Order<C> tiles) {
