@@ -121,6 +121,7 @@ template <class C>
 __device__ void send(typename C::Shared& shared, const Work& work, int own_groups,
                      TensorAddress accumulator) {
   const int col = threadIdx.x, warp = threadIdx.x / warp_size;
+  const int own_shift = 31 - __clz(own_groups);  // a power of two, and no division for each group
   const SharedAddress combined = ptx::shared_address(&shared.combined);
   ptx::mbarrier_wait(ptx::shared_address(&shared.accumulator_full), 0);
   ptx::tcgen05_fence_after();  // orders the loads after the wait
@@ -130,8 +131,8 @@ __device__ void send(typename C::Shared& shared, const Work& work, int own_group
     ptx::tcgen05_wait_load(values);
 #pragma unroll
     for (int i = 0; i < 8; ++i) {
-      const int group = row / 4 + i, owner = group / own_groups;
-      float4* const to = &shared.received[work.part * own_groups + group % own_groups][col];
+      const int group = row / 4 + i, owner = group >> own_shift;
+      float4* const to = &shared.received[(work.part - owner << own_shift) + group][col];
       const float(&four)[4] = reinterpret_cast<const float(&)[4]>(values[0][i * 4]);
       if (owner == work.part) {
         *to = make_float4(four[0], four[1], four[2], four[3]);
@@ -148,7 +149,9 @@ __device__ void send(typename C::Shared& shared, const Work& work, int own_group
 // registers, so it need not wait for that to land.
 template <class C>
 __device__ void store(typename C::Shared& shared, const Operands& p, const Work& work, int own_groups) {
-  const int col = work.col + int(threadIdx.x);
+  const int col = work.col + int(threadIdx.x), row = work.row + work.part * own_groups * 4;
+  const int rows = col < p.n ? p.m - row : 0;  // that lie in C
+  __nv_bfloat16* to = p.c + std::size_t(row) * p.n + col;
   ptx::mbarrier_wait(ptx::shared_address(&shared.combined), 0);
   for (int group = 0; group < own_groups; ++group) {
     float4 sum = shared.received[group][threadIdx.x];
@@ -157,10 +160,9 @@ __device__ void store(typename C::Shared& shared, const Operands& p, const Work&
       sum = {sum.x + next.x, sum.y + next.y, sum.z + next.z, sum.w + next.w};
     }
     const float four[4] = {sum.x, sum.y, sum.z, sum.w};
-    const int row = work.row + (work.part * own_groups + group) * 4;
 #pragma unroll
-    for (int i = 0; i < 4; ++i)
-      if (row + i < p.m && col < p.n) p.c[std::size_t(row + i) * p.n + col] = __float2bfloat16(four[i]);
+    for (int i = 0; i < 4; ++i, to += p.n)
+      if (group * 4 + i < rows) *to = __float2bfloat16(four[i]);
   }
 }
 
