@@ -50,9 +50,9 @@ __device__ __forceinline__ void tcgen05_fence_after() {
 // barrier comes first: "the issuing warp must make sure that peer CTA is launched". (tcgen05.alloc,
 // tcgen05.relinquish_alloc_permit, tcgen05.dealloc, .sync.aligned)
 //
-// With `relaxed_start` the CTAs of a pair do not meet a second time at the start: the barrier behind the
-// allocation, which both have made together, is the CTA's alone. Of what was written before, the peer then
-// sees what fence_mbarrier_init() has made visible.
+// With `relaxed_start` the CTAs of a pair do not meet behind the allocation: that barrier is the CTA's alone.
+// An MMA must then wait for something that the peer does after its own allocation, such as its TMA loads. Of
+// what was written before, the peer sees what fence_mbarrier_init() has made visible.
 template <int ctas, int columns, bool relaxed_start = false>
 class TensorMemory {
   static_assert(columns >= 32 && columns <= 512 && std::has_single_bit(unsigned(columns)),
