@@ -49,7 +49,11 @@ __device__ __forceinline__ void tcgen05_fence_after() {
 // allocates; the hardware writes the address to `word`, in shared memory. In a CTA pair a cluster
 // barrier comes first: "the issuing warp must make sure that peer CTA is launched". (tcgen05.alloc,
 // tcgen05.relinquish_alloc_permit, tcgen05.dealloc, .sync.aligned)
-template <int ctas, int columns>
+//
+// With `relaxed_start` the CTAs of a pair do not meet behind the allocation: that barrier is the CTA's alone.
+// An MMA must then wait for something that the peer does after its own allocation, such as its TMA loads. Of
+// what was written before, the peer sees what fence_mbarrier_init() has made visible.
+template <int ctas, int columns, bool relaxed_start = false>
 class TensorMemory {
   static_assert(columns >= 32 && columns <= 512 && std::has_single_bit(unsigned(columns)),
                 "PTX ISA, tcgen05.alloc: a power of two in [32, 512]");
@@ -69,7 +73,7 @@ class TensorMemory {
       // Another CTA on this SM may allocate what is left.
       asm volatile("tcgen05.relinquish_alloc_permit.cta_group::%0.sync.aligned;" ::"n"(ctas));
     }
-    meet();
+    meet<ctas == 2 && !relaxed_start>();
     address_ = word;
   }
   __device__ __forceinline__ ~TensorMemory() {
@@ -84,13 +88,14 @@ class TensorMemory {
   __device__ __forceinline__ TensorAddress address() const { return address_; }
 
  private:
+  template <bool both = ctas == 2>
   __device__ __forceinline__ static void meet() {
     __syncwarp();  // the threads of a warp may have diverged
     tcgen05_fence_before();
-    if constexpr (ctas == 1) {
-      __syncthreads();
-    } else {
+    if constexpr (both) {
       cluster_sync();
+    } else {
+      __syncthreads();
     }
     tcgen05_fence_after();
   }
