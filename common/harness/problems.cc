@@ -63,7 +63,7 @@ std::vector<GroupedGemm> ProblemInfo<GroupedGemm>::verify_shapes() {
   return {grouped_shape(1, 1, 8, 8),       grouped_shape(3, 2, 72, 24),        grouped_shape(1, 153, 264, 40),
           grouped_shape(4, 130, 136, 72),  grouped_shape(40, 70, 64, 8),       grouped_shape(5, 640, 136, 56),
           grouped_shape(8, 300, 520, 264), grouped_shape(70, 500, 8, 16),      grouped_shape(100, 33, 40, 40),
-          grouped_shape(2, 900, 72, 1032), grouped_shape(128, 4096, 768, 2048)};
+          grouped_shape(3, 200, 72, 1000), grouped_shape(128, 4096, 768, 2048)};
 }
 
 // Layers of mixtures of experts, public ones: Mixtral 8x7B, Qwen3-30B-A3B and DeepSeek-V3, each for the
