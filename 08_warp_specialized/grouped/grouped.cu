@@ -12,12 +12,13 @@ constexpr Design tile_64x16{.rows = 16, .consumers = 1, .per_sm = 3};
 constexpr Design tile_128x64{.rows = 64};
 constexpr Design tile_256x152{.rows = 152, .blocks = 2, .cluster_n = 2};
 
-// The host knows the average alone. A tile about as high as a group reads B once and multiplies few rows
-// that are not stored; groups that are higher than that have several.
+// The host knows the average alone. Where groups are low B's bytes take the time, and a tile as high as most
+// groups reads each once; from the second bound on its MMAs do, and a large tile reads least of A and B from
+// L2. Both bounds are estimates, of weights that do not stay in L2.
 cudaError_t launch_by_average(const GroupedGemm& p, cudaStream_t stream) {
-  const int average = p.m / p.groups;
-  if (average < 16) return launch<tile_64x16>(p, stream);
-  if (average < 128) return launch<tile_128x64>(p, stream);
+  const int average = ceil_div(p.m, p.groups);
+  if (average <= 16) return launch<tile_64x16>(p, stream);
+  if (average < 48) return launch<tile_128x64>(p, stream);
   return launch<tile_256x152>(p, stream);
 }
 

@@ -53,7 +53,9 @@ class Tiles {
   // The tile at index_, which is in these 32 groups or in later ones.
   __device__ void find() {
     unsigned after;  // lanes whose groups end after the tile
-    while (after = __ballot_sync(~0u, index_ < lane_tiles_), after == 0) {
+    for (;;) {
+      after = __ballot_sync(~0u, index_ < lane_tiles_);
+      if (after != 0) break;
       tiles_before_ = __shfl_sync(~0u, lane_tiles_, warp_size - 1);
       lanes_first_ += warp_size;
       if (!valid()) return;
