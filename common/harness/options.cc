@@ -466,9 +466,9 @@ std::string help_text(const Rung& rung, DeviceKind device) {
   out << name << ": " << rung.title << "\n\n"
       << "usage: " << name << " [gemm|fused_norm|norm_gemm|grouped_gemm] [options]\n\n"
       << (on_gpu
-              ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm), "
-                "a plain\ncopy (fused_norm) or both in two steps (norm_gemm), and prints a table. Without "
-                "arguments: gemm and\nfused_norm at the course's sizes, "
+              ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm, "
+                "grouped_gemm),\na plain copy (fused_norm) or both in two steps (norm_gemm), and prints a "
+                "table. Without arguments: gemm\nand fused_norm at the course's sizes, "
               : "Runs the rung's kernels on a simulated GPU, checks every element they write against fp64, "
                 "and "
                 "counts what a\nGPU's counters would. It has no times. Without arguments: gemm and "
