@@ -22,9 +22,9 @@ void cublas_reference(const Gemm& p, const double* a, const double* b, double* o
 // the problems that timings rotate over.
 std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision precision);
 
-// Of products in groups: cublasGemmEx for one after the other, as a graph; cublasGemmGroupedBatchedEx, one call for all;
-// and cublasGemmStridedBatchedEx where all groups have as many rows. Each is told on the host how many rows a
-// group has, which the kernel has to read on the device.
+// Of products in groups: cublasGemmEx for one after the other, as a graph; cublasGemmGroupedBatchedEx, one
+// call for all; and cublasGemmStridedBatchedEx where all groups have as many rows. Each is told on the host
+// how many rows a group has, which the kernel has to read on the device.
 std::vector<Contender> cublas_baselines(const std::vector<GroupedGemm>& sets);
 
 std::string cublas_version();  // "13.1.0"
