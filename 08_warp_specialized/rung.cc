@@ -15,6 +15,7 @@ Variants<FusedNorm> fused_norm_fp8();
 Variants<FusedNorm> fused_norm_shapes();
 Variants<FusedNorm> fused_norm();
 Variants<NormGemm> norm_gemm();
+Variants<GroupedGemm> grouped_gemm();
 }  // namespace rung_08
 
 const Rung& rung() {
@@ -28,6 +29,7 @@ const Rung& rung() {
                           with_excursions(rung_08::fused_norm(),
                                           {rung_08::fused_norm_fp8(), rung_08::fused_norm_shapes()})}),
       .norm_gemm = rung_08::norm_gemm(),
+      .grouped_gemm = rung_08::grouped_gemm(),
   };
   return r;
 }

@@ -1,5 +1,5 @@
 // What excursions of some rungs need beyond common/rung.h: another precision, operands that are rounded into
-// a workspace first, and the third problem.
+// a workspace first, and the third and fourth problem.
 #pragma once
 
 #include "common/precision.h"
@@ -45,6 +45,20 @@ struct NormGemm {
   // W', and whatever else the variant's kernels keep there. launch() finds it as prepare() or the launch
   // before has left it.
   void* workspace = nullptr;
+};
+
+// Several products in one launch, which share n and k and differ in how many rows they have: the experts of a
+// mixture-of-experts layer, of which a router gives each some of the tokens. For every group g
+//   C[rows of g] = A[rows of g] · B[g], rows of g: offsets[g] up to offsets[g + 1]
+// A is [m, k], the groups' rows one group after the other; B is [groups, k, n], C [m, n]; all row-major,
+// bf16, accumulated in fp32. A group may have no rows. 1 <= groups, m, n, k <= max_dimension.
+struct GroupedGemm {
+  int groups, m, n, k;
+  const __nv_bfloat16* a;
+  const __nv_bfloat16* b;
+  __nv_bfloat16* c;
+  const int* offsets;  // [groups + 1], from 0 to m. On the device, as a router leaves them: launch() cannot
+                       // read them
 };
 
 // What a variant has beyond a launch in bf16.

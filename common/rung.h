@@ -25,9 +25,8 @@ __host__ __device__ constexpr int ceil_div(int x, int y) {
 }
 
 // C[m,n] = A[m,k] · B[k,n]. Row-major, bf16, accumulated in fp32, rounded once to bf16.
-// 1 <= m, n, k <= max_dimension; the product of two of them may pass 2^31, so elements are indexed with 64
-// bits. Device pointers are aligned to 256 bytes, so 16-byte accesses are aligned wherever the row length
-// allows.
+// 1 <= m, n, k <= max_dimension; a product of two may pass 2^31, so elements are indexed with 64 bits. Device
+// pointers are aligned to 256 bytes, so 16-byte accesses are aligned wherever the row length allows.
 struct Gemm {
   int m, n, k;
   const __nv_bfloat16* a;
@@ -37,8 +36,7 @@ struct Gemm {
 };
 
 // h = bf16(x + residual); y = bf16(h · rsqrt(mean over the row of h² + eps) · gamma), in fp32 on the rounded
-// h. x, residual, h and y are [rows, cols], row-major, bf16; gamma is [cols], bf16. 1 <= rows, cols <=
-// max_dimension.
+// h. bf16, row-major: x, residual, h, y [rows, cols], gamma [cols]. 1 <= rows, cols <= max_dimension.
 struct FusedNorm {
   int rows, cols;
   const __nv_bfloat16* x;
@@ -51,8 +49,9 @@ struct FusedNorm {
 };
 
 template <class Problem>
-struct Extension;  // see common/extension.h
-struct NormGemm;   // the third problem, of some rungs: common/extension.h
+struct Extension;    // see common/extension.h
+struct NormGemm;     // the third problem, of some rungs: common/extension.h
+struct GroupedGemm;  // the fourth
 
 template <class Problem>
 struct Variant {
@@ -112,6 +111,7 @@ struct Rung {
   Variants<Gemm> gemm;
   Variants<FusedNorm> fused_norm;
   Variants<NormGemm> norm_gemm = {};
+  Variants<GroupedGemm> grouped_gemm = {};
 };
 
 // Defined once by each rung, in its rung.cc.

@@ -45,8 +45,8 @@ Verdict check_output(const char* name, const GuardedBuffer& output, std::uint64_
 // compared with `accumulations` (GemmReference::expected). Then the second witness, fp64 on the CPU, at the
 // corners and at random places: it judges the values, too. expected(index, value, accumulations) is what C
 // may be where `value` stands for the product. Throws Failure where the values are wrong.
-template <class T, class ExpectedAt>
-Verdict check_product(const GuardedBuffer& c, int n, std::uint64_t seed, const GemmReference& product,
+template <class T, class Reference, class ExpectedAt>
+Verdict check_product(const GuardedBuffer& c, int n, std::uint64_t seed, const Reference& product,
                       const std::vector<double>& values, int accumulations, const ExpectedAt& expected) {
   Verdict verdict = check_output<T>(
       "C", c, n, [&](std::uint64_t index) { return expected(index, values[index], accumulations); });

@@ -1,63 +1,16 @@
 #include "common/harness/cublas.h"
 
-#include <cublasLt.h>
-#include <cublas_v2.h>
 #include <cuda_fp16.h>
 
 #include <limits>
 #include <memory>
 
+#include "common/harness/cublas_library.h"
 #include "common/harness/failure.h"
 #include "common/harness/library_operands.h"
 
 namespace ladder {
 namespace {
-
-constexpr std::size_t workspace_bytes = std::size_t(64) << 20;
-
-void check(cublasStatus_t status, const char* doing) {
-  if (status == CUBLAS_STATUS_SUCCESS) return;
-  // A library that refuses a shape says nothing about the rung; one that fails while it runs may.
-  const bool failed = status == CUBLAS_STATUS_EXECUTION_FAILED || status == CUBLAS_STATUS_INTERNAL_ERROR;
-  throw Failure(failed ? Exit::wrong_result : Exit::cannot_run, std::string("cuBLAS, ") + doing + ": " +
-                                                                    cublasGetStatusString(status) +
-                                                                    " (--reference cpu does without it)");
-}
-
-cudaError_t as_cuda(cublasStatus_t status) {
-  return status == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorUnknown;
-}
-
-// The library's handles and its workspace, which it may not allocate itself while a graph is captured.
-struct Library {
-  cublasHandle_t blas = nullptr;
-  cublasLtHandle_t lt = nullptr;
-  void* workspace = nullptr;
-
-  Library() {
-    ladder::check(cudaMalloc(&workspace, workspace_bytes), "GPU memory for cuBLAS's workspace");
-    check(cublasCreate(&blas), "starting");
-    check(cublasLtCreate(&lt), "starting");
-  }
-  ~Library() {
-    if (lt) cublasLtDestroy(lt);
-    if (blas) cublasDestroy(blas);
-    cudaFree(workspace);
-  }
-  Library(const Library&) = delete;
-};
-
-// cuBLAS counts in columns: a row-major C = A·B is the column-major Cᵀ = Bᵀ·Aᵀ, so the operands swap places,
-// m and n swap, and the leading dimensions are the row lengths: n for B, k for A, n for C.
-cublasStatus_t gemm_ex(Library& library, const Gemm& p, void* c, cudaDataType c_type, cudaStream_t stream) {
-  const float one = 1, zero = 0;
-  cublasStatus_t status = cublasSetStream(library.blas, stream);
-  if (status == CUBLAS_STATUS_SUCCESS)
-    status = cublasSetWorkspace(library.blas, library.workspace, workspace_bytes);
-  if (status != CUBLAS_STATUS_SUCCESS) return status;
-  return cublasGemmEx(library.blas, CUBLAS_OP_N, CUBLAS_OP_N, p.n, p.m, p.k, &one, p.b, CUDA_R_16BF, p.n, p.a,
-                      CUDA_R_16BF, p.k, &zero, c, c_type, p.n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
-}
 
 // What cublasLt is told of a precision.
 struct LtTypes {
@@ -179,9 +132,12 @@ struct LtProblem {
 
 }  // namespace
 
-void cublas_reference(const Gemm& p, float* out) {
+void cublas_reference(const std::vector<Gemm>& gemms, float* out) {
   Library library;
-  check(gemm_ex(library, p, out, CUDA_R_32F, nullptr), "computing the reference");
+  for (const Gemm& p : gemms) {
+    check(gemm_ex(library, p, out, CUDA_R_32F, nullptr), "computing the reference");
+    out += std::size_t(p.m) * std::size_t(p.n);
+  }
   ladder::check(cudaDeviceSynchronize(), "computing the reference");
 }
 
@@ -192,12 +148,6 @@ void cublas_reference(const Gemm& p, const double* a, const double* b, double* o
                     p.n),
         "computing the reference");
   ladder::check(cudaDeviceSynchronize(), "computing the reference");
-}
-
-// Whether a first launch is accepted. Waits for it, since the next may be on another stream with the same
-// workspace.
-static bool works(const Contender& contender) {
-  return contender.launch(0, nullptr) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
 }
 
 // The fastest of the algorithms that the heuristic proposes, each tried here, if any of them works.

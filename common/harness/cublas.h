@@ -9,8 +9,8 @@
 
 namespace ladder {
 
-// out[m,n] = A·B in fp32, row-major, on the device. Synchronises.
-void cublas_reference(const Gemm& p, float* out);
+// out[m,n] = A·B in fp32, row-major, on the device, of one product after the other. Synchronises.
+void cublas_reference(const std::vector<Gemm>& gemms, float* out);
 
 // The same in fp64, of a [m,k] and b [k,n] on the device; of p only the sizes count.
 void cublas_reference(const Gemm& p, const double* a, const double* b, double* out);
@@ -21,6 +21,11 @@ void cublas_reference(const Gemm& p, const double* a, const double* b, double* o
 // LibraryOperands. They enqueue on the stream they are given, and may be captured into a graph. `sets` are
 // the problems that timings rotate over.
 std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision precision);
+
+// Of products in groups: cublasGemmEx for one after the other, as a graph; cublasGemmGroupedBatchedEx, one
+// call for all; and cublasGemmStridedBatchedEx where all groups have as many rows. Each is told on the host
+// how many rows a group has, which the kernel has to read on the device.
+std::vector<Contender> cublas_baselines(const std::vector<GroupedGemm>& sets);
 
 std::string cublas_version();  // "13.1.0"
 

@@ -33,9 +33,9 @@ Platform platform();
 
 // --- Only on a GPU. benchmark.h has the clock, measure().
 
-// C of a gemm in bf16, in fp32 by cuBLAS; and the product [m,n] of a [m,k] and b [k,n], in fp64 by cuBLAS.
-// All row-major, the results on the host.
-std::vector<float> library_reference(const Gemm& p);
+// C of gemms in bf16, in fp32 by cuBLAS, one after the other in memory; and the product [m,n] of a [m,k] and
+// b [k,n], in fp64 by cuBLAS. All row-major, the results on the host.
+std::vector<float> library_reference(const std::vector<Gemm>& gemms);
 std::vector<double> library_reference(const Gemm& shape, const std::vector<float>& a,
                                       const std::vector<float>& b);
 
@@ -45,6 +45,8 @@ std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision precis
 std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision precision);
 // A norm_gemm beside the same in two steps: the rung's own fused_norm, and then its gemm or cuBLAS's.
 std::vector<Contender> baselines(const std::vector<NormGemm>& sets, Precision precision);
+// A grouped_gemm beside cuBLAS: in a loop, and in one call where it has one.
+std::vector<Contender> baselines(const std::vector<GroupedGemm>& sets, Precision precision);
 
 // --- Only on the simulator.
 

@@ -58,6 +58,11 @@ std::string GuardedBuffer::damage() const {
   return {};
 }
 
+void GuardedBuffer::write(std::span<const std::byte> from) const {
+  check(cudaMemcpy(as<std::byte>(), from.data(), from.size(), cudaMemcpyHostToDevice),
+        "copying " + name_ + " to the device");
+}
+
 void GuardedBuffer::read(std::uint64_t first_byte, std::span<std::byte> to) const {
   check(cudaMemcpy(to.data(), as<std::byte>() + first_byte, to.size(), cudaMemcpyDeviceToHost),
         "copying " + name_ + " to the host");

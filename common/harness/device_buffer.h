@@ -47,7 +47,14 @@ class GuardedBuffer {
     read(first * sizeof(T), std::as_writable_bytes(to));
   }
 
+  // Fills the first elements of the buffer.
+  template <class T>
+  void copy_from_host(std::span<T> from) const {
+    write(std::as_bytes(from));
+  }
+
  private:
+  void write(std::span<const std::byte> from) const;
   void read(std::uint64_t first_byte, std::span<std::byte> to) const;
 
   std::string name_;

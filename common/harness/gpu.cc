@@ -36,12 +36,14 @@ Platform platform() {
   return {.driver = driver_version(), .cublas = cublas_version(), .checks = {}, .schedule_seed = {}};
 }
 
-std::vector<float> library_reference(const Gemm& p) {
-  std::vector<float> host(std::size_t(p.m) * std::size_t(p.n));
+std::vector<float> library_reference(const std::vector<Gemm>& gemms) {
+  std::size_t elements = 0;
+  for (const Gemm& p : gemms) elements += std::size_t(p.m) * std::size_t(p.n);
+  std::vector<float> host(elements);
   const std::size_t bytes = host.size() * sizeof(float);
   float* device = nullptr;
   check(cudaMalloc(reinterpret_cast<void**>(&device), bytes), "GPU memory for the reference");
-  cublas_reference(p, device);
+  cublas_reference(gemms, device);
   const cudaError_t copied = cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost);
   cudaFree(device);
   check(copied, "copying the reference to the host");
@@ -67,6 +69,10 @@ std::vector<double> library_reference(const Gemm& shape, const std::vector<float
 
 std::vector<Contender> baselines(const std::vector<Gemm>& sets, Precision precision) {
   return cublas_baselines(sets, precision);
+}
+
+std::vector<Contender> baselines(const std::vector<GroupedGemm>& sets, Precision) {
+  return cublas_baselines(sets);
 }
 
 // One plain copy that reads and writes together as many bytes as the norm must move, less what is over a

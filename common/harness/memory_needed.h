@@ -37,6 +37,9 @@ inline double bytes_needed(const NormGemm& p, int sets, bool timed, bool) {
   return (double(footprint_bytes(p)) + weights + (timed ? matrix : 0)) * sets + 4 * (weights + matrix) +
          8.0 * p.rows * p.n + memory_slack;
 }
+inline double bytes_needed(const GroupedGemm& p, int sets, bool, bool) {
+  return double(footprint_bytes(p)) * sets + 4.0 * p.m * p.n + memory_slack;  // and the reference
+}
 
 // Host memory that a check takes: the inputs in fp32 and as they are copied, the reference, in fp64 and as it
 // is copied, and a chunk of the output.
@@ -51,6 +54,10 @@ inline double host_bytes_needed(const NormGemm& p, bool) {
   // x, residual, W, gamma; h and W' in fp32, twice; the reference in fp64.
   return double(footprint_bytes(p)) + 8.0 * p.cols * (double(p.rows) + p.n) + 8.0 * p.rows * p.n +
          memory_slack;
+}
+inline double host_bytes_needed(const GroupedGemm& p, bool) {
+  // A and B in fp32, a group's as they are copied; C's reference in fp64 and as it is copied.
+  return 4.0 * p.m * p.k + 4.0 * p.groups * p.k * p.n + 6.0 * p.k * p.n + 12.0 * p.m * p.n + memory_slack;
 }
 
 }  // namespace ladder

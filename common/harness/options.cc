@@ -58,7 +58,7 @@ void append_types(const Rung& rung, std::string& text) {
 
 // The sizes as typed, before it is known which problem they belong to.
 struct Sizes {
-  std::optional<int> m, n, k, rows, cols, size;
+  std::optional<int> m, n, k, rows, cols, size, groups;
   bool any_gemm() const { return m || n || k; }
   bool any_norm() const { return rows || cols; }
 };
@@ -72,6 +72,7 @@ std::string known_problems(const Rung& rung) {
   add("gemm", !rung.gemm.empty());
   add("fused_norm", !rung.fused_norm.empty());
   add("norm_gemm", !rung.norm_gemm.empty());
+  add("grouped_gemm", !rung.grouped_gemm.empty());
   return names;
 }
 
@@ -110,18 +111,25 @@ void choose_traced(const Rung& rung, Options& o) {
   keep(o.gemm, "gemm", rung.gemm);
   keep(o.fused_norm, "fused_norm", rung.fused_norm);
   keep(o.norm_gemm, "norm_gemm", rung.norm_gemm);
-  if (!o.gemm && !o.fused_norm && !o.norm_gemm)
+  keep(o.grouped_gemm, "grouped_gemm", rung.grouped_gemm);
+  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm)
     bad_usage("--trace: what is to run has no timeline; there is: " + (names.empty() ? "none" : names));
 }
 
 void choose_problems(const Rung& rung, const std::string& problem, const Sizes& sizes, bool shapes_given,
                      Options& o) {
   o.norm_gemm = problem == "norm_gemm";
+  o.grouped_gemm = problem == "grouped_gemm";
   if ((problem == "gemm" && rung.gemm.empty()) || (problem == "fused_norm" && rung.fused_norm.empty()) ||
-      (o.norm_gemm && rung.norm_gemm.empty()))
+      (o.norm_gemm && rung.norm_gemm.empty()) || (o.grouped_gemm && rung.grouped_gemm.empty()))
     bad_usage(std::string(rung.name) + " has no " + problem + "; there is: " + known_problems(rung));
   if (o.norm_gemm && (sizes.m || sizes.k))
     bad_usage("norm_gemm takes --rows, --cols, --n or --size, not --m or --k");
+  if (o.grouped_gemm && sizes.any_norm())
+    bad_usage("grouped_gemm takes --groups, --m, --n, --k or --size, not --rows or --cols");
+  if (!o.grouped_gemm && (sizes.groups || o.even))
+    bad_usage(std::string(sizes.groups ? "--groups" : "--even") + " is of grouped_gemm alone");
+  if (o.even && o.soak) bad_usage("--soak chooses the groups itself: not beside --even");
   if (sizes.any_gemm() && sizes.any_norm() && !o.norm_gemm)
     bad_usage("--m, --n, --k belong to gemm, --rows, --cols to fused_norm: not both");
   if (sizes.size && (sizes.any_gemm() || sizes.any_norm()))
@@ -132,7 +140,7 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     bad_usage("fused_norm takes --rows, --cols or --size, not --m, --n or --k");
   o.gemm = !rung.gemm.empty() && (problem.empty() ? !sizes.any_norm() : problem == "gemm");
   o.fused_norm = !rung.fused_norm.empty() && (problem.empty() ? !sizes.any_gemm() : problem == "fused_norm");
-  if (!o.gemm && !o.fused_norm && !o.norm_gemm)
+  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm)
     bad_usage("these sizes are of no problem here; there is: " + known_problems(rung));
 
   choose_models(problem, shapes_given, o);
@@ -157,7 +165,15 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     p.n = sizes.size.value_or(sizes.n.value_or(p.n));
     o.norm_gemm_shape = p;
   }
-  const bool sizes_given = o.gemm_shape || o.norm_shape || o.norm_gemm_shape;
+  if (o.grouped_gemm && (sizes.groups || sizes.any_gemm() || sizes.size)) {
+    GroupedGemm p = ProblemInfo<GroupedGemm>::default_shape(o.device);
+    p.groups = sizes.groups.value_or(p.groups);
+    p.m = sizes.size.value_or(sizes.m.value_or(p.m));
+    p.n = sizes.size.value_or(sizes.n.value_or(p.n));
+    p.k = sizes.size.value_or(sizes.k.value_or(p.k));
+    o.grouped_shape = p;
+  }
+  const bool sizes_given = o.gemm_shape || o.norm_shape || o.norm_gemm_shape || o.grouped_shape;
   if (o.soak && (sizes_given || o.sweep || o.ablate || o.verify_only || o.counters || o.source))
     bad_usage(
         "--soak chooses the sizes itself and only checks: beside it only --variant, --type, --seed, --json");
@@ -193,11 +209,14 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   if (o.ablate) bad_usage("--ablate runs every variant: not beside --variant");
   const bool in_gemm = has_variant<Gemm>(rung, o.variant), in_norm = has_variant<FusedNorm>(rung, o.variant);
   const bool in_norm_gemm = has_variant<NormGemm>(rung, o.variant);
-  if ((!o.gemm || !in_gemm) && (!o.fused_norm || !in_norm) && (!o.norm_gemm || !in_norm_gemm)) {
+  const bool in_grouped = has_variant<GroupedGemm>(rung, o.variant);
+  if ((!o.gemm || !in_gemm) && (!o.fused_norm || !in_norm) && (!o.norm_gemm || !in_norm_gemm) &&
+      (!o.grouped_gemm || !in_grouped)) {
     std::string names;
     if (o.gemm) append_names<Gemm>(rung, names);
     if (o.fused_norm) append_names<FusedNorm>(rung, names);
     if (o.norm_gemm) append_names<NormGemm>(rung, names);
+    if (o.grouped_gemm) append_names<GroupedGemm>(rung, names);
     bad_usage("no variant '" + o.variant + "' here; there is: " + names);
   }
   o.gemm = o.gemm && in_gemm;
@@ -273,7 +292,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
         option == "--sweep" &&
         (attached ? *attached == "models" : i + 1 < arguments.size() && arguments[i + 1] == "models");
     if (!models) refuse_elsewhere(option, rung, device);
-    if (option == "gemm" || option == "fused_norm" || option == "norm_gemm") {
+    if (option == "gemm" || option == "fused_norm" || option == "norm_gemm" || option == "grouped_gemm") {
       if (!problem.empty()) bad_usage("give one problem; without one gemm and fused_norm run");
       problem = option;
     } else if (option == "--help" || option == "-h") {
@@ -290,6 +309,10 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       sizes.rows = dimension();
     } else if (option == "--cols") {
       sizes.cols = dimension();
+    } else if (option == "--groups") {
+      sizes.groups = dimension();
+    } else if (option == "--even") {
+      flag(o.even);
     } else if (option == "--size") {
       sizes.size = dimension();
     } else if (option == "--variant") {
@@ -376,8 +399,10 @@ what to run
   gemm                 C[m,n] = A[m,k] B[k,n], bf16, fp32 accumulation
   fused_norm           h = x + residual; y = RMSNorm(h) gamma, row by row, bf16
   norm_gemm            h = x + residual; C[rows,n] = RMSNorm(h) gamma W[cols,n]: some rungs have it
-  --m M --n N --k K    sizes of the gemm; one left out keeps the course's
+  grouped_gemm         G products with a B each, that share out the rows of A: some rungs have it
+  --m M --n N --k K    sizes of the gemm, or of all groups; one left out keeps the course's
   --rows R --cols C    sizes of the norm, and with --n of norm_gemm
+  --groups G --even    of grouped_gemm: products; as many rows for each, not as a router shares them out
   --size N             every dimension at once
   --variant NAME       one of the rung's variants (see --list); without it, the rung itself
   --pad                fill up n and k of a gemm with zeros to the next sizes that its variants take
@@ -439,11 +464,11 @@ std::string help_text(const Rung& rung, DeviceKind device) {
   const std::string name = program_name(rung, device);
   std::ostringstream out;
   out << name << ": " << rung.title << "\n\n"
-      << "usage: " << name << " [gemm|fused_norm|norm_gemm] [options]\n\n"
+      << "usage: " << name << " [gemm|fused_norm|norm_gemm|grouped_gemm] [options]\n\n"
       << (on_gpu
-              ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm), "
-                "a plain\ncopy (fused_norm) or both in two steps (norm_gemm), and prints a table. Without "
-                "arguments: gemm and\nfused_norm at the course's sizes, "
+              ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm, "
+                "grouped_gemm),\na plain copy (fused_norm) or both in two steps (norm_gemm), and prints a "
+                "table. Without arguments: gemm\nand fused_norm at the course's sizes, "
               : "Runs the rung's kernels on a simulated GPU, checks every element they write against fp64, "
                 "and "
                 "counts what a\nGPU's counters would. It has no times. Without arguments: gemm and "
@@ -470,6 +495,7 @@ std::string list_text(const Rung& rung) {
   list("gemm      ", rung.gemm);
   list("fused_norm", rung.fused_norm);
   list("norm_gemm ", rung.norm_gemm);
+  list("grouped_gemm", rung.grouped_gemm);
   return out.str();
 }
 

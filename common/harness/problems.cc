@@ -1,6 +1,8 @@
 #include "common/harness/problems.h"
 
+#include <algorithm>
 #include <cmath>
+#include <random>
 
 namespace ladder {
 
@@ -55,6 +57,49 @@ std::vector<NormGemm> ProblemInfo<NormGemm>::sweep_shapes() {
           norm_gemm_shape(128, 8192, 8192)};
 }
 
+// One group and many, more groups than a warp has lanes, more than there are rows; tiles that end where a
+// group does and within it; n and k of every kind, as for the gemm.
+std::vector<GroupedGemm> ProblemInfo<GroupedGemm>::verify_shapes() {
+  return {grouped_shape(1, 1, 8, 8),       grouped_shape(3, 2, 72, 24),        grouped_shape(1, 153, 264, 40),
+          grouped_shape(4, 130, 136, 72),  grouped_shape(40, 70, 64, 8),       grouped_shape(5, 640, 136, 56),
+          grouped_shape(8, 300, 520, 264), grouped_shape(70, 500, 8, 16),      grouped_shape(100, 33, 40, 40),
+          grouped_shape(3, 200, 72, 1000), grouped_shape(128, 4096, 768, 2048)};
+}
+
+// Layers of mixtures of experts, public ones: Mixtral 8x7B, Qwen3-30B-A3B and DeepSeek-V3, each for the
+// tokens of a prompt and of a batch that is being answered. m is tokens times the experts of each.
+std::vector<GroupedGemm> ProblemInfo<GroupedGemm>::sweep_shapes() {
+  return {grouped_shape(8, 4096, 14336, 4096), grouped_shape(8, 256, 14336, 4096),
+          grouped_shape(128, 16384, 768, 2048), grouped_shape(128, 1024, 768, 2048),
+          grouped_shape(256, 2048, 2048, 7168)};
+}
+
+std::vector<int> group_offsets(const GroupedGemm& p, bool even, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<double> before(1, 0.0);  // the shares of the groups before each
+  for (int g = 0; g < p.groups; ++g) {
+    double normal = -6;  // twelve numbers from 0 to 1: the same on every machine, as std's are not
+    for (int i = 0; i < 12; ++i) normal += double(random() >> 11) * 0x1p-53;
+    before.push_back(before.back() + std::exp(normal));
+  }
+  std::vector<int> offsets;
+  for (int g = 0; g <= p.groups; ++g)
+    offsets.push_back(even ? int(std::int64_t(g) * p.m / p.groups) : int(before[g] / before.back() * p.m));
+  return offsets;
+}
+
+std::vector<Gemm> gemms_of(const GroupedGemm& p, const std::vector<int>& offsets) {
+  std::vector<Gemm> gemms;
+  for (int g = 0; g < p.groups; ++g) {
+    const std::size_t row = offsets[g], k = p.k, n = p.n;
+    Gemm gemm = gemm_shape(offsets[g + 1] - offsets[g], p.n, p.k);
+    if (gemm.m == 0) continue;
+    if (p.a) gemm.a = p.a + row * k, gemm.b = p.b + g * k * n, gemm.c = p.c + row * n;
+    gemms.push_back(gemm);
+  }
+  return gemms;
+}
+
 Gemm gemm_of(const NormGemm& p) {
   return gemm_shape(p.rows, p.n, p.cols);
 }
@@ -74,6 +119,10 @@ bool quick_on_cpu(const NormGemm& p) {
   return quick_on_cpu(gemm_of(p)) && quick_on_cpu(norm_of(p));
 }
 
+bool quick_on_cpu(const GroupedGemm& p) {
+  return double(p.m) * p.n * p.k < 0x1p25 && double(p.groups) * p.n * p.k < 0x1p25;
+}
+
 bool quick_on_simulator(const Gemm& p) {
   constexpr int tile = 128;
   const double tiles = std::ceil(p.m / double(tile)) * std::ceil(p.n / double(tile));
@@ -87,6 +136,10 @@ bool quick_on_simulator(const NormGemm& p) {
   return quick_on_simulator(gemm_of(p)) && quick_on_simulator(norm_of(p));
 }
 
+bool quick_on_simulator(const GroupedGemm& p) {
+  return quick_on_simulator(gemm_shape(p.m + 16 * std::min(p.groups, p.m), p.n, p.k)) && quick_on_cpu(p);
+}
+
 std::string shape_text(const Gemm& p) {
   return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
 }
@@ -97,6 +150,10 @@ std::string shape_text(const FusedNorm& p) {
 
 std::string shape_text(const NormGemm& p) {
   return shape_text(norm_of(p)) + "x" + std::to_string(p.n);
+}
+
+std::string shape_text(const GroupedGemm& p) {
+  return std::to_string(p.groups) + "x" + shape_text(gemm_shape(p.m, p.n, p.k));
 }
 
 static std::uint64_t product(int x, int y) {
@@ -140,6 +197,11 @@ std::uint64_t footprint_bytes(const NormGemm& p, Precision) {
   return footprint_bytes(gemm_of(p)) + 2 * 2 * product(p.rows, p.cols) + 2 * std::uint64_t(p.cols);
 }
 
+std::uint64_t footprint_bytes(const GroupedGemm& p, Precision) {
+  const std::uint64_t activations = product(p.m, p.k) + product(p.m, p.n);
+  return 2 * (activations + p.groups * product(p.k, p.n)) + 4 * (std::uint64_t(p.groups) + 1);
+}
+
 double score(const Gemm& p, Precision, double microseconds) {
   return 2.0 * p.m * p.n * p.k / microseconds * 1e-6;
 }
@@ -150,6 +212,10 @@ double score(const FusedNorm& p, Precision precision, double microseconds) {
 
 double score(const NormGemm& p, Precision precision, double microseconds) {
   return score(gemm_of(p), precision, microseconds);
+}
+
+double score(const GroupedGemm& p, Precision precision, double microseconds) {
+  return score(gemm_shape(p.m, p.n, p.k), precision, microseconds);
 }
 
 }  // namespace ladder

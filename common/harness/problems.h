@@ -1,5 +1,5 @@
 // The course's problems as sizes: their names, their shapes, and what each must compute and move. A shape is
-// the problem's own struct (Gemm, FusedNorm, NormGemm) with null pointers.
+// the problem's own struct (Gemm, FusedNorm, NormGemm, GroupedGemm) with null pointers.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +24,9 @@ inline FusedNorm norm_shape(int rows, int cols) {
 }
 inline NormGemm norm_gemm_shape(int rows, int cols, int n) {
   return {rows, cols, n, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, 1e-5f};
+}
+inline GroupedGemm grouped_shape(int groups, int m, int n, int k) {
+  return {groups, m, n, k, nullptr, nullptr, nullptr, nullptr};
 }
 
 // What the harness needs to know of a problem to handle every problem alike.
@@ -69,7 +72,27 @@ struct ProblemInfo<NormGemm> {
   static const std::vector<Variant<NormGemm>>& variants(const Rung& r) { return r.norm_gemm; }
 };
 
-// Its product on its own: h · W', and its norm: x + residual to h.
+template <>
+struct ProblemInfo<GroupedGemm> {
+  static constexpr const char* name = "grouped_gemm";
+  static constexpr const char* unit = "TFLOPS";
+  static constexpr const char* score_field = "tflops";
+  static GroupedGemm default_shape(DeviceKind device) {
+    return device == DeviceKind::gpu ? grouped_shape(8, 4096, 14336, 4096) : grouped_shape(8, 256, 256, 256);
+  }
+  static std::vector<GroupedGemm> verify_shapes();
+  static std::vector<GroupedGemm> sweep_shapes();
+  static const std::vector<Variant<GroupedGemm>>& variants(const Rung& r) { return r.grouped_gemm; }
+};
+
+// How the rows of a grouped_gemm are shared out among its groups: the offsets of GroupedGemm, on the host.
+// Skewed, as by a router that has its favourites: each group's share is the exponential of a number that is
+// about normal, drawn by the seed. Even: the numbers of rows differ by one at most.
+std::vector<int> group_offsets(const GroupedGemm& p, bool even, std::uint64_t seed);
+// The product of each group that has rows, with their pointers where p has any.
+std::vector<Gemm> gemms_of(const GroupedGemm& p, const std::vector<int>& offsets);
+
+// The product of a norm_gemm on its own: h · W', and its norm: x + residual to h.
 Gemm gemm_of(const NormGemm& p);
 FusedNorm norm_of(const NormGemm& p);
 
@@ -77,27 +100,33 @@ FusedNorm norm_of(const NormGemm& p);
 bool quick_on_cpu(const Gemm& p);
 bool quick_on_cpu(const FusedNorm& p);
 bool quick_on_cpu(const NormGemm& p);
+bool quick_on_cpu(const GroupedGemm& p);
 
 // Whether the simulator runs any rung's kernel on it in about a second: what --verify-only keeps there. Every
 // tile of the gemm counts in full.
 bool quick_on_simulator(const Gemm& p);
 bool quick_on_simulator(const FusedNorm& p);
 bool quick_on_simulator(const NormGemm& p);
+bool quick_on_simulator(const GroupedGemm& p);
 
-std::string shape_text(const Gemm& p);       // "4096x4096x4096" (m x n x k)
-std::string shape_text(const FusedNorm& p);  // "16384x8192" (rows x cols)
-std::string shape_text(const NormGemm& p);   // "8192x4096x4096" (rows x cols x n)
+std::string shape_text(const Gemm& p);         // "4096x4096x4096" (m x n x k)
+std::string shape_text(const FusedNorm& p);    // "16384x8192" (rows x cols)
+std::string shape_text(const NormGemm& p);     // "8192x4096x4096" (rows x cols x n)
+std::string shape_text(const GroupedGemm& p);  // "8x4096x14336x4096" (groups x m x n x k)
 
 // Bytes of device memory that one set of inputs and outputs takes.
 // In another precision A and B of the gemm take its bytes, and y of the norm.
 std::uint64_t footprint_bytes(const Gemm& p, Precision precision = Precision::bf16);
 std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision = Precision::bf16);
 std::uint64_t footprint_bytes(const NormGemm& p, Precision precision = Precision::bf16);
+std::uint64_t footprint_bytes(const GroupedGemm& p, Precision precision = Precision::bf16);
 
 // The score at a given time per launch: TFLOPS = 2·m·n·k / time for the gemm, GB/s over the bytes that must
-// move, 4·rows·cols·2 + 2·cols in bf16, for the norm; TFLOPS of the product alone for norm_gemm.
+// move, 4·rows·cols·2 + 2·cols in bf16, for the norm; TFLOPS of the product alone for norm_gemm, of all
+// groups' for grouped_gemm.
 double score(const Gemm& p, Precision precision, double microseconds);
 double score(const FusedNorm& p, Precision precision, double microseconds);
 double score(const NormGemm& p, Precision precision, double microseconds);
+double score(const GroupedGemm& p, Precision precision, double microseconds);
 
 }  // namespace ladder

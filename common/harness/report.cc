@@ -155,9 +155,9 @@ std::string table_header(const char* problem, DeviceKind device) {
                   "instructions", "requests", "load", "store", "ideal", "excess", "check");
   const std::string name = problem;
   return format("%-20s %-17s %-22s %11s %13s %13s %8s  %s\n", problem, "shape", "variant", "time", "score",
-                name == "gemm"        ? "cuBLAS"
-                : name == "norm_gemm" ? "two steps"
-                                      : "copy",
+                name == "gemm" || name == "grouped_gemm" ? "cuBLAS"
+                : name == "norm_gemm"                    ? "two steps"
+                                                         : "copy",
                 "ratio", "check");
 }
 

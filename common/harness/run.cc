@@ -144,7 +144,7 @@ class Runner {
         c.result.refused = none_runs ? candidates.back().result.refused : no_memory;
     if (!none_runs && no_memory.empty()) {
       Workload<Problem> workload = make_workload(shape, content, sets, options_.seed, options_.reference,
-                                                 options_.input, options_.outlier);
+                                                 options_.input, options_.outlier, options_.even);
       for (int pass = 0; pass < workload.passes; ++pass) {
         show(shape, "computing the reference");
         workload.prepare(pass);
@@ -413,6 +413,9 @@ class Runner {
   static void add_shape(JsonObject& o, const NormGemm& p) {
     o.field("rows", p.rows).field("cols", p.cols).field("n", p.n);
   }
+  static void add_shape(JsonObject& o, const GroupedGemm& p) {
+    o.field("groups", p.groups).field("m", p.m).field("n", p.n).field("k", p.k);
+  }
 
   void write_json(const Candidate& c, const Problem& shape, const Problem& content, int sets,
                   const std::string& input) const {
@@ -429,6 +432,7 @@ class Runner {
     if constexpr (std::is_same_v<Problem, Gemm>)
       if (options_.pad) o.field("padded_n", shape.n).field("padded_k", shape.k);
     if (options_.models) o.field("sweep", "models");
+    if (options_.even) o.field("routing", "even");
     if (precision != Precision::bf16) o.field("precision", precision_name(precision));
     if (options_.type) o.field("type", precision_name(precision));
     if (r.measurement) {
@@ -528,6 +532,7 @@ Exit run(const Rung& rung, const Options& options) {
     if (options.gemm) soak_problem<Gemm>(rung, options, machine, json, tally);
     if (options.fused_norm) soak_problem<FusedNorm>(rung, options, machine, json, tally);
     if (options.norm_gemm) soak_problem<NormGemm>(rung, options, machine, json, tally);
+    if (options.grouped_gemm) soak_problem<GroupedGemm>(rung, options, machine, json, tally);
     return tally.wrong ? Exit::wrong_result : Exit::passed;
   }
   try {
@@ -538,6 +543,9 @@ Exit run(const Rung& rung, const Options& options) {
       Runner<FusedNorm>(rung, options, machine, json, tally).run(shapes_for(options, options.norm_shape));
     if (options.norm_gemm)
       Runner<NormGemm>(rung, options, machine, json, tally).run(shapes_for(options, options.norm_gemm_shape));
+    if (options.grouped_gemm)
+      Runner<GroupedGemm>(rung, options, machine, json, tally)
+          .run(shapes_for(options, options.grouped_shape));
   } catch (const Failure& failure) {
     if (tally.wrong == 0) throw;
     throw Failure(Exit::wrong_result, failure.what());  // an early end does not hide what was wrong before it

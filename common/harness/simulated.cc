@@ -88,7 +88,7 @@ Counters count(const std::function<void()>& launch, bool listing) {
 }
 
 // Options never ask for these here.
-std::vector<float> library_reference(const Gemm&) {
+std::vector<float> library_reference(const std::vector<Gemm>&) {
   throw std::logic_error("the simulator has no cuBLAS");
 }
 std::vector<double> library_reference(const Gemm&, const std::vector<float>&, const std::vector<float>&) {
@@ -101,6 +101,9 @@ std::vector<Contender> baselines(const std::vector<FusedNorm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
 std::vector<Contender> baselines(const std::vector<NormGemm>&, Precision) {
+  throw std::logic_error("the simulator measures no times");
+}
+std::vector<Contender> baselines(const std::vector<GroupedGemm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
 Measurement measure(const std::vector<Contender>&, int, int, Launches, double) {

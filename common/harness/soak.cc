@@ -36,6 +36,12 @@ NormGemm random_shape(Random& random, DeviceKind device, const NormGemm&) {
   const Gemm p = random_shape(random, device, Gemm{});
   return norm_gemm_shape(p.m, p.k, p.n);
 }
+GroupedGemm random_shape(Random& random, DeviceKind device, const GroupedGemm&) {
+  Gemm p = random_shape(random, device, Gemm{});
+  const int groups = dimension(random, 80);
+  if (groups > 4) p.n = 1 + p.n / 4, p.k = 1 + p.k / 4;  // each has a B
+  return grouped_shape(groups, p.m, p.n, p.k);
+}
 // The next larger one whose rows are whole vectors, or whole blocks that share a scale, for variants that
 // take no other.
 int next_multiple(int size, int of) {
@@ -55,6 +61,12 @@ FusedNorm in_vectors(FusedNorm p, Precision precision) {
 
 NormGemm in_vectors(NormGemm p, Precision) {
   p.cols = next_multiple(p.cols, 8);
+  p.n = next_multiple(p.n, 8);
+  return p;
+}
+
+GroupedGemm in_vectors(GroupedGemm p, Precision) {
+  p.k = next_multiple(p.k, 8);
   p.n = next_multiple(p.n, 8);
   return p;
 }
@@ -136,5 +148,6 @@ Soaked soak(const Variant<Problem>& variant, const std::string& program, const O
 template Soaked soak<Gemm>(const Variant<Gemm>&, const std::string&, const Options&);
 template Soaked soak<FusedNorm>(const Variant<FusedNorm>&, const std::string&, const Options&);
 template Soaked soak<NormGemm>(const Variant<NormGemm>&, const std::string&, const Options&);
+template Soaked soak<GroupedGemm>(const Variant<GroupedGemm>&, const std::string&, const Options&);
 
 }  // namespace ladder

@@ -182,7 +182,7 @@ void GemmWorkload::compute_reference() {
   if (precision_ == Precision::bf16) {
     reference_.emplace(shape_, on_host(set.a), on_host(set.b), whole_numbers());
     if (reference_kind_ == Reference::cublas) {
-      const std::vector<float> c = library_reference(problem(0));
+      const std::vector<float> c = library_reference(std::vector{problem(0)});
       reference_c_.assign(c.begin(), c.end());
     }
   } else {

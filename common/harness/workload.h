@@ -159,6 +159,36 @@ class NormGemmWorkload {
   std::vector<double> reference_product_;  // h · W', every element
 };
 
+class GroupedWorkload {
+ public:
+  GroupedWorkload(const GroupedGemm& shape, int sets, std::uint64_t seed, Reference reference, bool even);
+
+  GroupedGemm problem(int set) const;
+  const std::string& input() const { return input_; }
+
+  // First whole numbers, in groups that differ from the timed ones; then the timed inputs.
+  static constexpr int passes = 2;
+  void prepare(int pass);
+  void choose(const Variant<GroupedGemm>&) {}
+  void poison() const;
+  std::vector<const GuardedBuffer*> outputs() const;
+  Verdict verify(std::string& outside) const;
+
+ private:
+  struct Set {
+    GuardedBuffer a, b, c, offsets;
+  };
+
+  GroupedGemm shape_;
+  std::uint64_t seed_;
+  Reference reference_kind_;
+  bool even_;
+  std::string input_;
+  std::vector<Set> sets_;
+  GroupedReference reference_;
+  std::vector<double> reference_c_;
+};
+
 template <class Problem>
 struct WorkloadFor;
 template <>
@@ -173,15 +203,22 @@ template <>
 struct WorkloadFor<NormGemm> {
   using type = NormGemmWorkload;
 };
+template <>
+struct WorkloadFor<GroupedGemm> {
+  using type = GroupedWorkload;
+};
 template <class Problem>
 using Workload = typename WorkloadFor<Problem>::type;
 
-// What a gemm's input may be, see GemmWorkload.
+// What a gemm's input may be, see GemmWorkload; `even`: the rows of a grouped_gemm, see group_offsets().
 template <class Problem>
 Workload<Problem> make_workload(const Problem& shape, const Problem& content, int sets, std::uint64_t seed,
-                                Reference reference, Input input = Input::normal, int outlier = 0) {
+                                Reference reference, Input input = Input::normal, int outlier = 0,
+                                bool even = false) {
   if constexpr (std::is_same_v<Problem, Gemm>) {
     return Workload<Problem>(shape, content, sets, seed, reference, input, outlier);
+  } else if constexpr (std::is_same_v<Problem, GroupedGemm>) {
+    return Workload<Problem>(shape, sets, seed, reference, even);
   } else {
     return Workload<Problem>(shape, sets, seed, reference);
   }

@@ -16,11 +16,21 @@ STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "first") for step in ("expect", "arrive", "ask", "promise")},  # there
     "multiply": ("at", "until", "count"),
 }
-DIMENSIONS = {"gemm": ("m", "n", "k"), "fused_norm": ("rows", "cols"), "norm_gemm": ("rows", "cols", "n")}
-SCORE = {"gemm": "tflops", "fused_norm": "gbps", "norm_gemm": "tflops"}
-UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s", "norm_gemm": "TFLOPS"}
-BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy", "norm_gemm": "two steps"}
-DEFAULT_SHAPE = {"gemm": "4096x4096x4096", "fused_norm": "16384x8192", "norm_gemm": "8192x4096x4096"}
+DIMENSIONS = {
+    "gemm": ("m", "n", "k"),
+    "fused_norm": ("rows", "cols"),
+    "norm_gemm": ("rows", "cols", "n"),
+    "grouped_gemm": ("groups", "m", "n", "k"),
+}
+SCORE = {"gemm": "tflops", "fused_norm": "gbps", "norm_gemm": "tflops", "grouped_gemm": "tflops"}
+UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s", "norm_gemm": "TFLOPS", "grouped_gemm": "TFLOPS"}
+BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy", "norm_gemm": "two steps", "grouped_gemm": "cuBLAS"}
+DEFAULT_SHAPE = {
+    "gemm": "4096x4096x4096",
+    "fused_norm": "16384x8192",
+    "norm_gemm": "8192x4096x4096",
+    "grouped_gemm": "8x4096x14336x4096",
+}
 
 
 class ResultError(Exception):
@@ -43,7 +53,9 @@ def pretty(shape: str) -> str:
 
 def flops(record: dict) -> float:
     """gemm: a multiply and an add per (m,n,k). fused_norm: 5 per element, x+residual, h², sum, ·rsqrt, ·gamma.
-    norm_gemm: those of its product."""
+    norm_gemm: those of its product. grouped_gemm: m are the rows of all groups."""
+    if record["problem"] == "grouped_gemm":
+        return 2.0 * record["m"] * record["n"] * record["k"]
     if record["problem"] != "fused_norm":
         return 2.0 * math.prod(record[name] for name in DIMENSIONS[record["problem"]])
     return 5.0 * record["rows"] * record["cols"]
@@ -66,6 +78,9 @@ def compulsory_bytes(record: dict) -> float:
     if record["problem"] == "gemm":
         m, n, k = record["m"], record["n"], record["k"]
         return 2.0 * (m * k + k * n + m * n)
+    if record["problem"] == "grouped_gemm":  # as if every group had rows
+        groups, m, n, k = (record[name] for name in DIMENSIONS["grouped_gemm"])
+        return 2.0 * (m * k + groups * k * n + m * n) + 4 * (groups + 1)
     rows, cols = record["rows"], record["cols"]
     without_y = 2 * (3 * rows * cols + cols)
     if record["problem"] == "fused_norm":
@@ -311,6 +326,8 @@ class Results:
         timed = [record for record in timed if "outlier" not in record]
         self.swept = [record for record in timed if "sweep" in record]  # with --sweep models: shapes of many kinds
         timed = [record for record in timed if "sweep" not in record]
+        self.even = [record for record in timed if record.get("routing") == "even"]  # groups of as many rows each
+        timed = [record for record in timed if "routing" not in record]
         self.typed = [record for record in timed if "type" in record]  # run with --type: the precision ladder
         # Those in bf16 are there for the ladder, at its own shapes and moment; others are variants like any.
         self.runs = [record for record in timed if "launches" not in record and record.get("type") != "bf16"]
@@ -349,7 +366,8 @@ class Results:
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            how = (record["device"], timed, record.get("launches"), record.get("type"), record.get("outlier"), record.get("sweep"))
+            names = ("launches", "type", "outlier", "sweep", "routing")
+            how = (record["device"], timed, *(record.get(name) for name in names))
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
         records[key] = (where, record)
 

@@ -1,6 +1,6 @@
 """Figures in prose: `<!--= EXPRESSION -->text<!--/-->`. An expression is a few words:
 
-    tflops   RUNG[:VARIANT] gemm|norm_gemm SHAPE
+    tflops   RUNG[:VARIANT] gemm|norm_gemm|grouped_gemm SHAPE
     gbps     RUNG[:VARIANT] fused_norm SHAPE
     us       RUNG[:VARIANT] PROBLEM SHAPE                     the median time, µs
     ratio    RUNG[:VARIANT] PROBLEM SHAPE [baseline=NAME]     baseline's time / ours; baseline=best where not given

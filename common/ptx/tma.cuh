@@ -89,6 +89,18 @@ __device__ __forceinline__ void tma_store(const CUtensorMap& map, int x, int y, 
                : "memory");
 }
 
+// The same of one matrix of several, the z-th: what lies outside of it arrives as zeros, too.
+// (cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes)
+__device__ __forceinline__ void tma_load(SharedAddress to, const CUtensorMap& map, int x, int y, int z,
+                                         SharedAddress barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+      "%4}], "
+      "[%5];" ::"r"(to),
+      "l"(&map), "r"(x), "r"(y), "r"(z), "r"(barrier)
+      : "memory");
+}
+
 // Commits this thread's open bulk group. (cp.async.bulk.commit_group)
 __device__ __forceinline__ void bulk_commit_group() {
   asm volatile("cp.async.bulk.commit_group;" ::: "memory");
@@ -108,12 +120,13 @@ enum class Swizzle { none = 16, bytes32 = 32, bytes64 = 64, bytes128 = 128 };
 // Describes a row-major matrix of bf16, fp32, bytes or 64-bit words to TMA, for boxes of box_rows x box_cols
 // elements, both at most 256. The bytes of box_cols are a multiple of 16 and, where swizzled, at most the
 // swizzle's. A row starts `pitch` elements after the row before, or cols where pitch is 0; that is a multiple
-// of 16 bytes, and `matrix` is aligned to 16. Returns cudaErrorNotSupported where the driver has no tensor
+// of 16 bytes, and `matrix` is aligned to 16. `matrices`: so many one after the other in memory, and a box
+// lies within one; 0: a map of two dimensions. Returns cudaErrorNotSupported where the driver has no tensor
 // maps, and cudaErrorInvalidValue where it refuses this one. (cuTensorMapEncodeTiled, looked up at run time,
 // so that nothing links to the driver)
 template <class Element>
 inline cudaError_t make_tensor_map(CUtensorMap* map, const Element* matrix, int rows, int cols, int box_rows,
-                                   int box_cols, Swizzle swizzle, std::uint64_t pitch = 0) {
+                                   int box_cols, Swizzle swizzle, std::uint64_t pitch = 0, int matrices = 0) {
   static decltype(&cuTensorMapEncodeTiled) const encode = [] {
     void* entry = nullptr;
     cudaDriverEntryPointQueryResult found{};
@@ -130,15 +143,17 @@ inline cudaError_t make_tensor_map(CUtensorMap* map, const Element* matrix, int 
                                                                         : CU_TENSOR_MAP_DATA_TYPE_UINT64;
   static_assert(std::is_same_v<Element, __nv_bfloat16> || std::is_same_v<Element, float> ||
                 std::is_same_v<Element, unsigned char> || std::is_same_v<Element, std::uint64_t>);
-  const cuuint64_t size[2] = {cuuint64_t(cols), cuuint64_t(rows)};
-  const cuuint64_t row_bytes[1] = {(pitch ? pitch : cols) * sizeof *matrix};
-  const cuuint32_t box[2] = {cuuint32_t(box_cols), cuuint32_t(box_rows)};
-  const cuuint32_t step[2] = {1, 1};
+  const cuuint64_t size[3] = {cuuint64_t(cols), cuuint64_t(rows), cuuint64_t(matrices)};
+  const cuuint64_t row_bytes = (pitch ? pitch : cols) * sizeof *matrix;
+  const cuuint64_t strides[2] = {row_bytes, row_bytes * rows};  // from row to row, from matrix to matrix
+  const cuuint32_t box[3] = {cuuint32_t(box_cols), cuuint32_t(box_rows), 1};
+  const cuuint32_t step[3] = {1, 1, 1};
   const CUtensorMapSwizzle mode = swizzle == Swizzle::bytes128  ? CU_TENSOR_MAP_SWIZZLE_128B
                                   : swizzle == Swizzle::bytes64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                   : swizzle == Swizzle::bytes32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                                 : CU_TENSOR_MAP_SWIZZLE_NONE;
-  const CUresult result = encode(map, type, 2, const_cast<Element*>(matrix), size, row_bytes, box, step,
+  const int rank = matrices ? 3 : 2;
+  const CUresult result = encode(map, type, rank, const_cast<Element*>(matrix), size, strides, box, step,
                                  CU_TENSOR_MAP_INTERLEAVE_NONE, mode, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;

@@ -17,7 +17,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-SIZES = {"gemm": "--size 4096", "fused_norm": "--rows 16384 --cols 8192", "norm_gemm": "--rows 8192 --cols 4096 --n 4096"}
+SIZES = {
+    "gemm": "--size 4096",
+    "fused_norm": "--rows 16384 --cols 8192",
+    "norm_gemm": "--rows 8192 --cols 4096 --n 4096",
+    "grouped_gemm": "--groups 8 --m 4096 --n 14336 --k 4096",
+}
 SLOW = {"00_naive", "01_coalesced", "02_smem_tiling", "03_vectorized"}  # at 4096 a launch takes up to a third of a second
 
 
@@ -26,9 +31,9 @@ def default_runs(folder: Path) -> list:
     for program in sorted(folder.glob("[0-9][0-9]_*")):
         if not (folder / f"{program.name}_sim").exists():
             continue  # a test, or the simulated program itself
-        has_three = "norm_gemm" in subprocess.run([program, "--list"], capture_output=True, text=True).stdout
+        listed = subprocess.run([program, "--list"], capture_output=True, text=True).stdout.split()
         for problem, sizes in SIZES.items():
-            if problem != "norm_gemm" or has_three:
+            if problem in listed:
                 size = "--size 1024" if program.name in SLOW and problem == "gemm" else sizes
                 runs.append(f"{program.name} {problem} {size}")
     return runs

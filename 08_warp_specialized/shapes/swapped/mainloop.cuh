@@ -6,8 +6,9 @@
 
 namespace ladder::rung_08::swapped {
 
-template <class C>
-__device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> tiles, int rank) {
+// Walk: Tiles, or another walk over tiles, of which each has a B of its own (08_warp_specialized/grouped).
+template <class C, class Walk>
+__device__ void produce(typename C::Shared& shared, const Operands& p, Walk tiles, int rank) {
   const Peers<C> peers{rank};
   const unsigned short beside = peers.all_beside(), below = peers.all_below();
   const int place = rank / C::cluster_m, from_a = C::groups * place / C::cluster_n * 8;
@@ -25,7 +26,10 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> 
         for (int i = 0; i < C::share_b; i += C::load_b) {
           const int from = from_b + i;  // of the rows of all boxes
           const int x = tiles.col() + from / C::block_k * mma_m, y = t * C::block_k + from % C::block_k;
-          if constexpr (C::cluster_m == 1) {
+          if constexpr (requires { tiles.matrix_of_b(); }) {
+            static_assert(C::cluster_m == 1, "a group's rows may not be enough for a cluster");
+            ptx::tma_load(to_b + from * C::row, p.b, x, y, tiles.matrix_of_b(), full);
+          } else if constexpr (C::cluster_m == 1) {
             ptx::tma_load(to_b + from * C::row, p.b, x, y, full);
           } else {
             ptx::tma_load_multicast(to_b + from * C::row, p.b, x, y, full, below);

@@ -217,12 +217,14 @@ TEST(Problems, ShapeTexts) {
   EXPECT_EQ(shape_text(gemm_shape(1, 22, 333)), "1x22x333");
   EXPECT_EQ(shape_text(norm_shape(4096, 5)), "4096x5");
   EXPECT_EQ(shape_text(norm_gemm_shape(1, 22, 333)), "1x22x333");
+  EXPECT_EQ(shape_text(grouped_shape(4, 1, 22, 333)), "4x1x22x333");
 }
 
 TEST(Problems, Footprints) {
   EXPECT_EQ(footprint_bytes(gemm_shape(2, 3, 5)), 2u * (2 * 5 + 5 * 3 + 2 * 3));
   EXPECT_EQ(footprint_bytes(norm_shape(3, 7)), 2u * (4 * 3 * 7 + 7));
   EXPECT_EQ(footprint_bytes(norm_gemm_shape(2, 5, 3)), 2u * (3 * 2 * 5 + 5 + 5 * 3 + 2 * 3));
+  EXPECT_EQ(footprint_bytes(grouped_shape(3, 2, 7, 5)), 2u * (2 * 5 + 3 * 5 * 7 + 2 * 7) + 4 * 4);
 }
 
 TEST(Problems, FootprintsBeyondThirtyTwoBits) {
@@ -239,6 +241,7 @@ TEST(Problems, Scores) {
   EXPECT_DOUBLE_EQ(score(norm_shape(1000, 1000), Precision::bf16, 1.0),
                    8002);  // 8.002 MB in a microsecond: 8002 GB/s
   EXPECT_DOUBLE_EQ(score(norm_gemm_shape(500, 1000, 2000), Precision::bf16, 1000), 2);  // the product alone
+  EXPECT_DOUBLE_EQ(score(grouped_shape(64, 500, 1000, 2000), Precision::bf16, 1000), 2);
   EXPECT_NEAR(score(gemm_shape(65536, 65536, 65536), Precision::bf16, 1e6), 562.9,
               0.1);  // products past 2^31
   EXPECT_NEAR(score(norm_shape(65536, 65536), Precision::bf16, 1e6), 34.36, 0.01);
@@ -248,6 +251,8 @@ TEST(Problems, NamesUnitsAndDefaults) {
   EXPECT_STREQ(ProblemInfo<Gemm>::name, "gemm");
   EXPECT_STREQ(ProblemInfo<FusedNorm>::name, "fused_norm");
   EXPECT_STREQ(ProblemInfo<NormGemm>::name, "norm_gemm");
+  EXPECT_STREQ(ProblemInfo<GroupedGemm>::name, "grouped_gemm");
+  EXPECT_EQ(shape_text(ProblemInfo<GroupedGemm>::default_shape(DeviceKind::gpu)), "8x4096x14336x4096");
   EXPECT_EQ(shape_text(ProblemInfo<NormGemm>::default_shape(DeviceKind::gpu)), "8192x4096x4096");
   EXPECT_EQ(shape_text(ProblemInfo<Gemm>::default_shape(DeviceKind::gpu)), "4096x4096x4096");
   EXPECT_EQ(shape_text(ProblemInfo<FusedNorm>::default_shape(DeviceKind::gpu)), "16384x8192");

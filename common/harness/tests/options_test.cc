@@ -50,6 +50,17 @@ const Rung& fake_of_three() {
   return rung;
 }
 
+// One that has the fourth.
+const Rung& fake_of_groups() {
+  static const Rung rung = [] {
+    Rung grouped = fake();
+    grouped.grouped_gemm = {variant<GroupedGemm>("looped", "one by one"),
+                            variant<GroupedGemm>("grouped", "at once")};
+    return grouped;
+  }();
+  return rung;
+}
+
 // A reader's own, which has one problem.
 const Rung& fake_of_one() {
   static const Rung rung{.name = "my_gemm",
@@ -198,6 +209,23 @@ TEST(Options, ItsSizesCompletedByTheCourses) {
   const Options all = parse_three({"norm_gemm", "--size", "256"});
   ASSERT_TRUE(all.norm_gemm_shape);
   EXPECT_EQ(all.norm_gemm_shape->rows + all.norm_gemm_shape->cols + all.norm_gemm_shape->n, 3 * 256);
+}
+
+TEST(Options, TheFourthProblemAndItsSizes) {
+  const auto parsed = [](const Arguments& arguments) {
+    return parse(arguments, DeviceKind::gpu, fake_of_groups());
+  };
+  EXPECT_FALSE(parsed({}).grouped_gemm);
+  const Options o = parsed({"grouped_gemm"});
+  EXPECT_TRUE(o.grouped_gemm);
+  EXPECT_FALSE(o.gemm || o.fused_norm || o.norm_gemm || o.grouped_shape || o.even);
+  const Options given =
+      parsed({"grouped_gemm", "--groups", "3", "--m", "70", "--even", "--variant", "looped"});
+  ASSERT_TRUE(given.grouped_shape);
+  EXPECT_EQ(shape_text(*given.grouped_shape), "3x70x14336x4096");
+  EXPECT_TRUE(given.even);
+  EXPECT_FALSE(given.gemm_shape || given.norm_gemm_shape);
+  EXPECT_EQ(shape_text(*parsed({"grouped_gemm", "--size", "64"}).grouped_shape), "8x64x64x64");
 }
 
 TEST(Options, GemmSizesCompletedByTheCourses) {
@@ -416,6 +444,22 @@ TEST(BadUsage, TheThirdProblem) {
   refused({"--variant", "one_kernel"}, {"no variant 'one_kernel'"});
 }
 
+TEST(BadUsage, TheFourthProblem) {
+  const auto refused = [](const Arguments& arguments, const std::vector<std::string>& parts) {
+    expect_refused(arguments, parts, DeviceKind::gpu, fake_of_groups());
+  };
+  expect_refused({"grouped_gemm"}, {"42_fake has no grouped_gemm; there is: gemm, fused_norm"});
+  refused({"grouped_gemm", "--rows", "8"},
+          {"grouped_gemm takes --groups, --m, --n, --k or --size", "--rows"});
+  refused({"--groups", "8"}, {"--groups is of grouped_gemm alone"});
+  refused({"gemm", "--even"}, {"--even is of grouped_gemm alone"});
+  refused({"grouped_gemm", "--groups", "0"}, {"--groups must be between 1 and"});
+  refused({"grouped_gemm", "--groups", "3", "--sweep"}, {"--sweep"});
+  refused({"grouped_gemm", "--even", "--soak", "9"}, {"--soak", "--even"});
+  refused({"grouped_gemm", "--tune"}, {"--tune is of gemm alone"});
+  refused({"grouped_gemm", "--variant", "fast"}, {"no variant 'fast' here; there is: looped, grouped"});
+}
+
 TEST(BadUsage, LaunchesAreOneByOneOrAGraph) {
   expect_refused({"--launches", "batch"}, {"--launches is stream or graph, not 'batch'"});
 }
@@ -537,9 +581,10 @@ TEST(HelpText, NamesTheRungAndEveryOption) {
                            "--repeats ",     "--seed ",
                            "--reference ",   "--launches ",
                            "norm_gemm ",     "--json ",
-                           "--table-rows",   "--list",
-                           "--help",         "4096x4096x4096",
-                           "16384x8192"})
+                           "grouped_gemm ",  "--groups ",
+                           "--even",         "--table-rows",
+                           "--list",         "--help",
+                           "4096x4096x4096", "16384x8192"})
     EXPECT_NE(help.find(part), std::string::npos) << part;
 }
 
@@ -634,6 +679,9 @@ TEST(ListText, HasTheThirdProblemWhereTheRungHas) {
   EXPECT_TRUE(list[5].starts_with("norm_gemm ")) << list[5];
   EXPECT_NE(list[6].find("one_kernel"), std::string::npos) << list[6];
   EXPECT_NE(list[6].find("(the rung)"), std::string::npos) << list[6];
+  const auto groups = lines(list_text(fake_of_groups()));
+  ASSERT_EQ(groups.size(), 7u);
+  EXPECT_TRUE(groups[5].starts_with("grouped_gemm ")) << groups[5];
 }
 
 }  // namespace

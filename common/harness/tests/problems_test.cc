@@ -32,6 +32,7 @@ TEST(VerifyShapes, NoneTwice) {
   for (const FusedNorm& p : ProblemInfo<FusedNorm>::verify_shapes()) texts.push_back(shape_text(p));
   for (const NormGemm& p : ProblemInfo<NormGemm>::verify_shapes())
     texts.push_back("norm_gemm " + shape_text(p));
+  for (const GroupedGemm& p : ProblemInfo<GroupedGemm>::verify_shapes()) texts.push_back(shape_text(p));
   std::sort(texts.begin(), texts.end());
   EXPECT_EQ(std::adjacent_find(texts.begin(), texts.end()), texts.end());
 }
@@ -75,6 +76,69 @@ TEST(VerifyShapes, OfEveryKindOfNormGemmOnTheSimulator) {
       << "rows in blocks, each in parts";
   EXPECT_GE(simulated<NormGemm>([](const NormGemm& p) { return p.rows > 256 && p.n > 128; }), 1)
       << "several tiles both ways";
+}
+
+TEST(VerifyShapes, OfEveryKindOfGroupsOnTheSimulator) {
+  for (const GroupedGemm& p : ProblemInfo<GroupedGemm>::verify_shapes())
+    EXPECT_EQ(p.n % 8 + p.k % 8, 0) << shape_text(p) << ": no rung takes it";
+  const auto rows = [](const GroupedGemm& p, auto&& condition) {  // of any group, in either pass
+    const std::vector<int> offsets = group_offsets(p, false, 1), other = group_offsets(p, false, ~1ull);
+    bool any = false;
+    for (int g = 0; g < p.groups; ++g)
+      any |= condition(offsets[g + 1] - offsets[g]) || condition(other[g + 1] - other[g]);
+    return any;
+  };
+  const auto with_rows = [&](auto&& condition) {
+    return simulated<GroupedGemm>([&](const GroupedGemm& p) { return rows(p, condition); });
+  };
+  EXPECT_GE(with_rows([](int m) { return m == 0; }), 3);
+  EXPECT_GE(with_rows([](int m) { return m == 1; }), 3);
+  EXPECT_GE(with_rows([](int m) { return m > 152; }), 2) << "higher than a tile";
+  EXPECT_GE(simulated<GroupedGemm>([](const GroupedGemm& p) { return p.groups == 1; }), 2);
+  EXPECT_GE(simulated<GroupedGemm>([](const GroupedGemm& p) { return p.groups > 64; }), 2)
+      << "lanes of two warps";
+  EXPECT_GE(simulated<GroupedGemm>([](const GroupedGemm& p) { return p.k > 640; }), 1) << "round a ring";
+  EXPECT_GE(simulated<GroupedGemm>([](const GroupedGemm& p) { return p.k % 64 != 0 && p.n % 64 != 0; }), 5);
+}
+
+// Pinned: a seed shares out the same rows on every machine.
+TEST(GroupOffsets, AreAsARouterLeavesThem) {
+  EXPECT_EQ(group_offsets(grouped_shape(4, 100, 8, 8), false, 1), (std::vector<int>{0, 8, 29, 42, 100}));
+  for (const std::uint64_t seed : {0ull, 1ull, 7ull})
+    for (const int m : {1, 3, 1000, 1 << 30}) {
+      const std::vector<int> offsets = group_offsets(grouped_shape(50, m, 8, 8), false, seed);
+      EXPECT_EQ(offsets.size(), 51u);
+      EXPECT_EQ(offsets.front(), 0);
+      EXPECT_EQ(offsets.back(), m);
+      EXPECT_TRUE(std::is_sorted(offsets.begin(), offsets.end()));
+    }
+  const GroupedGemm p = grouped_shape(64, 6400, 8, 8);
+  EXPECT_NE(group_offsets(p, false, 1), group_offsets(p, false, 2));
+  int fewest = p.m, most = 0;
+  for (const Gemm& gemm : gemms_of(p, group_offsets(p, false, 1)))
+    fewest = std::min(fewest, gemm.m), most = std::max(most, gemm.m);
+  EXPECT_LT(fewest, 40);
+  EXPECT_GT(most, 250);
+}
+
+TEST(GroupOffsets, EvenOnesDifferByOne) {
+  EXPECT_EQ(group_offsets(grouped_shape(3, 9, 8, 8), true, 1), (std::vector<int>{0, 3, 6, 9}));
+  EXPECT_EQ(group_offsets(grouped_shape(4, 6, 8, 8), true, 1), (std::vector<int>{0, 1, 3, 4, 6}));
+  EXPECT_EQ(group_offsets(grouped_shape(3, 1 << 30, 8, 8), true, 1)[3], 1 << 30);
+}
+
+TEST(GroupOffsets, OneProductForEachGroupWithRows) {
+  GroupedGemm p = grouped_shape(3, 5, 16, 8);
+  std::vector<__nv_bfloat16> memory(1000);
+  p.a = p.b = memory.data();
+  p.c = memory.data();
+  const std::vector<Gemm> gemms = gemms_of(p, {0, 2, 2, 5});
+  ASSERT_EQ(gemms.size(), 2u);
+  EXPECT_EQ(shape_text(gemms[0]), "2x16x8");
+  EXPECT_EQ(shape_text(gemms[1]), "3x16x8");
+  EXPECT_EQ(gemms[1].a - p.a, 2 * 8);
+  EXPECT_EQ(gemms[1].b - p.b, 2 * 8 * 16);
+  EXPECT_EQ(gemms[1].c - p.c, 2 * 16);
 }
 
 std::vector<std::string> model_texts(int count, std::uint64_t seed) {

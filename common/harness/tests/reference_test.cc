@@ -92,6 +92,26 @@ TEST(NormReference, SmallRowsShowAMissingEps) {
   }
 }
 
+TEST(GroupedReference, IsEachGroupsProduct) {
+  const int rows[] = {3, 1, 5}, n = 4, k = 7;
+  GroupedReference grouped;
+  std::vector<GemmReference> alone;
+  for (int g = 0; g < 3; ++g) {
+    const HostMatrix a = random_matrix(rows[g] * k, 1, 20 + g), b = random_matrix(k * n, 1, 30 + g);
+    alone.emplace_back(gemm_shape(rows[g], n, k), a, b, false);
+    grouped.add(gemm_shape(rows[g], n, k), a, b, false);
+  }
+  const std::vector<double> all = grouped.all();
+  ASSERT_EQ(all.size(), 9u * n);
+  std::uint64_t index = 0;
+  for (int g = 0; g < 3; ++g)
+    for (int i = 0; i < rows[g] * n; ++i, ++index) {
+      EXPECT_EQ(grouped.exact(index), alone[g].exact(i));
+      EXPECT_EQ(all[index], alone[g].all()[i]);
+      EXPECT_EQ(grouped.expected(index, 1, 2).slack, alone[g].expected(i, 1, 2).slack);
+    }
+}
+
 struct NormGemmInputs {
   NormGemm shape = norm_gemm_shape(5, 541, 24);
   HostMatrix x = random_matrix(5 * 541, 1, 8), residual = random_matrix(5 * 541, 1, 9),

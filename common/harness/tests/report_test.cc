@@ -266,6 +266,7 @@ TEST(TableHeader, NamesTheProblemAndItsRival) {
   EXPECT_EQ(words(table_header("gemm")), (std::vector<std::string>{"gemm", "shape", "variant", "time",
                                                                    "score", "cuBLAS", "ratio", "check"}));
   EXPECT_EQ(words(table_header("fused_norm"))[5], "copy");
+  EXPECT_EQ(words(table_header("grouped_gemm"))[5], "cuBLAS");
   EXPECT_NE(table_header("norm_gemm").find(" two steps "), std::string::npos);
 }
 

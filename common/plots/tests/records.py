@@ -79,6 +79,13 @@ def norm_gemm(us, variant="one_kernel", index=1, is_rung=True, rows=8192, **more
     }
 
 
+def grouped(us, variant="grouped", index=1, is_rung=True, **more):
+    record = {**gemm("08_warp_specialized", us, variant=variant, index=index, is_rung=is_rung), "problem": "grouped_gemm"}
+    flops = 2 * 1000 * 2048 * 4096
+    baselines = {"cublasGemmEx_loop": {"median_us": 2 * us, "ratio": 2.0}}
+    return {**record, "groups": 8, "m": 1000, "n": 2048, "k": 4096, "tflops": flops / us / 1e6, "baselines": baselines, **more}
+
+
 def roof(name, value, unit):
     return {"record": "roof", "roof": name, "value": value, "unit": unit, **ENVIRONMENT}
 
@@ -173,6 +180,8 @@ EVERYTHING = [
     norm_gemm(500.0),
     norm_gemm(400.0, variant="two", index=0, is_rung=False),
     *(norm_gemm(us, rows=128, launches=how) for us, how in ((30.0, "stream"), (28.0, "graph"))),
+    grouped(100.0),
+    grouped(50.0, routing="even"),
     roof("copy", 4000.0, "GB/s"),
     roof("fp32_fma", 60.0, "TFLOPS"),
     roof("bf16_mma_sync", 600.0, "TFLOPS"),

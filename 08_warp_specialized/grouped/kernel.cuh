@@ -1,0 +1,122 @@
+// The kernel for products in groups, and its launch. From the transposed product (../shapes/swapped) it has
+// the tiles' shapes, the ring buffer and both its ends; its own are the walk over tiles (tiles.cuh) and the
+// epilogue, which stops where the group does (store.cuh).
+#pragma once
+
+#include <cmath>
+
+#include "08_warp_specialized/grouped/store.cuh"
+#include "08_warp_specialized/grouped/tiles.cuh"
+
+namespace ladder::rung_08::grouped {
+
+using swapped::Config, swapped::Design;
+
+template <class C>
+__device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> tiles, int rank, int warp) {
+  const int self = warp / 4, block = self * C::design.blocks;
+  const swapped::Peers<C> peers{rank};
+  Stage<C> stage;
+  int next_box = 0;
+  for (; tiles.valid(); tiles.advance()) {
+    swapped::Accumulator<C> accumulator;
+    swapped::multiply<C>(accumulator, shared, peers, block, tiles.first(), tiles.end(), stage, [] {});
+#pragma unroll
+    for (int i = 0; i < C::design.blocks; ++i) {
+      const int col = tiles.col() + (block + i) * mma_m;
+      if constexpr (C::threads_store) {
+        swapped::store_by_threads<C>(accumulator[i], shared.boxes[self], p, tiles.row(), col + warp % 4 * 16,
+                                     0, C::groups, tiles.bottom());
+      } else {
+        store<C>(accumulator[i], shared.boxes[self], next_box, p, tiles.row(), col, tiles.bottom(), self);
+      }
+    }
+  }
+  if (!C::threads_store && threadIdx.x % warpgroup_size == 0)
+    ptx::bulk_wait_group_read<0>();  // shared memory must outlive the reads
+}
+
+template <class C>
+__global__ void __launch_bounds__(C::threads, C::design.per_sm)
+    grouped_gemm_kernel(const __grid_constant__ Operands p, const __grid_constant__ GroupedGemm problem) {
+  extern __shared__ unsigned char unaligned[];
+  auto& shared = *reinterpret_cast<typename C::Shared*>(
+      unaligned + (1024 - ptx::shared_address(unaligned) % 1024) % 1024);
+  const int warp = __shfl_sync(~0u, int(threadIdx.x) / warp_size, 0);
+  const int rank = C::sharers > 1 ? ptx::cluster_rank() : 0;
+
+  if (threadIdx.x == 0) {
+    ptx::prefetch_tensor_map(p.a);
+    ptx::prefetch_tensor_map(p.b);
+    for (int s = 0; s < C::stages; ++s) {
+      ptx::mbarrier_init(ptx::shared_address(&shared.full[s]), 1);
+      ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::fillers * C::readers * 4);
+    }
+    ptx::fence_mbarrier_init();
+  }
+  // The barriers of all CTAs of the cluster are initialised before a CTA arrives at or sends to another.
+  if constexpr (C::sharers > 1) {
+    ptx::cluster_sync_relaxed();
+  } else {
+    __syncthreads();
+  }
+
+  if (warp >= C::consumer_warps) {
+    if constexpr (C::move_registers) ptx::give_back_registers<24>();
+    if (warp == C::consumer_warps) swapped::produce<C>(shared, p, Tiles<C>(problem, p.group, rank), rank);
+  } else {
+    if constexpr (C::move_registers) ptx::take_registers<240>();
+    consume<C>(shared, p, Tiles<C>(problem, p.group, rank), rank, warp);
+  }
+}
+
+template <Design d>
+cudaError_t launch(const GroupedGemm& problem, cudaStream_t stream) {
+  using C = Config<d>;
+  static_assert(d.cluster_m == 1 && !d.ping_pong && !d.split, "what this kernel has none of");
+  Operands p{};
+  p.to = problem.c;
+  p.m = problem.m;
+  p.n = problem.n;
+  p.k = problem.k;
+  auto* kernel = grouped_gemm_kernel<C>;
+  constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
+  static_assert((shared_bytes + 1024) * d.per_sm <= 228 * 1024, "what an SM has");
+  cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+  // A box of A may go on in the next group's rows. They are multiplied, and not stored.
+  if (error == cudaSuccess)
+    error = ptx::make_tensor_map(&p.a, problem.a, p.m, p.k, C::share_a, C::block_k, Swizzle::bytes128);
+  if (error == cudaSuccess && C::block_m != C::share_a * C::cluster_n)
+    error = ptx::make_tensor_map(&p.less_of_a, problem.a, p.m, p.k, C::share_a - 8, C::block_k,
+                                 Swizzle::bytes128);
+  if (error == cudaSuccess)
+    error = ptx::make_tensor_map(&p.b, problem.b, p.k, p.n, C::load_b, mma_m, Swizzle::bytes128, 0,
+                                 problem.groups);
+  if (error == cudaSuccess && !C::threads_store)
+    error = ptx::make_tensor_map(&p.c, problem.c, p.m, p.n, C::box_rows, mma_m, Swizzle::bytes128);
+  if (error != cudaSuccess) return error;
+
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {unsigned(C::sharers), 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = unsigned(C::sharers);
+  config.blockDim = C::threads;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
+  int at_once = 0;  // not always SMs / cluster: the CTAs of a cluster share a GPC
+  error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
+  if (error != cudaSuccess) return error;
+  // The host does not know the groups' rows, but each has at most one tile that is not full. A CTA for which
+  // there is no tile exits.
+  const long long most = (1ll * ceil_div(p.m, C::block_m) + std::min(problem.groups, p.m)) *
+                         ceil_div(p.n, C::block_n * C::cluster_n);
+  // What runs at once is about a square of C.
+  p.group = std::max(1, int(std::sqrt(double(at_once) * C::block_n * C::cluster_n / C::block_m) + 0.5));
+  config.gridDim = unsigned(std::min<long long>(at_once, most) * C::sharers);
+  return cudaLaunchKernelEx(&config, kernel, p, problem);
+}
+
+}  // namespace ladder::rung_08::grouped
