@@ -78,19 +78,18 @@ cudaError_t launch(const GroupedGemm& problem, cudaStream_t stream) {
   p.to = problem.c;
   p.m = problem.m;
   p.n = problem.n;
-  p.k = problem.k;
   auto* kernel = grouped_gemm_kernel<C>;
   constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
   static_assert((shared_bytes + 1024) * d.per_sm <= 228 * 1024, "what an SM has");
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   // A box of A may go on in the next group's rows. They are multiplied, and not stored.
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.a, problem.a, p.m, p.k, C::share_a, C::block_k, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&p.a, problem.a, p.m, problem.k, C::share_a, C::block_k, Swizzle::bytes128);
   if (error == cudaSuccess && C::block_m != C::share_a * C::cluster_n)
-    error = ptx::make_tensor_map(&p.less_of_a, problem.a, p.m, p.k, C::share_a - 8, C::block_k,
+    error = ptx::make_tensor_map(&p.less_of_a, problem.a, p.m, problem.k, C::share_a - 8, C::block_k,
                                  Swizzle::bytes128);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.b, problem.b, p.k, p.n, C::load_b, mma_m, Swizzle::bytes128, 0,
+    error = ptx::make_tensor_map(&p.b, problem.b, problem.k, p.n, C::load_b, mma_m, Swizzle::bytes128, 0,
                                  problem.groups);
   if (error == cudaSuccess && !C::threads_store)
     error = ptx::make_tensor_map(&p.c, problem.c, p.m, p.n, C::box_rows, mma_m, Swizzle::bytes128);
