@@ -1,7 +1,8 @@
-// Other tiles than gemm.cu's 128x256, other clusters and other orders: what suits which size, and the
-// estimate that chooses. In the order of the data: design.cuh, what there is to choose; tiles.cuh, which
+// Other tiles than gemm.cu's 128x256, other clusters and other orders: what suits which size, and the rung's
+// choice. In the order of the data: design.cuh, what there is to choose; tiles.cuh, which
 // tiles a CTA computes; mainloop.cuh, global -> shared -> accumulator; epilogue.cuh, accumulator -> C;
 // kernel.cuh.
+#include "08_warp_specialized/shapes/choice.h"
 #include "08_warp_specialized/shapes/kernel.cuh"
 
 namespace ladder::rung_08 {
@@ -12,20 +13,49 @@ cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream, bool early_start)
 
 namespace {
 
-using general::Bf16, general::Design, general::launch, general::Order;
+using general::Design, general::launch, general::Order;
+
+constexpr Design ping_pong{.rows_each = 2, .block_n = 128, .stages = 6, .ping_pong = true};
+
+template <Design d>
+constexpr Choice choice(const char* name) {
+  using C = general::Config<d>;
+  return {.name = name,
+          .kind = d.cluster_k > 1 ? Kind::straight_split : Kind::straight,
+          .rows = C::block_m,
+          .cols = C::block_n,
+          .cluster_m = d.cluster_m,
+          .cluster_n = d.cluster_n,
+          .parts = d.cluster_k,
+          .launch = [](const Gemm& p, int, cudaStream_t stream, bool early_start) {
+            return launch<d>(p, stream, {}, early_start);
+          }};
+}
+
+std::vector<Choice> all_choices() {
+  std::vector<Choice> all = {choice<general::tile_64x64>("64x64"),
+                             choice<general::split_2>("split_2"),
+                             choice<general::split_4>("split_4"),
+                             choice<general::split_8>("split_8"),
+                             choice<general::tile_64x128_share_a>("64x128_share_a"),
+                             choice<general::tile_64x128_share_b>("64x128_share_b"),
+                             choice<general::tile_128x128>("128x128"),
+                             choice<general::tile_128x192>("128x192"),
+                             choice<ping_pong>("ping_pong"),
+                             choice<general::tile_128x256>("128x256")};
+  all.back().launch = [](const Gemm& p, int, cudaStream_t stream, bool early_start) {
+    return launch_128x256(p, stream, early_start);  // of gemm.cu
+  };
+  all.insert(all.end(), swapped_choices().begin(), swapped_choices().end());
+  return all;
+}
 
 template <bool early_start>
 cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
-  int sms = 0;
-  const cudaError_t error = general::count_sms(&sms);
-  if (error != cudaSuccess) return error;
-  const general::Choice<Bf16> smaller =
-      general::fastest<Bf16, general::tile_64x64, general::split_2, general::split_4, general::split_8,
-                       general::tile_64x128_share_a, general::tile_64x128_share_b, general::tile_128x128,
-                       general::tile_128x192>(p, sms);
-  if (general::estimate<general::tile_128x256, Bf16>(p, sms) < smaller.cycles)
-    return launch_128x256(p, stream, early_start);
-  return smaller.launch(p, stream, {}, early_start);
+  static const std::vector<Choice> choices = all_choices();
+  Chosen chosen;
+  const cudaError_t error = choose(p, choices, &chosen);
+  return error != cudaSuccess ? error : chosen.choice->launch(p, chosen.parts, stream, early_start);
 }
 
 }  // namespace
@@ -43,9 +73,7 @@ Variants<Gemm> shapes() {
       {.name = "cluster_of_4",
        .what = "two by two CTAs share A and B",
        .launch = launch<Design{.cluster_n = 2}>},
-      {.name = "ping_pong",
-       .what = "a 128x128 tile for each consumer, in turn",
-       .launch = launch<Design{.rows_each = 2, .block_n = 128, .stages = 6, .ping_pong = true}>},
+      {.name = "ping_pong", .what = "a 128x128 tile for each consumer, in turn", .launch = launch<ping_pong>},
       {.name = "hilbert",
        .what = "tiles along Hilbert curves",
        .launch = launch<Design{.order = Order::hilbert}>},
@@ -84,7 +112,7 @@ Variants<Gemm> shapes() {
        .launch = launch_fastest<true>,
        .dependent_launch = true},
       {.name = "warp_specialized",
-       .what = "by size one of nine tile shapes: the estimate's choice",
+       .what = "by size one of 32 kernels: the estimate's choice",
        .launch = launch_fastest<false>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;

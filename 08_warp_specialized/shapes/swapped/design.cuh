@@ -52,7 +52,7 @@ struct Config {
   static constexpr int parts_bytes(int parts) {
     return (parts - 1) * ceil_div(groups, parts) * tile_threads * int(sizeof(float4));
   }
-  static constexpr int most_parts = 16;
+  static constexpr int most_parts = 8;
   static constexpr int room = [] {
     int most = 0;
     for (int parts = 2; parts <= most_parts; ++parts) most = std::max(most, parts_bytes(parts));

@@ -170,8 +170,6 @@ cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cuda
   constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
   static_assert((shared_bytes + 1024) * d.per_sm <= 228 * 1024, "what an SM has");
   cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
-  if (error == cudaSuccess && parts > 8)
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   if (error == cudaSuccess)
     error = ptx::make_tensor_map(&p.a, gemm.a, p.m, gemm.k, C::share_a, C::block_k, Swizzle::bytes128);
   if (error == cudaSuccess && C::block_m != C::share_a * C::cluster_n)

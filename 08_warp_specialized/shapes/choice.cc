@@ -1,0 +1,100 @@
+#include "08_warp_specialized/shapes/choice.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace ladder::rung_08 {
+namespace {
+
+constexpr int block_k = 64, element = 2, most_gpcs = 8;
+constexpr double never = std::numeric_limits<double>::infinity();
+
+// Fitted to times of some 220 kernels at 370 drawn shapes on one H200: such that the choice loses least.
+struct Costs {
+  double start;   // cycles of a launch
+  double wave;    // and of each wave of tiles,
+  double store;   // and of each element of a tile
+  double intake;  // bytes that an SM takes in per cycle,
+  double gpc;     // that L2 delivers to a GPC, where a line is read once for all of its SMs,
+  double l2;      // and to all SMs, where each loads its own
+};
+constexpr double unbound = 1e9;
+constexpr Costs costs[] = {
+    // by Kind
+    {2269, 1190, 0.133, 64.3, 565, 5202},      // split
+    {2353, 1146, 0.121, 73.5, unbound, 6321},  // whole
+    {3806, 845, 0.039, 130, 302, 7474},        // in_turn
+    {3083, 493, 0.056, 80.4, unbound, 5585},   // straight
+    {624, 0, 0, 45.8, unbound, 9544},          // straight_split
+};
+constexpr double dram = 3307;      // bytes per cycle
+constexpr double tensor = 1.231;   // of an MMA's cycles, where nothing else is short
+constexpr double overlap = 0.407;  // of the shorter of main loop and DRAM is not hidden by the longer
+constexpr double cluster_start = 348;
+constexpr double add_up = 2207, add_element = 0.309, add_part = 95.4;  // the parts of k
+constexpr double exposed = 0.800;                                      // of a wave, in ping-pong
+
+// Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
+int clusters_at_once(int ctas, int sms) {
+  return ctas == 1 ? sms : ctas == 2 ? sms / 2 : sms * 10 / 11 / ctas;
+}
+
+}  // namespace
+
+double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
+  const bool straight = c.kind == Kind::straight || c.kind == Kind::straight_split;
+  const int tiles_k = ceil_div(p.k, block_k), rows = c.rows * c.cluster_m, cols = c.cols * c.cluster_n;
+  const int clusters_m = ceil_div(p.m, rows), clusters_n = ceil_div(p.n, cols);
+  const double clusters = 1.0 * clusters_m * clusters_n;
+  if (!straight) {
+    const int high = ceil_div(p.m, 8) * 8;
+    const bool too_high = c.rows > 8 && c.rows >= 2 * high, too_low = c.rows < 112 && p.m > 8 * c.rows;
+    const bool idle = (c.cluster_m > 1 && p.m <= c.rows) || (c.cluster_n > 1 && p.n <= cols - c.cols);
+    const bool too_many = parts > 1 && (clusters * parts > sms * c.per_sm || tiles_k < 2 * parts);
+    if (too_high || too_low || idle || too_many) return never;
+  }
+  const Costs& cost = costs[int(c.kind)];
+  const int size = c.cluster_m * c.cluster_n * parts, at_once = clusters_at_once(size, sms) * c.per_sm;
+  const double waves = std::ceil(clusters / at_once), running = std::min<double>(clusters, at_once);
+  const double ctas = running * size, on_sm = std::max(1.0, std::min<double>(c.per_sm, ctas / sms));
+
+  // What a k-tile takes, of all CTAs at the same time.
+  const double bytes_of_row = block_k * element;
+  const double mma = c.rows * c.cols * block_k / 2048.0;
+  const double of_gpc = std::ceil(running / most_gpcs);
+  const double square = std::sqrt(double(at_once) * cols / rows);
+  const double down = std::min<double>(of_gpc, std::clamp(int(square + 0.5), 1, clusters_m));
+  const double to_gpc = (down * rows + std::ceil(of_gpc / down) * cols) * bytes_of_row * parts;
+  const double to_all = ctas * (double(c.rows) / c.cluster_n + double(c.cols) / c.cluster_m) * bytes_of_row;
+  const double step = std::max({tensor * mma * on_sm, (c.rows + c.cols) * bytes_of_row * on_sm / cost.intake,
+                                to_gpc / cost.gpc, to_all / cost.l2});
+
+  const double loop = waves * ceil_div(tiles_k, parts) * step;
+  const double memory = element * (double(p.m) * p.k + double(p.k) * p.n + double(p.m) * p.n) / dram;
+  const double area = c.rows * c.cols;
+  double around = cost.start + (size > 1 ? cluster_start : 0);
+  around += (c.kind == Kind::in_turn ? 1 + (waves - 1) * exposed : waves) * (cost.wave + cost.store * area);
+  if (c.kind == Kind::split && parts > 1)
+    around += add_up + add_element * area * (parts - 1) / parts + add_part * parts;
+  return around + std::max(loop, memory) + overlap * std::min(loop, memory);
+}
+
+cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen) {
+  int device = 0, sms = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error != cudaSuccess) return error;
+  *chosen = {&choices.front(), choices.front().kind == Kind::straight_split ? choices.front().parts : 1,
+             never};
+  for (const Choice& choice : choices) {
+    const bool fixed = choice.kind == Kind::straight_split;
+    for (int parts = fixed ? choice.parts : 1; parts <= choice.parts; ++parts) {
+      const double cycles = estimate_cycles(p, choice, parts, sms);
+      if (cycles < chosen->cycles) *chosen = {&choice, parts, cycles};
+    }
+  }
+  return cudaSuccess;
+}
+
+}  // namespace ladder::rung_08

@@ -1,0 +1,44 @@
+// Which kernel for which problem: what is known of each, and the estimate that chooses.
+#pragma once
+
+#include <span>
+
+#include "common/rung.h"
+
+namespace ladder::rung_08 {
+
+// Kernels that differ in more than the size of their tiles. Each has its own row of measured costs.
+enum class Kind {
+  split,           // transposed; a CTA has one tile, or a part of one
+  whole,           // transposed, persistent: all consumers multiply the same tile
+  in_turn,         // the same in ping-pong
+  straight,        // of kernel.cuh, persistent
+  straight_split,  // of kernel.cuh; a cluster has one tile
+};
+
+// A kernel that may be chosen.
+struct Choice {
+  const char* name;  // of its variant
+  Kind kind;
+  int rows, cols;  // of a CTA's tile, or of a consumer's in ping-pong
+  int cluster_m = 1, cluster_n = 1;
+  int per_sm = 1;  // CTAs
+  int parts = 1;   // of k; Kind::split takes up to as many
+  cudaError_t (*launch)(const Gemm&, int parts, cudaStream_t, bool early_start) = nullptr;
+};
+
+// An estimate of the time, in cycles of the SMs, with so many parts of k, each a CTA of a cluster. Infinite
+// where the kernel is not made for the problem. See docs/deeper/08_shapes.md.
+double estimate_cycles(const Gemm& p, const Choice& choice, int parts, int sms);
+
+struct Chosen {
+  const Choice* choice = nullptr;
+  int parts = 1;
+  double cycles = 0;
+};
+// The one of the lowest estimate on the current device, or the first where none is made for the problem.
+cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen);
+
+std::span<const Choice> swapped_choices();
+
+}  // namespace ladder::rung_08
