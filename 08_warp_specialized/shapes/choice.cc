@@ -74,9 +74,8 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
   const double memory = element * (double(p.m) * p.k + double(p.k) * p.n + double(p.m) * p.n) / dram;
   const double area = c.rows * c.cols;
   double around = cost.start + (size > 1 ? cluster_start : 0);
-  around += (c.kind == Kind::in_turn ? 1 + (waves - 1) * exposed : waves) * (cost.wave + cost.store * area);
-  if (c.kind == Kind::split && parts > 1)
-    around += add_up + add_element * area * (parts - 1) / parts + add_part * parts;
+  around += (c.ping_pong ? 1 + (waves - 1) * exposed : waves) * (cost.wave + cost.store * area);
+  if (parts > 1) around += add_up + add_element * area * (parts - 1) / parts + add_part * parts;
   return around + std::max(loop, memory) + overlap * std::min(loop, memory);
 }
 

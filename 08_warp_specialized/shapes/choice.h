@@ -11,7 +11,7 @@ namespace ladder::rung_08 {
 enum class Kind {
   split,           // transposed; a CTA has one tile, or a part of one
   whole,           // transposed, persistent: all consumers multiply the same tile
-  in_turn,         // the same in ping-pong
+  in_turn,         // the same, in ping-pong
   straight,        // of kernel.cuh, persistent
   straight_split,  // of kernel.cuh; a cluster has one tile
 };
@@ -22,8 +22,9 @@ struct Choice {
   Kind kind;
   int rows, cols;  // of a CTA's tile, or of a consumer's in ping-pong
   int cluster_m = 1, cluster_n = 1;
-  int per_sm = 1;  // CTAs
-  int parts = 1;   // of k; Kind::split takes up to as many
+  int per_sm = 1;          // CTAs
+  bool ping_pong = false;  // other tiles hide the ends of all but the last
+  int parts = 1;           // of k; Kind::split takes up to as many
   cudaError_t (*launch)(const Gemm&, int parts, cudaStream_t, bool early_start) = nullptr;
 };
 

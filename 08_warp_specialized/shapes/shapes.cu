@@ -26,6 +26,7 @@ constexpr Choice choice(const char* name) {
           .cols = C::block_n,
           .cluster_m = d.cluster_m,
           .cluster_n = d.cluster_n,
+          .ping_pong = d.ping_pong,
           .parts = d.cluster_k,
           .launch = [](const Gemm& p, int, cudaStream_t stream, bool early_start) {
             return launch<d>(p, stream, {}, early_start);

@@ -25,6 +25,7 @@ constexpr Choice choice(const char* name) {
           .cluster_m = d.cluster_m,
           .cluster_n = d.cluster_n,
           .per_sm = d.per_sm,
+          .ping_pong = d.ping_pong,
           .parts = d.split ? C::most_parts : 1,
           .launch = [](const Gemm& p, int parts, cudaStream_t stream, bool early_start) {
             return swapped::launch<d>(p, parts, 0, nullptr, stream, early_start);
