@@ -1,7 +1,7 @@
 // The norm at every shape: which kernel, by arithmetic from rows, columns and SMs. Narrow rows share a warp,
 // rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Rows up to 256 K columns wait
 // in the registers of a CTA or a cluster, rows_in_ctas.cuh, and longer ones in shared memory,
-// rows_through_shared.cuh. A single long row goes over all SMs, row_over_grid.cuh.
+// rows_through_shared.cuh. One or two long rows go over all SMs, row_over_grid.cuh.
 #include <string>
 
 #include "08_warp_specialized/norm_shapes/row_over_grid.cuh"
@@ -42,31 +42,41 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   // A CTA, with one or two vectors per thread: small CTAs come and go, and their phases mix.
   if (p.cols <= 1024) return launch_aligned<1, 1, 128>(p, stream);
   if (p.cols <= 2048) return launch_aligned<1, 1, 256>(p, stream);
-  if (p.cols <= 4096) return launch_aligned<1, 1, 512>(p, stream);
+  if (p.cols <= 3072) return launch_aligned<1, 1, 512>(p, stream);
+  if (p.cols <= 4096) return launch_aligned<4, 1, 128>(p, stream);
   if (p.cols <= 8192) return launch_aligned<2, 1, 512>(p, stream);
   // A cluster of such CTAs, of up to 256 threads while 16 of them suffice.
   if (p.cols <= 12288) return launch_aligned<2, 4, 256>(p, stream);
   if (p.cols <= 32768) return launch_aligned<2, 8, 256>(p, stream);
-  if (p.cols <= 65536) return launch_aligned<2, 16, 256>(p, stream);
   if (p.cols <= 131072) return launch_aligned<4, 16, 256>(p, stream);
   return launch_aligned<4, 16, 512>(p, stream);
 }
 
-// Rows of more than `vectors` vectors are not aligned.
-template <int vectors, int rows, int most_threads>
+// Rows too long for the registers of a cluster. Up to 512 K columns two CTAs of 512 threads fit an SM. Wider
+// rows have it alone, with twice the threads while there is room for their ring buffer.
+template <bool aligned>
+cudaError_t launch_long(const FusedNorm& p, cudaStream_t stream) {
+  const bool wide = p.cols > 524288 && p.cols <= 1048576;
+  return wide ? launch_through_shared<16, 3, 1024, aligned>(p, stream)
+              : launch_through_shared<16, 3, 512, aligned>(p, stream);
+}
+
+template <int vectors, int rows, int cluster, int most_threads>
 cudaError_t launch_cut(const FusedNorm& p, cudaStream_t stream) {
-  return launch_in_ctas<Config<vectors, rows, 1, false, most_threads>>(p, stream);
+  return launch_in_ctas<Config<vectors, rows, cluster, false, most_threads>>(p, stream);
 }
 
 // A row that starts anywhere may touch one vector more than it fills.
 cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= 256) return norm_shapes::launch_in_tile<256, 2>(p, stream);
-  if (p.cols <= 1024 - 7) return launch_cut<1, 1, 128>(p, stream);
-  if (p.cols <= 2048 - 7) return launch_cut<1, 2, 256>(p, stream);
-  if (p.cols <= 16384 - 7) return launch_cut<4, 1, 512>(p, stream);
-  // The smaller the cluster, the longer a CTA's part, and the rarer the wait for a sum.
-  if (p.cols <= 131072) return launch_through_shared<4, 3, 512, false>(p, stream);
-  return launch_through_shared<16, 3, 512, false>(p, stream);
+  if (p.cols <= 1024 - 7) return launch_cut<1, 1, 1, 128>(p, stream);
+  if (p.cols <= 2048 - 7) return launch_cut<1, 2, 1, 256>(p, stream);
+  if (p.cols <= 12288 - 7) return launch_cut<3, 1, 1, 512>(p, stream);
+  if (p.cols <= 16384 - 7) return launch_cut<4, 1, 1, 512>(p, stream);
+  // Too long for the registers of a small CTA; a large one that reads h back from L2 is faster than clusters.
+  if (p.cols <= 32768) return launch_any_width(p, stream);
+  if (p.cols <= 131072 - 7) return launch_cut<4, 1, 16, 256>(p, stream);
+  return launch_long<false>(p, stream);
 }
 
 constexpr int widest_in_shared = 16 * 11264 * vector;  // 176 KiB for a CTA's part, 48 for the ring buffer
@@ -82,10 +92,7 @@ cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
   if (few || p.cols > widest_in_shared) return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
   if (p.cols % vector != 0) return launch_unaligned(p, stream);
   if (p.cols <= 262144) return launch_by_width(p, sms, stream);
-  // Up to 512 K columns two CTAs fit an SM. Wider rows have it alone, and more stages instead.
-  if (p.cols <= 524288) return launch_through_shared<16, 3, 512, true>(p, stream);
-  if (p.cols <= 1048576) return launch_through_shared<16, 5, 512, true>(p, stream);
-  return launch_through_shared<16, 3, 512, true>(p, stream);
+  return launch_long<true>(p, stream);
 }
 
 }  // namespace

@@ -15,7 +15,8 @@ struct Config {
   static constexpr int cluster = cluster_;   // CTAs of a row
   static constexpr bool aligned = aligned_;  // cols is a multiple of 8
   static constexpr int most_threads = most_threads_;
-  static constexpr int least_ctas = 1024 / most_threads;  // on an SM: up to 64 registers per thread
+  // On an SM: up to 64 registers per thread, or 72, of an aligned row in one CTA with 4 vectors.
+  static constexpr int least_ctas = (aligned && cluster == 1 && vectors == 4 ? 896 : 1024) / most_threads;
   static_assert(rows == 1 || cluster == 1);
 };
 
