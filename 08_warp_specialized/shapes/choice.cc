@@ -22,18 +22,18 @@ struct Costs {
 constexpr double unbound = 1e9;
 constexpr Costs costs[] = {
     // by Kind
-    {2269, 1190, 0.133, 64.3, 565, 5202},      // split
-    {2353, 1146, 0.121, 73.5, unbound, 6321},  // whole
-    {3806, 845, 0.039, 130, 302, 7474},        // in_turn
-    {3083, 493, 0.056, 80.4, unbound, 5585},   // straight
-    {624, 0, 0, 45.8, unbound, 9544},          // straight_split
+    {3549, 503, 0.144, 68.4, 599, 7855},      // split
+    {2125, 409, 0.183, 74.0, 4306, 5873},     // whole
+    {3400, 889, 0.031, 2219, 299, unbound},   // in_turn
+    {2310, 629, 0.049, 54.0, unbound, 7970},  // straight
+    {727, 0, 0, 56.7, unbound, 5413},         // straight_split
 };
-constexpr double dram = 3307;      // bytes per cycle
-constexpr double tensor = 1.231;   // of an MMA's cycles, where nothing else is short
-constexpr double overlap = 0.407;  // of the shorter of main loop and DRAM is not hidden by the longer
-constexpr double cluster_start = 348;
-constexpr double add_up = 2207, add_element = 0.309, add_part = 95.4;  // the parts of k
-constexpr double exposed = 0.800;                                      // of a wave, in ping-pong
+constexpr double dram = 3632;      // bytes per cycle
+constexpr double tensor = 1.237;   // of an MMA's cycles, where nothing else is short
+constexpr double overlap = 0.514;  // of the shorter of main loop and DRAM is not hidden by the longer
+constexpr double cluster_start = 758;
+constexpr double add_up = 2290, add_element = 0.273, add_part = 0;  // the parts of k
+constexpr double exposed = 0.542;                                   // of a wave, in ping-pong
 
 // Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
 int clusters_at_once(int ctas, int sms) {

@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
   const int cluster = C::design.split ? p.parts : C::sharers, rank = cluster > 1 ? ptx::cluster_rank() : 0;
 
   // The producer goes on to load as soon as the barriers are initialised. The consumers wait for that at a
-  // barrier of the CTA, and where CTAs share operands, everyone for the peers' barriers, too.
+  // barrier of the CTA, and where CTAs share operands, all wait for the peers' barriers, too.
   constexpr int started = 15, waiting = (C::consumer_warps + 1) * warp_size;
   if (warp == C::consumer_warps) {
     if (ptx::elect_one()) {
