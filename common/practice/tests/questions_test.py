@@ -78,7 +78,7 @@ PAIRS_05 = """r < 2; ++r) {
           a[i][r] = pair.x, a[i][r + 2] = pair.y;
         }"""
 ARRIVE_07 = "if (threadIdx.x % {} == 0) ptx::mbarrier_arrive(empty(before));"
-FOUR_08 = "general::Config<Design{{.cluster_n = 2}}, Bf16>::{}"  # of cluster_of_4; each warp of a reader arrives at each filler
+FOUR_08 = "general::Config<Design{{.cluster_n = 2}}, general::Bf16>::{}"  # of cluster_of_4; each warp of a reader arrives at each filler
 REGISTERS_08 = "producer_registers = {}, consumer_registers = {};"
 MXFP8_09 = "static_assert(MmaDescriptor<1, MmaKind::mxf8f6f4, 128,"
 
