@@ -20,20 +20,20 @@ struct Costs {
   double l2;      // and to all SMs, where each loads its own
 };
 constexpr double unbound = 1e9;
+// By Kind.
 constexpr Costs costs[] = {
-    // by Kind
-    {3549, 503, 0.144, 68.4, 599, 7855},      // split
-    {2125, 409, 0.183, 74.0, 4306, 5873},     // whole
-    {3400, 889, 0.031, 2219, 299, unbound},   // in_turn
-    {2310, 629, 0.049, 54.0, unbound, 7970},  // straight
-    {727, 0, 0, 56.7, unbound, 5413},         // straight_split
+    {3549, 503, 0.144, 68.4, 599, 7855},        // split
+    {2125, 409, 0.183, 74.0, 4306, 5873},       // whole
+    {3400, 889, 0.031, unbound, 299, unbound},  // in_turn
+    {2310, 629, 0.049, 54.0, unbound, 7970},    // straight
+    {727, 0, 0, 56.7, unbound, 5413},           // straight_split
 };
 constexpr double dram = 3632;      // bytes per cycle
 constexpr double tensor = 1.237;   // of an MMA's cycles, where nothing else is short
 constexpr double overlap = 0.514;  // of the shorter of main loop and DRAM is not hidden by the longer
 constexpr double cluster_start = 758;
-constexpr double add_up = 2290, add_element = 0.273, add_part = 0;  // the parts of k
-constexpr double exposed = 0.542;                                   // of a wave, in ping-pong
+constexpr double add_up = 2290, add_element = 0.273;  // the parts of k
+constexpr double exposed = 0.542;                     // of a wave, in ping-pong
 
 // Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
 int clusters_at_once(int ctas, int sms) {
@@ -75,7 +75,7 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
   const double area = c.rows * c.cols;
   double around = cost.start + (size > 1 ? cluster_start : 0);
   around += (c.ping_pong ? 1 + (waves - 1) * exposed : waves) * (cost.wave + cost.store * area);
-  if (parts > 1) around += add_up + add_element * area * (parts - 1) / parts + add_part * parts;
+  if (parts > 1) around += add_up + add_element * area * (parts - 1) / parts;
   return around + std::max(loop, memory) + overlap * std::min(loop, memory);
 }
 

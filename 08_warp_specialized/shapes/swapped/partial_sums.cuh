@@ -74,7 +74,7 @@ __device__ void hand_over(const Accumulator<C>& accumulator, const Operands& p, 
 }
 
 // accumulator of a tile's first k-tiles -> of all. The CTAs that have the later ones began with them, and a
-// CTA waits only for those after it: no deadlock, and as a rule no wait.
+// CTA waits only for those after it, which run at the same time: no deadlock, and as a rule no wait.
 template <class C>
 __device__ void finish(Accumulator<C>& accumulator, const Operands& p, const Tiles<C>& tiles, int rank,
                        int warp) {
