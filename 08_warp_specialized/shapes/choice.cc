@@ -10,7 +10,7 @@ namespace {
 constexpr int block_k = 64, element = 2, most_gpcs = 8;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// Fitted to times of some 220 kernels at 370 drawn shapes on one H200: such that the choice loses least.
+// Fitted to times of the 32 kernels at 1,250 drawn shapes on one H200: such that the choice loses least.
 struct Costs {
   double start;   // cycles of a launch
   double wave;    // and of each wave of tiles,
@@ -22,18 +22,18 @@ struct Costs {
 constexpr double unbound = 1e9;
 // By Kind.
 constexpr Costs costs[] = {
-    {3549, 503, 0.144, 68.4, 599, 7855},        // split
-    {2125, 409, 0.183, 74.0, 4306, 5873},       // whole
-    {3400, 889, 0.031, unbound, 299, unbound},  // in_turn
-    {2310, 629, 0.049, 54.0, unbound, 7970},    // straight
-    {727, 0, 0, 56.7, unbound, 5413},           // straight_split
+    {3417, 214, 0.184, 65.2, 579, 5809},      // split
+    {2504, 602, 0.179, 73.6, 682, 5516},      // whole
+    {3712, 968, 0.033, 439.5, 564, 6729},     // in_turn
+    {2297, 637, 0.052, 63.2, unbound, 5881},  // straight
+    {790, 0, 0, 61.1, unbound, 5142},         // straight_split
 };
-constexpr double dram = 3632;      // bytes per cycle
-constexpr double tensor = 1.237;   // of an MMA's cycles, where nothing else is short
-constexpr double overlap = 0.514;  // of the shorter of main loop and DRAM is not hidden by the longer
-constexpr double cluster_start = 758;
-constexpr double add_up = 2290, add_element = 0.273;  // the parts of k
-constexpr double exposed = 0.542;                     // of a wave, in ping-pong
+constexpr double dram = 3134;      // bytes per cycle
+constexpr double tensor = 1.126;   // of an MMA's cycles, where nothing else is short
+constexpr double overlap = 0.441;  // of the shorter of main loop and DRAM is not hidden by the longer
+constexpr double cluster_start = 788;
+constexpr double add_up = 2160, add_element = 0.312;  // the parts of k
+constexpr double exposed = 0.875;                     // of a wave, in ping-pong
 
 // Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
 int clusters_at_once(int ctas, int sms) {
