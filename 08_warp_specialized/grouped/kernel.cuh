@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
     ptx::prefetch_tensor_map(p.b);
     for (int s = 0; s < C::stages; ++s) {
       ptx::mbarrier_init(ptx::shared_address(&shared.full[s]), 1);
-      ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::fillers * C::readers * 4);
+      ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::releases);
     }
     ptx::fence_mbarrier_init();
   }

@@ -37,8 +37,9 @@ struct Chosen {
   int parts = 1;
   double cycles = 0;
 };
-// The one of the lowest estimate on the current device, or the first where none is made for the problem.
-cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen);
+// The kernel of the lowest estimate on the current device, or of rank 1, 2, ... the next ones; the last where
+// there are fewer, and the first of `choices` where none is made for the problem.
+cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank = 0);
 
 std::span<const Choice> swapped_choices();
 

@@ -51,11 +51,12 @@ std::vector<Choice> all_choices() {
   return all;
 }
 
-template <bool early_start>
+// rank: see choose().
+template <bool early_start, int rank = 0>
 cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
   static const std::vector<Choice> choices = all_choices();
   Chosen chosen;
-  const cudaError_t error = choose(p, choices, &chosen);
+  const cudaError_t error = choose(p, choices, &chosen, rank);
   return error != cudaSuccess ? error : chosen.choice->launch(p, chosen.parts, stream, early_start);
 }
 
@@ -112,8 +113,20 @@ Variants<Gemm> shapes() {
        .what = "the rung in a chain: a grid starts while the one before still runs",
        .launch = launch_fastest<true>,
        .dependent_launch = true},
+      {.name = "second_choice",
+       .what = "the kernel of the second lowest estimate",
+       .launch = launch_fastest<false, 1>,
+       .rank = 1},
+      {.name = "third_choice",
+       .what = "the kernel of the third lowest estimate",
+       .launch = launch_fastest<false, 2>,
+       .rank = 2},
+      {.name = "fourth_choice",
+       .what = "the kernel of the fourth lowest estimate",
+       .launch = launch_fastest<false, 3>,
+       .rank = 3},
       {.name = "warp_specialized",
-       .what = "by size one of 32 kernels: the estimate's choice",
+       .what = "by size one of 64 kernels: the estimate's choice",
        .launch = launch_fastest<false>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;

@@ -72,7 +72,12 @@ class Runner {
       if (shapes.size() > 1) step_ = "[" + std::to_string(i + 1) + "/" + std::to_string(shapes.size()) + "] ";
       run_shape(grown(shapes[i]), shapes[i], shapes.size() == 1);
     }
-    if (!options_.rows) std::fputs((ratio_summary(ratios_) + regret_summary(regrets_)).c_str(), stdout);
+    if (options_.rows) return;
+    const std::string of_choices = "with the fastest of its first choices, each timed, ";
+    std::fputs(
+        (ratio_summary(ratios_, "") + ratio_summary(best_choices_, of_choices) + regret_summary(regrets_))
+            .c_str(),
+        stdout);
   }
 
  private:
@@ -174,8 +179,12 @@ class Runner {
     }
     if constexpr (std::is_same_v<Problem, Gemm>)
       if (const auto& measured = candidates.back().result.measurement; options_.models && measured)
-        if (const std::size_t best = fastest_baseline(*measured))
-          ratios_.push_back({content, measured->timings[best].median_us / measured->timings[0].median_us});
+        if (const std::size_t best = fastest_baseline(*measured)) {
+          const double baseline_us = measured->timings[best].median_us;
+          ratios_.push_back({content, baseline_us / measured->timings[0].median_us});
+          if (const auto us = candidates.back().result.best_choice_us)
+            best_choices_.push_back({content, baseline_us / *us});
+        }
     for (const Candidate& c : candidates) {
       // A row for each shape that is tuned is in the notes; else it says why there is none.
       if (!options_.tune || !c.result.fault.empty() ||
@@ -206,7 +215,7 @@ class Runner {
     const Variant<Problem>* one = chosen_one<Problem>(rung_, options_);
     for (const auto& v : Info::variants(rung_)) {
       if (options_.type && extension_of(v).precision != *options_.type) continue;
-      if (options_.tune && extension_of(v).precision != Precision::bf16) continue;
+      if (options_.tune && (extension_of(v).precision != Precision::bf16 || v.rank > 0)) continue;
       if (&v != one && !options_.ablate && !options_.tune) continue;
       Candidate c{&v, {}};
       c.result.rung = rung_.name;
@@ -302,6 +311,10 @@ class Runner {
       } else if (in_turns) {
         contenders.push_back(contender(*rung.variant, problems));
       }
+      if (options_.models && c.variant == &Info::variants(rung_).back())
+        for (const auto& v : Info::variants(rung_))
+          if (v.rank > 0) contenders.push_back(contender(v, problems));
+      const std::size_t own = contenders.size();  // contenders but the baselines
       contenders.insert(contenders.end(), rivals.begin(), rivals.end());
       c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches,
                                      options_.models ? model_seconds : usual_seconds);
@@ -311,6 +324,11 @@ class Runner {
         timings.erase(timings.begin() + 1);
         if (c.variant == rung.variant)
           c.result.noise = noise({contenders[0], contenders[1]}, sets, timings[0], *c.result.rung_us);
+      } else if (own > 1) {
+        c.result.best_choice_us = timings[0].median_us;
+        for (std::size_t i = 1; i < own; ++i)
+          c.result.best_choice_us = std::min(*c.result.best_choice_us, timings[i].median_us);
+        timings.erase(timings.begin() + 1, timings.begin() + std::ptrdiff_t(own));
       }
       if constexpr (std::is_same_v<Problem, Gemm>) {
         workload.poison();
@@ -442,6 +460,7 @@ class Runner {
       if (options_.launches != Launches::automatic)
         o.field("launches", options_.launches == Launches::graph ? "graph" : "stream");
       if (r.rung_us) o.field("rung_us", *r.rung_us);
+      if (r.best_choice_us) o.field("best_choice_us", *r.best_choice_us);
       if (r.noise) o.field("noise", *r.noise);
       o.field(Info::score_field, r.scores[0]);
       JsonObject against;
@@ -475,9 +494,10 @@ class Runner {
   JsonLines& json_;
   Tally& tally_;
   Progress progress_;
-  std::string step_;                // "[2/6] " in a list of shapes
-  std::string notes_;               // below the table's rows
-  std::vector<ShapeRatio> ratios_;  // of the shapes of a sweep over models
+  std::string step_;                      // "[2/6] " in a list of shapes
+  std::string notes_;                     // below the table's rows
+  std::vector<ShapeRatio> ratios_;        // of the shapes of a sweep over models
+  std::vector<ShapeRatio> best_choices_;  // with the fastest of the rung's first choices
   std::vector<ShapeRegret> regrets_;
 };
 

@@ -28,12 +28,12 @@ double geometric_mean(const std::vector<double>& values) {
   return std::exp(sum / double(values.size()));
 }
 
-std::string ratio_summary(const std::vector<ShapeRatio>& ratios) {
+std::string ratio_summary(const std::vector<ShapeRatio>& ratios, const std::string& how) {
   if (ratios.empty()) return {};
   std::vector<double> all;
   for (const ShapeRatio& r : ratios) all.push_back(r.ratio);
-  std::string text = format("\n%s beside the faster of cuBLAS's two: geometric mean %.4fx\n",
-                            count_text(all.size()).c_str(), geometric_mean(all));
+  std::string text = format("\n%s %sbeside the faster of cuBLAS's two: geometric mean %.4fx\n",
+                            count_text(all.size()).c_str(), how.c_str(), geometric_mean(all));
   for (const double least : {1.00, 0.97, 0.90})
     text += format("  %.2fx or more  %4d\n", least,
                    int(std::count_if(all.begin(), all.end(), [&](double r) { return r >= least; })));

@@ -15,7 +15,8 @@ struct ShapeRatio {
   Gemm shape;
   double ratio;  // the better baseline's time / the rung's
 };
-std::string ratio_summary(const std::vector<ShapeRatio>& ratios);  // empty where there are none
+// `how`: what is special about the rung's times. Empty where there are none.
+std::string ratio_summary(const std::vector<ShapeRatio>& ratios, const std::string& how);
 
 // The rung beside the fastest of its variants.
 struct ShapeRegret {

@@ -52,11 +52,13 @@ __device__ __forceinline__ SharedAddress cluster_address(SharedAddress address, 
   return there;
 }
 
-// Arrives at the mbarrier that lies at this address in the shared memory of CTA `rank` of the cluster.
-// (mapa; mbarrier.arrive.shared::cluster.b64)
+// Arrives at the mbarrier at this cluster_address(). (mbarrier.arrive.shared::cluster.b64)
+__device__ __forceinline__ void mbarrier_arrive_in_cluster(SharedAddress barrier) {
+  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+// Arrives at the mbarrier that lies at this address in the shared memory of CTA `rank` of the cluster. (mapa)
 __device__ __forceinline__ void mbarrier_arrive(SharedAddress barrier, int rank) {
-  asm volatile("mbarrier.arrive.shared::cluster.b64 _, [%0];" ::"r"(cluster_address(barrier, rank))
-               : "memory");
+  mbarrier_arrive_in_cluster(cluster_address(barrier, rank));
 }
 
 // The same, and the phase expects `bytes` more from asynchronous copies.

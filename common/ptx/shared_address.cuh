@@ -13,4 +13,10 @@ __device__ __forceinline__ SharedAddress shared_address(const void* pointer) {
   return static_cast<SharedAddress>(__cvta_generic_to_shared(pointer));
 }
 
+// The same address, which the compiler has to keep in a register: it does not know where it comes from.
+__device__ __forceinline__ SharedAddress keep(SharedAddress address) {
+  asm volatile("" : "+r"(address));
+  return address;
+}
+
 }  // namespace ladder::ptx

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <numeric>
 
 #include "08_warp_specialized/pipeline.cuh"
 
@@ -39,45 +40,42 @@ struct Config {
   static constexpr int groups = block_m / 8;  // of rows of A: a thread has 4 accumulators of each in a block
   // What each CTA of a cluster loads: rows of A's box, and rows of B's boxes, whole ones or a part of one.
   static constexpr int share_a = ceil_div(block_m / 8, cluster_n) * 8, share_b = blocks * block_k / cluster_m;
-  static constexpr int load_b = std::min(share_b, block_k);
+  static constexpr int load_b = std::gcd(share_b, block_k);
   static constexpr int fillers = cluster_m + cluster_n - 1;  // CTAs that load into a stage
-  // A warpgroup stores 64 columns of so many rows at once, by TMA; of a small tile, whose CTA has nothing
-  // else to do meanwhile, each warp stores 16 columns of all rows itself, which takes less long.
-  static constexpr bool threads_store = consumers == 1 || d.split;
-  static constexpr int box_rows = threads_store ? block_m : std::min(block_m, 32);
-  static constexpr int box_c = box_rows * row * (threads_store ? 1 : 2);
+  // Arrivals at a stage's barrier until it is empty: the consumers' in all the CTAs that this one loads for.
+  static constexpr int releases = fillers * readers;
   static constexpr int tile_threads = readers * warpgroup_size;
   static constexpr int partial = d.blocks * groups * tile_threads;  // float4s of a tile's accumulators
-  // What a CTA receives from its peers.
-  static constexpr int parts_bytes(int parts) {
-    return (parts - 1) * ceil_div(groups, parts) * tile_threads * int(sizeof(float4));
-  }
   static constexpr int most_parts = 8;
-  static constexpr int room = [] {
+  static constexpr int room = [] {  // for what a CTA receives from its peers, where k is split
     int most = 0;
-    for (int parts = 2; parts <= most_parts; ++parts) most = std::max(most, parts_bytes(parts));
+    for (int parts = 2; d.split && parts <= most_parts; ++parts)
+      most = std::max(most, (parts - 1) * ceil_div(groups, parts) * tile_threads * int(sizeof(float4)));
     return most;
   }();
-  static constexpr bool has_room = d.split && room <= 32 * 1024;  // beside the ring buffer
+  // A warpgroup stores 64 columns of some rows at once, by TMA, through two boxes in turn; of a small tile,
+  // whose CTA has nothing else to do meanwhile, each warp stores 16 columns of all rows itself, which takes
+  // less long.
+  static constexpr bool threads_store = consumers == 1 || d.split;
+  static constexpr int bytes_of_boxes(int box_rows) { return box_rows * row * (threads_store ? 1 : 2); }
   // An SM has 228 KiB, of which each CTA takes one for itself and another to align the swizzle's pattern.
-  static constexpr int budget =
-      228 * 1024 / d.per_sm - 2048 - consumers * box_c - 512 - (has_room ? room : 0);
-  static constexpr int stages = std::min(budget / stage_bytes, 16);
-  static constexpr bool takes(int parts) {
-    return parts == 1 || has_room || parts_bytes(parts) <= stages * stage_bytes;
+  static constexpr int stages_beside(int box_rows) {
+    const int taken = 2048 + consumers * bytes_of_boxes(box_rows) + 512 + room;
+    return std::min((228 * 1024 / d.per_sm - taken) / stage_bytes, 16);
   }
-
+  static constexpr bool low_boxes = stages_beside(32) < 5 && stages_beside(16) > stages_beside(32);
+  static constexpr int box_rows = threads_store ? block_m : std::min(block_m, low_boxes ? 16 : 32);
+  static constexpr int box_c = bytes_of_boxes(box_rows), stages = stages_beside(box_rows);
   struct Shared {
     alignas(1024) unsigned char buffer[stages][stage_bytes];
-    alignas(16) unsigned char received[has_room ? room : 16];  // the peers' parts; else they go into buffer
+    alignas(16) unsigned char received[std::max(room, 16)];  // the peers' parts
     alignas(1024) unsigned char boxes[consumers][box_c];
     ptx::Mbarrier full[stages], empty[stages];
-    ptx::Mbarrier turn[2];     // to issue MMAs, of two consumers in ping-pong
-    ptx::Mbarrier multiplied;  // all CTAs of the cluster have multiplied their part: their buffers are free
-    ptx::Mbarrier combined;    // the peers' parts have arrived
+    ptx::Mbarrier turn[2];   // to issue MMAs, of two consumers in ping-pong
+    ptx::Mbarrier combined;  // the peers' parts have arrived
   };
   static_assert(share_b % 8 == 0 && block_m / 8 >= cluster_n, "the swizzle's pattern has 8 rows");
-  static_assert(share_b % load_b == 0, "whole boxes");
+  static_assert(room <= 32 * 1024, "the ring buffer needs the rest");
   static_assert(stages >= 2, "one stage is multiplied, one loaded");
   static_assert(!d.ping_pong || consumers == 2, "ping and pong");
   static_assert(!d.split || (sharers == 1 && d.blocks == 1 && !d.ping_pong),

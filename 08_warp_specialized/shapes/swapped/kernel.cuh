@@ -73,13 +73,12 @@ __device__ void initialise(typename C::Shared& shared, const Operands& p, int ra
   const int used = C::design.split ? min(C::stages, p.share + 1) : C::stages;
   for (int s = 0; s < used; ++s) {
     ptx::mbarrier_init(ptx::shared_address(&shared.full[s]), 1);
-    ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::fillers * C::readers * 4);
+    ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::releases);
   }
   if constexpr (C::design.ping_pong)
     for (auto& turn : shared.turn) ptx::mbarrier_init(ptx::shared_address(&turn), 4);
   if constexpr (C::design.split) {
     if (p.parts > 1) {
-      ptx::mbarrier_init(ptx::shared_address(&shared.multiplied), p.parts * C::consumer_warps);
       ptx::mbarrier_init(ptx::shared_address(&shared.combined), 1);
       const int own = first_group<C>(rank + 1, p.parts) - first_group<C>(rank, p.parts);
       ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&shared.combined),
@@ -155,7 +154,6 @@ template <Design d>
 cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cudaStream_t stream,
                    bool early_start) {
   using C = Config<d>;
-  if (!C::takes(parts)) return cudaErrorInvalidValue;
   Operands p{};
   p.to = gemm.c;
   p.m = gemm.m;

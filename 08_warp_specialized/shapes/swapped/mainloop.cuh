@@ -63,13 +63,26 @@ using Accumulator = float[C::design.blocks][C::groups][4];
 template <class C, class LastIssued>
 __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared, Peers<C> peers, int block,
                          int first, int end, Stage<C>& stage, const LastIssued& last_issued) {
-  const int lane = threadIdx.x % warp_size;
-  auto release = [&](int read) {
-    const SharedAddress empty = ptx::shared_address(&shared.empty[read]);
+  // The MMAs of a small tile take hardly longer than the loop around them. So its addresses are worked out
+  // here, and kept from the compiler, which would work them out again in each pass.
+  const SharedAddress buffer = ptx::keep(ptx::shared_address(shared.buffer[0]));
+  const SharedAddress full = ptx::keep(ptx::shared_address(&shared.full[0]));
+  const MatrixDescriptor columns_0(buffer + C::tile_a + block * C::box_b, C::box_b, 8 * C::row,
+                                   Swizzle::bytes128);
+  const MatrixDescriptor rows_0(buffer, 0, 8 * C::row, Swizzle::bytes128);
+  // A warpgroup's MMAs are complete for all of its warps at once, so one of them arrives, for each CTA that
+  // loads into the stage another.
+  const int filler = threadIdx.x % warp_size * 4 + threadIdx.x / warp_size % 4;
+  const bool releases = filler < C::fillers;
+  SharedAddress empty = ptx::shared_address(&shared.empty[0]);
+  if constexpr (C::sharers > 1) empty = ptx::cluster_address(empty, peers.filler(releases ? filler : 0));
+  empty = ptx::keep(empty);
+  auto release = [&](int stage_read) {
+    const SharedAddress barrier = empty + stage_read * int(sizeof(ptx::Mbarrier));
     if constexpr (C::sharers == 1) {
-      if (lane == 0) ptx::mbarrier_arrive(empty);
+      if (releases) ptx::mbarrier_arrive(barrier);
     } else {
-      if (lane < C::fillers) ptx::mbarrier_arrive(empty, peers.filler(lane));
+      if (releases) ptx::mbarrier_arrive_in_cluster(barrier);
     }
   };
   if constexpr (C::design.split) {  // a part may have no k-tile
@@ -77,12 +90,11 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
     for (int i = 0; i < C::groups * 4; ++i) (&accumulator[0][0][0])[i] = 0;
   }
   int before = 0;
+#pragma unroll(C::sharers == 1 ? 4 : 1)
   for (int t = first; t < end; ++t) {
-    ptx::mbarrier_wait(ptx::shared_address(&shared.full[stage.index]), stage.parity);
-    const SharedAddress from_a = ptx::shared_address(shared.buffer[stage.index]);
-    const SharedAddress from_b = from_a + C::tile_a + block * C::box_b;
-    const MatrixDescriptor columns(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
-    const MatrixDescriptor rows(from_a, 0, 8 * C::row, Swizzle::bytes128);
+    const MatrixDescriptor columns = columns_0 + stage.index * C::stage_bytes;
+    const MatrixDescriptor rows = rows_0 + stage.index * C::stage_bytes;
+    ptx::mbarrier_wait(full + stage.index * int(sizeof(ptx::Mbarrier)), stage.parity);
     ptx::wgmma_fence();
 #pragma unroll
     for (int k0 = 0; k0 < C::block_k; k0 += mma_k) {

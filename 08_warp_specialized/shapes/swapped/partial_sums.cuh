@@ -14,22 +14,15 @@ __device__ int first_group(int part, int parts) {
 }
 
 // accumulator of a part of k -> of all of k, for the groups of rows that are this CTA's. Each CTA sends the
-// others what is theirs, straight from its registers into their shared memory: room of its own or, for large
-// tiles, the ring buffer, which is free when all have multiplied. They are added in the order of k, whichever
-// arrives first. Who waits for what is sent to it cannot exit too early.
+// others what is theirs, straight from its registers into their shared memory. They are added in the order of
+// k, whichever arrives first. Who waits for what is sent to it cannot exit too early.
 template <class C>
 __device__ void combine(float (&accumulator)[C::groups][4], typename C::Shared& shared, int part, int parts) {
-  const int lane = threadIdx.x % warp_size;
-  const SharedAddress multiplied = ptx::shared_address(&shared.multiplied);
   const SharedAddress combined = ptx::shared_address(&shared.combined);
   ptx::cluster_wait();  // the peers have started, and their barriers are initialised
-  if constexpr (!C::has_room) {
-    if (lane < parts) ptx::mbarrier_arrive(multiplied, lane);
-    ptx::mbarrier_wait(multiplied, 0);
-  }
   const int most = ceil_div(C::groups, parts);
   const int first = first_group<C>(part, parts), end = first_group<C>(part + 1, parts);
-  auto* const received = reinterpret_cast<float4*>(C::has_room ? shared.received : shared.buffer[0]);
+  auto* const received = reinterpret_cast<float4*>(shared.received);
   auto slot = [&](int from, int to, int group) {  // of the received, in CTA `to`
     const int peer = from < to ? from : from - 1;
     return (peer * most + group - first_group<C>(to, parts)) * C::tile_threads + int(threadIdx.x);

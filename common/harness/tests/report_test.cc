@@ -428,7 +428,7 @@ TEST(SweepSummary, GeometricMean) {
 }
 
 TEST(SweepSummary, OfNothingIsNothing) {
-  EXPECT_EQ(ratio_summary({}), "");
+  EXPECT_EQ(ratio_summary({}, ""), "");
   EXPECT_EQ(regret_summary({}), "");
 }
 
@@ -437,9 +437,10 @@ TEST(SweepSummary, OfRatios) {
                                           {gemm_shape(64, 8, 8), 0.5},
                                           {gemm_shape(65, 8, 8), 0.97},
                                           {gemm_shape(256, 8, 16), 0.97},
-                                          {gemm_shape(1025, 8, 8), 0.9}});
+                                          {gemm_shape(1025, 8, 8), 0.9}},
+                                         "in a dream ");
   EXPECT_EQ(text,
-            "\n5 shapes beside the faster of cuBLAS's two: geometric mean 0.9673x\n"
+            "\n5 shapes in a dream beside the faster of cuBLAS's two: geometric mean 0.9673x\n"
             "  1.00x or more     1\n"
             "  0.97x or more     3\n"
             "  0.90x or more     4\n"
