@@ -39,10 +39,10 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   if (p.cols <= 256) return launch_narrow<32>(p, stream);
   // Rows that are all on the SMs at once: a warp for each, without a barrier, is done sooner.
   if (p.cols > 512 && p.cols <= 1024 && p.rows <= 8 * sms) return launch_in_lanes<32, 4, 1, 256>(p, stream);
-  // A CTA, with one or two vectors per thread: small CTAs come and go, and their phases mix.
+  // A CTA, with few vectors per thread: small CTAs come and go, and their phases mix.
   if (p.cols <= 1024) return launch_aligned<1, 1, 128>(p, stream);
   if (p.cols <= 2048) return launch_aligned<1, 1, 256>(p, stream);
-  if (p.cols <= 3072) return launch_aligned<1, 1, 512>(p, stream);
+  if (p.cols <= 3584) return launch_aligned<1, 1, 512>(p, stream);
   if (p.cols <= 4096) return launch_aligned<4, 1, 128>(p, stream);
   if (p.cols <= 8192) return launch_aligned<2, 1, 512>(p, stream);
   // A cluster of such CTAs, of up to 256 threads while 16 of them suffice.
@@ -73,8 +73,8 @@ cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= 2048 - 7) return launch_cut<1, 2, 1, 256>(p, stream);
   if (p.cols <= 12288 - 7) return launch_cut<3, 1, 1, 512>(p, stream);
   if (p.cols <= 16384 - 7) return launch_cut<4, 1, 1, 512>(p, stream);
-  // Too long for the registers of a small CTA; a large one that reads h back from L2 is faster than clusters.
-  if (p.cols <= 32768) return launch_any_width(p, stream);
+  if (p.cols <= 32768 - 7) return launch_cut<4, 1, 2, 512>(p, stream);
+  if (p.cols <= 65536 - 7) return launch_cut<4, 1, 4, 512>(p, stream);
   if (p.cols <= 131072 - 7) return launch_cut<4, 1, 16, 256>(p, stream);
   return launch_long<false>(p, stream);
 }
