@@ -65,13 +65,15 @@ struct Variant {
   // Returns the first error of the runtime. Only called with shapes that are supported.
   cudaError_t (*launch)(const Problem&, cudaStream_t);
   bool dependent_launch = false;  // launch()'s first grid may start while the one before still runs
-  int rank = 0;  // not 0: the rung chooses by shape, and this many kernels it would prefer to this variant's.
-                 // A sweep over models times them beside the rung
 
   // The same, by a kernel that records a timeline of its warps. Null where there is none.
   cudaError_t (*traced)(const Problem&, const struct Timeline&, cudaStream_t) = nullptr;
 
   const Extension<Problem>* extension = nullptr;  // another precision, a workspace
+
+  // Not 0: the rung chooses by shape, and this many kernels it would prefer to this variant's. A sweep over
+  // models times them beside the rung.
+  int rank = 0;
 };
 
 template <class Problem>
