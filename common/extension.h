@@ -74,6 +74,10 @@ struct Extension {
   // is none.
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
+
+  // Not 0: the rung chooses by shape, and this many kernels it would prefer to this variant's. A sweep over
+  // models times the variant beside the rung.
+  int rank = 0;
 };
 
 // A variant's extension; of one without, an empty one.

@@ -70,10 +70,6 @@ struct Variant {
   cudaError_t (*traced)(const Problem&, const struct Timeline&, cudaStream_t) = nullptr;
 
   const Extension<Problem>* extension = nullptr;  // another precision, a workspace
-
-  // Not 0: the rung chooses by shape, and this many kernels it would prefer to this variant's. A sweep over
-  // models times them beside the rung.
-  int rank = 0;
 };
 
 template <class Problem>

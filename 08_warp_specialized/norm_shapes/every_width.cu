@@ -39,10 +39,10 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   if (p.cols <= 256) return launch_narrow<32>(p, stream);
   // Rows that are all on the SMs at once: a warp for each, without a barrier, is done sooner.
   if (p.cols > 512 && p.cols <= 1024 && p.rows <= 8 * sms) return launch_in_lanes<32, 4, 1, 256>(p, stream);
-  // A CTA, with few vectors per thread: small CTAs come and go, and their phases mix.
+  // A CTA, with one or two vectors per thread: small CTAs come and go, and their phases mix.
   if (p.cols <= 1024) return launch_aligned<1, 1, 128>(p, stream);
   if (p.cols <= 2048) return launch_aligned<1, 1, 256>(p, stream);
-  if (p.cols <= 3584) return launch_aligned<1, 1, 512>(p, stream);
+  if (p.cols <= 3072) return launch_aligned<1, 1, 512>(p, stream);
   if (p.cols <= 4096) return launch_aligned<4, 1, 128>(p, stream);
   if (p.cols <= 8192) return launch_aligned<2, 1, 512>(p, stream);
   // A cluster of such CTAs, of up to 256 threads while 16 of them suffice.

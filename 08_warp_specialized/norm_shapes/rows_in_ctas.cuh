@@ -15,9 +15,8 @@ struct Config {
   static constexpr int cluster = cluster_;   // CTAs of a row
   static constexpr bool aligned = aligned_;  // cols is a multiple of 8
   static constexpr int most_threads = most_threads_;
-  static constexpr int least_ctas = 1024 / most_threads;  // on an SM: up to 64 registers per thread
-  // A vector of h is stored before the next is added. Elsewhere the compiler converts several at once.
-  static constexpr bool h_in_turn = aligned && cluster == 1 && vectors == 4;
+  // On an SM: up to 64 registers per thread, or 72, of an aligned row in one CTA with 4 vectors.
+  static constexpr int least_ctas = (aligned && cluster == 1 && vectors == 4 ? 896 : 1024) / most_threads;
   static_assert(rows == 1 || cluster == 1);
 };
 
@@ -109,7 +108,6 @@ __global__ void __launch_bounds__(C::most_threads, C::least_ctas) rows_in_ctas(F
     for (int v = 0; v < vectors; ++v) {
       const int i = index(row, v);
       if constexpr (C::aligned) {
-        if (C::h_in_turn && !there(row, r, v)) continue;  // a branch, which keeps the order
         x[r][v] = add_vector(x[r][v], residual[r][v], squares[r]);
         if (there(row, r, v)) store(p.h + row.at(i), x[r][v]);
       } else if (there(row, r, v)) {

@@ -4,6 +4,7 @@
 // kernel.cuh.
 #include "08_warp_specialized/shapes/choice.h"
 #include "08_warp_specialized/shapes/kernel.cuh"
+#include "common/extension.h"
 
 namespace ladder::rung_08 {
 
@@ -50,6 +51,9 @@ std::vector<Choice> all_choices() {
   all.insert(all.end(), swapped_choices().begin(), swapped_choices().end());
   return all;
 }
+
+template <int rank>
+const Extension<Gemm> ranked{.rank = rank};
 
 // rank: see choose().
 template <bool early_start, int rank = 0>
@@ -116,15 +120,15 @@ Variants<Gemm> shapes() {
       {.name = "second_choice",
        .what = "the kernel of the second lowest estimate",
        .launch = launch_fastest<false, 1>,
-       .rank = 1},
+       .extension = &ranked<1>},
       {.name = "third_choice",
        .what = "the kernel of the third lowest estimate",
        .launch = launch_fastest<false, 2>,
-       .rank = 2},
+       .extension = &ranked<2>},
       {.name = "fourth_choice",
        .what = "the kernel of the fourth lowest estimate",
        .launch = launch_fastest<false, 3>,
-       .rank = 3},
+       .extension = &ranked<3>},
       {.name = "warp_specialized",
        .what = "by size one of 64 kernels: the estimate's choice",
        .launch = launch_fastest<false>}};

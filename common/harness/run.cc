@@ -215,7 +215,8 @@ class Runner {
     const Variant<Problem>* one = chosen_one<Problem>(rung_, options_);
     for (const auto& v : Info::variants(rung_)) {
       if (options_.type && extension_of(v).precision != *options_.type) continue;
-      if (options_.tune && (extension_of(v).precision != Precision::bf16 || v.rank > 0)) continue;
+      if (options_.tune && (extension_of(v).precision != Precision::bf16 || extension_of(v).rank > 0))
+        continue;
       if (&v != one && !options_.ablate && !options_.tune) continue;
       Candidate c{&v, {}};
       c.result.rung = rung_.name;
@@ -313,7 +314,7 @@ class Runner {
       }
       if (options_.models && c.variant == &Info::variants(rung_).back())
         for (const auto& v : Info::variants(rung_))
-          if (v.rank > 0) contenders.push_back(contender(v, problems));
+          if (extension_of(v).rank > 0) contenders.push_back(contender(v, problems));
       const std::size_t own = contenders.size();  // contenders but the baselines
       contenders.insert(contenders.end(), rivals.begin(), rivals.end());
       c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches,
