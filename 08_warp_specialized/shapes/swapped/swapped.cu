@@ -1,6 +1,7 @@
 // The transposed kernels as variants. Those that split k do it within a cluster. `stream_k` gives every
 // cluster the same number of k-tiles, wherever a tile begins or ends.
 #include <deque>
+#include <sstream>
 #include <string>
 
 #include "08_warp_specialized/shapes/swapped/entries.cuh"
@@ -15,30 +16,34 @@ namespace {
 using swapped::Design;
 using swapped::Entry;
 
+// Text and numbers in turn.
+template <class... Parts>
+std::string joined(const Parts&... parts) {
+  std::ostringstream text;
+  (text << ... << parts);
+  return text.str();
+}
+
 // swapped_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: pp, ping-pong; split;
 // x2, two CTAs on an SM; 2x1, the CTAs of a cluster, columns first.
 std::string name_of(const Entry& e) {
   const Design& d = e.design;
-  std::string name = "swapped_" + std::to_string(e.choice.cols) + "x" + std::to_string(e.choice.rows);
+  std::string name = joined("swapped_", e.choice.cols, "x", e.choice.rows);
   if (d.ping_pong) name += "_pp";
   if (d.split) name += "_split";
-  if (d.per_sm > 1) name += "_x" + std::to_string(d.per_sm);
-  if (d.cluster_n * d.cluster_m > 1)
-    name += "_" + std::to_string(d.cluster_n) + "x" + std::to_string(d.cluster_m);
+  if (d.per_sm > 1) name += joined("_x", d.per_sm);
+  if (d.cluster_n * d.cluster_m > 1) name += joined("_", d.cluster_n, "x", d.cluster_m);
   return name;
 }
 
 std::string what_of(const Entry& e) {
   const Design& d = e.design;
-  std::string what = "transposed: " + std::to_string(e.choice.cols) + " columns and " +
-                     std::to_string(e.choice.rows) + " rows";
+  std::string what = joined("transposed: ", e.choice.cols, " columns and ", e.choice.rows, " rows");
   if (d.ping_pong) what += " for each consumer in turn";
   if (d.split) what += ", k split in a cluster";
-  if (d.per_sm > 1) what += ", " + std::to_string(d.per_sm) + " CTAs on an SM";
-  const std::string ctas = std::to_string(d.cluster_n * d.cluster_m) + " CTAs share ";
-  if (d.cluster_n > 1 && d.cluster_m > 1) return what + ", " + ctas + "A and B";
-  if (d.cluster_n > 1) return what + ", " + ctas + "A";
-  if (d.cluster_m > 1) return what + ", " + ctas + "B";
+  if (d.per_sm > 1) what += joined(", ", d.per_sm, " CTAs on an SM");
+  const char* shared = d.cluster_n > 1 && d.cluster_m > 1 ? "A and B" : d.cluster_n > 1 ? "A" : "B";
+  if (d.cluster_n * d.cluster_m > 1) what += joined(", ", d.cluster_n * d.cluster_m, " CTAs share ", shared);
   return what;
 }
 
