@@ -70,8 +70,8 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
   const MatrixDescriptor columns_0(buffer + C::tile_a + block * C::box_b, C::box_b, 8 * C::row,
                                    Swizzle::bytes128);
   const MatrixDescriptor rows_0(buffer, 0, 8 * C::row, Swizzle::bytes128);
-  // A warpgroup's MMAs are complete for all of its warps at once, so one of them arrives, for each CTA that
-  // loads into the stage another.
+  // A warpgroup's MMAs are complete for all of its warps at once, so a single one arrives at a CTA that
+  // loads into the stage: each warp at another one.
   const int filler = threadIdx.x % warp_size * 4 + threadIdx.x / warp_size % 4;
   const bool releases = filler < C::fillers;
   SharedAddress empty = ptx::shared_address(&shared.empty[0]);
