@@ -16,6 +16,8 @@ Variants<FusedNorm> fused_norm_shapes();
 Variants<FusedNorm> fused_norm();
 Variants<NormGemm> norm_gemm();
 Variants<GroupedGemm> grouped_gemm();
+Variants<Linear> linear_bias();
+Variants<Linear> linear_gated();
 }  // namespace rung_08
 
 const Rung& rung() {
@@ -30,6 +32,7 @@ const Rung& rung() {
                                           {rung_08::fused_norm_fp8(), rung_08::fused_norm_shapes()})}),
       .norm_gemm = rung_08::norm_gemm(),
       .grouped_gemm = rung_08::grouped_gemm(),
+      .linear = join({rung_08::linear_bias(), rung_08::linear_gated()}),
   };
   return r;
 }

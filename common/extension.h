@@ -1,5 +1,5 @@
 // What excursions of some rungs need beyond common/rung.h: another precision, operands that are rounded into
-// a workspace first, and the third and fourth problem.
+// a workspace first, and the problems of some rungs alone.
 #pragma once
 
 #include "common/precision.h"
@@ -61,6 +61,30 @@ struct GroupedGemm {
                        // read them
 };
 
+// A linear layer with what usually follows it. Extension::epilogue says which function a variant computes; in
+// fp32, of the accumulators, rounded once to bf16:
+//   bias            C = A · B + bias
+//   gelu, silu      C = act(A · B + bias)
+//   swiglu, geglu   C = silu(A · Gate) ⊙ (A · B), gelu(A · Gate) ⊙ (A · B), ⊙ element by element; no bias
+// silu(x) = x / (1 + exp(-x)); gelu is the tanh form, x/2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))).
+// A is [m, k], B and Gate are [k, n], C is [m, n], bias is [n]; all row-major, bf16. 1 <= m, n, k <=
+// max_dimension.
+struct Linear {
+  int m, n, k;
+  const __nv_bfloat16* a;
+  const __nv_bfloat16* b;
+  const __nv_bfloat16* gate;
+  const __nv_bfloat16* bias;
+  __nv_bfloat16* c;
+};
+
+enum class Epilogue { none, bias, gelu, silu, swiglu, geglu };
+
+// Two products, of which one gates the other.
+constexpr bool is_gated(Epilogue epilogue) {
+  return epilogue == Epilogue::swiglu || epilogue == Epilogue::geglu;
+}
+
 // What a variant has beyond a launch in bf16.
 template <class Problem>
 struct Extension {
@@ -74,6 +98,9 @@ struct Extension {
   // is none.
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
+
+  // Of a linear: what it computes.
+  Epilogue epilogue = Epilogue::none;
 
   // Not 0: the rung chooses by shape, and this many kernels it would prefer to this variant's. A sweep over
   // models times the variant beside the rung.

@@ -49,9 +49,7 @@ struct FusedNorm {
 };
 
 template <class Problem>
-struct Extension;    // see common/extension.h
-struct NormGemm;     // the third problem, of some rungs: common/extension.h
-struct GroupedGemm;  // the fourth
+struct Extension;  // see common/extension.h
 
 template <class Problem>
 struct Variant {
@@ -110,8 +108,10 @@ struct Rung {
   ComputeCapability needs;
   Variants<Gemm> gemm;
   Variants<FusedNorm> fused_norm;
-  Variants<NormGemm> norm_gemm = {};
-  Variants<GroupedGemm> grouped_gemm = {};
+  // Problems of some rungs, from common/extension.h.
+  Variants<struct NormGemm> norm_gemm = {};
+  Variants<struct GroupedGemm> grouped_gemm = {};
+  Variants<struct Linear> linear = {};
 };
 
 // Defined once by each rung, in its rung.cc.

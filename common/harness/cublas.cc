@@ -48,7 +48,7 @@ LtTypes lt_types(Precision precision) {
 struct LtOperands {
   const void *a, *b;
   void* c;
-  const void *a_scales = nullptr, *b_scales = nullptr;
+  const void *a_scales = nullptr, *b_scales = nullptr, *bias = nullptr;
 };
 
 // All of them, and the memory that is the library's own.
@@ -69,8 +69,10 @@ struct LtProblem {
   // `pitch`: elements from row to row of A and of B transposed. `fast`: FP8 sums that stay in the tensor
   // core.
   // `first`: of set 0. The heuristic looks at the scales' pointers, too.
+  // `epilogue`: with the operands' bias, where they have one, as long as a column of the library's C: a row
+  // of ours.
   LtProblem(Library& library, const Gemm& p, Precision precision, int pitch, bool fast,
-            const LtOperands& first)
+            const LtOperands& first, cublasLtEpilogue_t epilogue = CUBLASLT_EPILOGUE_DEFAULT)
       : types(lt_types(precision)) {
     constexpr int wanted = 16;
     const bool transposed = precision != Precision::bf16;
@@ -87,6 +89,11 @@ struct LtProblem {
       set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, CUBLASLT_MATMUL_MATRIX_SCALE_VEC128_32F);
     }
     if (first.a_scales) set_scales(first);
+    if (first.bias) {
+      set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue);
+      set(CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, CUDA_R_16BF);
+      set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, first.bias);
+    }
     cublasLtMatmulPreference_t preference = nullptr;
     check(cublasLtMatmulPreferenceCreate(&preference), "asking for algorithms");
     cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES,
@@ -114,6 +121,7 @@ struct LtProblem {
     if (types.scale == CUDA_R_16F) alpha = &half_one, beta = &half_zero;
     if (types.scale == CUDA_R_32I) alpha = &whole_one, beta = &whole_zero;
     if (p.a_scales) set_scales(p);
+    if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
     return cublasLtMatmul(library.lt, operation, alpha, p.b, a, p.a, b, beta, p.c, c, p.c, c, &algorithm,
                           library.workspace, workspace_bytes, stream);
   }
@@ -218,6 +226,25 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
   const Number type = format_of(precision).a;
   if ((type == Number::e4m3 || type == Number::e5m2) && precision != Precision::fp8_block)
     add("cublasLt_fast_best16", true);
+  return baselines;
+}
+
+std::vector<Contender> cublas_baselines(const std::vector<Linear>& sets, Epilogue epilogue) {
+  if (epilogue != Epilogue::bias && epilogue != Epilogue::gelu) return {};
+  auto library = std::make_shared<Library>();
+  auto all = std::make_shared<LtSets>();
+  for (const Linear& p : sets) {
+    all->operands.push_back({p.a, p.b, p.c});
+    all->operands.back().bias = p.bias;
+  }
+  const Linear& p = sets[0];
+  const cublasLtEpilogue_t own =
+      epilogue == Epilogue::bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
+  std::vector<Contender> baselines;
+  add_best_of_lt(baselines, "cublasLt_epilogue_best16", library,
+                 std::make_shared<LtProblem>(*library, Gemm{p.m, p.n, p.k, p.a, p.b, p.c}, Precision::bf16,
+                                             p.k, false, all->operands[0], own),
+                 all);
   return baselines;
 }
 

@@ -47,6 +47,12 @@ std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision p
 std::vector<Contender> baselines(const std::vector<NormGemm>& sets, Precision precision);
 // A grouped_gemm beside cuBLAS: in a loop, and in one call where it has one.
 std::vector<Contender> baselines(const std::vector<GroupedGemm>& sets, Precision precision);
+// A linear beside cublasLt with the same epilogue, where it has that, and beside chains: a product, or two,
+// stored in bf16, and then the epilogue by a kernel of its own.
+std::vector<Contender> baselines(const std::vector<Linear>& sets, Epilogue epilogue);
+// The rung's own gemm of the same size, with no epilogue; two of them where it is gated. Empty where the rung
+// does not take the shape.
+std::vector<Contender> plain_product(const std::vector<Linear>& sets, Epilogue epilogue);
 
 // --- Only on the simulator.
 

@@ -40,6 +40,12 @@ inline double bytes_needed(const NormGemm& p, int sets, bool timed, bool) {
 inline double bytes_needed(const GroupedGemm& p, int sets, bool, bool) {
   return double(footprint_bytes(p)) * sets + 4.0 * p.m * p.n + memory_slack;  // and the reference
 }
+inline double bytes_needed(const Linear& p, int sets, bool timed, bool) {
+  // Beside the inputs and C: what the unfused chain stores, two products and the weights side by side; and
+  // the reference, in fp32.
+  const double chain = 4.0 * p.m * p.n + 4.0 * p.k * p.n;
+  return (double(footprint_bytes(p)) + (timed ? chain : 0)) * sets + 4.0 * p.m * p.n + memory_slack;
+}
 
 // Host memory that a check takes: the inputs in fp32 and as they are copied, the reference, in fp64 and as it
 // is copied, and a chunk of the output.
@@ -58,6 +64,10 @@ inline double host_bytes_needed(const NormGemm& p, bool) {
 inline double host_bytes_needed(const GroupedGemm& p, bool) {
   // A and B in fp32, a group's as they are copied; C's reference in fp64 and as it is copied.
   return 4.0 * p.m * p.k + 4.0 * p.groups * p.k * p.n + 6.0 * p.k * p.n + 12.0 * p.m * p.n + memory_slack;
+}
+inline double host_bytes_needed(const Linear& p, bool) {
+  // A twice, B and Gate, in fp32 and as they are copied; two references in fp64, and one as it is copied.
+  return 10.0 * p.m * p.k + 12.0 * p.k * p.n + 20.0 * p.m * p.n + memory_slack;
 }
 
 }  // namespace ladder

@@ -73,6 +73,7 @@ std::string known_problems(const Rung& rung) {
   add("fused_norm", !rung.fused_norm.empty());
   add("norm_gemm", !rung.norm_gemm.empty());
   add("grouped_gemm", !rung.grouped_gemm.empty());
+  add("linear", !rung.linear.empty());
   return names;
 }
 
@@ -112,7 +113,8 @@ void choose_traced(const Rung& rung, Options& o) {
   keep(o.fused_norm, "fused_norm", rung.fused_norm);
   keep(o.norm_gemm, "norm_gemm", rung.norm_gemm);
   keep(o.grouped_gemm, "grouped_gemm", rung.grouped_gemm);
-  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm)
+  keep(o.linear, "linear", rung.linear);
+  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm && !o.linear)
     bad_usage("--trace: what is to run has no timeline; there is: " + (names.empty() ? "none" : names));
 }
 
@@ -120,13 +122,16 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
                      Options& o) {
   o.norm_gemm = problem == "norm_gemm";
   o.grouped_gemm = problem == "grouped_gemm";
+  o.linear = problem == "linear";
   if ((problem == "gemm" && rung.gemm.empty()) || (problem == "fused_norm" && rung.fused_norm.empty()) ||
-      (o.norm_gemm && rung.norm_gemm.empty()) || (o.grouped_gemm && rung.grouped_gemm.empty()))
+      (o.norm_gemm && rung.norm_gemm.empty()) || (o.grouped_gemm && rung.grouped_gemm.empty()) ||
+      (o.linear && rung.linear.empty()))
     bad_usage(std::string(rung.name) + " has no " + problem + "; there is: " + known_problems(rung));
   if (o.norm_gemm && (sizes.m || sizes.k))
     bad_usage("norm_gemm takes --rows, --cols, --n or --size, not --m or --k");
   if (o.grouped_gemm && sizes.any_norm())
     bad_usage("grouped_gemm takes --groups, --m, --n, --k or --size, not --rows or --cols");
+  if (o.linear && sizes.any_norm()) bad_usage("linear takes --m, --n, --k or --size, not --rows or --cols");
   if (!o.grouped_gemm && (sizes.groups || o.even))
     bad_usage(std::string(sizes.groups ? "--groups" : "--even") + " is of grouped_gemm alone");
   if (o.even && o.soak) bad_usage("--soak chooses the groups itself: not beside --even");
@@ -140,7 +145,7 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     bad_usage("fused_norm takes --rows, --cols or --size, not --m, --n or --k");
   o.gemm = !rung.gemm.empty() && (problem.empty() ? !sizes.any_norm() : problem == "gemm");
   o.fused_norm = !rung.fused_norm.empty() && (problem.empty() ? !sizes.any_gemm() : problem == "fused_norm");
-  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm)
+  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm && !o.linear)
     bad_usage("these sizes are of no problem here; there is: " + known_problems(rung));
 
   choose_models(problem, shapes_given, o);
@@ -173,7 +178,15 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     p.k = sizes.size.value_or(sizes.k.value_or(p.k));
     o.grouped_shape = p;
   }
-  const bool sizes_given = o.gemm_shape || o.norm_shape || o.norm_gemm_shape || o.grouped_shape;
+  if (o.linear && (sizes.any_gemm() || sizes.size)) {
+    Linear p = ProblemInfo<Linear>::default_shape(o.device);
+    p.m = sizes.size.value_or(sizes.m.value_or(p.m));
+    p.n = sizes.size.value_or(sizes.n.value_or(p.n));
+    p.k = sizes.size.value_or(sizes.k.value_or(p.k));
+    o.linear_shape = p;
+  }
+  const bool sizes_given =
+      o.gemm_shape || o.norm_shape || o.norm_gemm_shape || o.grouped_shape || o.linear_shape;
   if (o.soak && (sizes_given || o.sweep || o.ablate || o.verify_only || o.counters || o.source))
     bad_usage(
         "--soak chooses the sizes itself and only checks: beside it only --variant, --type, --seed, --json");
@@ -211,12 +224,13 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   const bool in_norm_gemm = has_variant<NormGemm>(rung, o.variant);
   const bool in_grouped = has_variant<GroupedGemm>(rung, o.variant);
   if ((!o.gemm || !in_gemm) && (!o.fused_norm || !in_norm) && (!o.norm_gemm || !in_norm_gemm) &&
-      (!o.grouped_gemm || !in_grouped)) {
+      (!o.grouped_gemm || !in_grouped) && (!o.linear || !has_variant<Linear>(rung, o.variant))) {
     std::string names;
     if (o.gemm) append_names<Gemm>(rung, names);
     if (o.fused_norm) append_names<FusedNorm>(rung, names);
     if (o.norm_gemm) append_names<NormGemm>(rung, names);
     if (o.grouped_gemm) append_names<GroupedGemm>(rung, names);
+    if (o.linear) append_names<Linear>(rung, names);
     bad_usage("no variant '" + o.variant + "' here; there is: " + names);
   }
   o.gemm = o.gemm && in_gemm;
@@ -292,7 +306,8 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
         option == "--sweep" &&
         (attached ? *attached == "models" : i + 1 < arguments.size() && arguments[i + 1] == "models");
     if (!models) refuse_elsewhere(option, rung, device);
-    if (option == "gemm" || option == "fused_norm" || option == "norm_gemm" || option == "grouped_gemm") {
+    if (option == "gemm" || option == "fused_norm" || option == "norm_gemm" || option == "grouped_gemm" ||
+        option == "linear") {
       if (!problem.empty()) bad_usage("give one problem; without one gemm and fused_norm run");
       problem = option;
     } else if (option == "--help" || option == "-h") {
@@ -400,7 +415,8 @@ what to run
   fused_norm           h = x + residual; y = RMSNorm(h) gamma, row by row, bf16
   norm_gemm            h = x + residual; C[rows,n] = RMSNorm(h) gamma W[cols,n]: some rungs have it
   grouped_gemm         G products with a B each, that share out the rows of A: some rungs have it
-  --m M --n N --k K    sizes of the gemm, or of all groups; one left out keeps the course's
+  linear               C = f(A B + bias) or act(A Gate) (A B), by variant: some rungs have it
+  --m M --n N --k K    sizes of the gemm, linear, or all groups; one left out keeps the course's
   --rows R --cols C    sizes of the norm, and with --n of norm_gemm
   --groups G --even    of grouped_gemm: products; as many rows for each, not as a router shares them out
   --size N             every dimension at once
@@ -464,10 +480,11 @@ std::string help_text(const Rung& rung, DeviceKind device) {
   const std::string name = program_name(rung, device);
   std::ostringstream out;
   out << name << ": " << rung.title << "\n\n"
-      << "usage: " << name << " [gemm|fused_norm|norm_gemm|grouped_gemm] [options]\n\n"
+      << "usage: " << name << " [gemm|fused_norm|norm_gemm|grouped_gemm|linear] [options]\n\n"
       << (on_gpu
               ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm, "
-                "grouped_gemm),\na plain copy (fused_norm) or both in two steps (norm_gemm), and prints a "
+                "grouped_gemm),\na plain copy (fused_norm) or both in two steps (norm_gemm, linear), and "
+                "prints a "
                 "table. Without arguments: gemm\nand fused_norm at the course's sizes, "
               : "Runs the rung's kernels on a simulated GPU, checks every element they write against fp64, "
                 "and "
@@ -496,6 +513,7 @@ std::string list_text(const Rung& rung) {
   list("fused_norm", rung.fused_norm);
   list("norm_gemm ", rung.norm_gemm);
   list("grouped_gemm", rung.grouped_gemm);
+  list("linear    ", rung.linear);
   return out.str();
 }
 

@@ -37,10 +37,12 @@ struct Options {
   bool fused_norm = true;
   bool norm_gemm = false;          // only where it is named
   bool grouped_gemm = false;       // the same
+  bool linear = false;             // the same
   std::optional<Gemm> gemm_shape;  // sizes given on the command line, completed by the defaults
   std::optional<FusedNorm> norm_shape;
   std::optional<NormGemm> norm_gemm_shape;
   std::optional<GroupedGemm> grouped_shape;
+  std::optional<Linear> linear_shape;
   bool even = false;  // every group of a grouped_gemm has the same number of rows, or one more
 
   std::string variant;            // empty: the rung itself

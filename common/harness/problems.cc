@@ -74,6 +74,22 @@ std::vector<GroupedGemm> ProblemInfo<GroupedGemm>::sweep_shapes() {
           grouped_shape(256, 2048, 2048, 7168)};
 }
 
+// A vector, a column of vectors past a tile of 128 and of 64 columns of C, whole tiles, k shorter than the
+// ring of stages and longer.
+std::vector<Linear> ProblemInfo<Linear>::verify_shapes() {
+  return {linear_shape(1, 8, 8),          linear_shape(7, 16, 24),       linear_shape(130, 40, 8),
+          linear_shape(65, 72, 1032),     linear_shape(129, 136, 352),   linear_shape(128, 128, 160),
+          linear_shape(257, 520, 56),     linear_shape(300, 264, 48),    linear_shape(5, 1032, 136),
+          linear_shape(1000, 1032, 1016), linear_shape(4096, 4096, 4096)};
+}
+
+// Up-projections of transformers' MLPs: of models of 8 and of 70 billion parameters, for a prompt and for a
+// batch that is being answered, and one as wide as deep.
+std::vector<Linear> ProblemInfo<Linear>::sweep_shapes() {
+  return {linear_shape(128, 14336, 4096), linear_shape(2048, 14336, 4096), linear_shape(8192, 14336, 4096),
+          linear_shape(4096, 4096, 4096), linear_shape(8192, 28672, 8192)};
+}
+
 std::vector<int> group_offsets(const GroupedGemm& p, bool even, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<double> before(1, 0.0);  // the shares of the groups before each
@@ -104,6 +120,10 @@ Gemm gemm_of(const NormGemm& p) {
   return gemm_shape(p.rows, p.n, p.cols);
 }
 
+Gemm gemm_of(const Linear& p) {
+  return {p.m, p.n, p.k, p.a, p.b, p.c};
+}
+
 FusedNorm norm_of(const NormGemm& p) {
   return {p.rows, p.cols, p.x, p.residual, p.gamma, p.h, nullptr, p.eps};
 }
@@ -123,6 +143,10 @@ bool quick_on_cpu(const GroupedGemm& p) {
   return double(p.m) * p.n * p.k < 0x1p25 && double(p.groups) * p.n * p.k < 0x1p25;
 }
 
+bool quick_on_cpu(const Linear& p) {
+  return quick_on_cpu(gemm_of(p));
+}
+
 bool quick_on_simulator(const Gemm& p) {
   constexpr int tile = 128;
   const double tiles = std::ceil(p.m / double(tile)) * std::ceil(p.n / double(tile));
@@ -140,6 +164,10 @@ bool quick_on_simulator(const GroupedGemm& p) {
   return quick_on_simulator(gemm_shape(p.m + 16 * std::min(p.groups, p.m), p.n, p.k)) && quick_on_cpu(p);
 }
 
+bool quick_on_simulator(const Linear& p) {
+  return quick_on_simulator(gemm_of(p));
+}
+
 std::string shape_text(const Gemm& p) {
   return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
 }
@@ -154,6 +182,10 @@ std::string shape_text(const NormGemm& p) {
 
 std::string shape_text(const GroupedGemm& p) {
   return std::to_string(p.groups) + "x" + shape_text(gemm_shape(p.m, p.n, p.k));
+}
+
+std::string shape_text(const Linear& p) {
+  return shape_text(gemm_of(p));
 }
 
 static std::uint64_t product(int x, int y) {
@@ -202,6 +234,10 @@ std::uint64_t footprint_bytes(const GroupedGemm& p, Precision) {
   return 2 * (activations + p.groups * product(p.k, p.n)) + 4 * (std::uint64_t(p.groups) + 1);
 }
 
+std::uint64_t footprint_bytes(const Linear& p, Precision) {
+  return footprint_bytes(gemm_of(p)) + 2 * product(p.k, p.n) + 2 * std::uint64_t(p.n);
+}
+
 double score(const Gemm& p, Precision, double microseconds) {
   return 2.0 * p.m * p.n * p.k / microseconds * 1e-6;
 }
@@ -216,6 +252,10 @@ double score(const NormGemm& p, Precision precision, double microseconds) {
 
 double score(const GroupedGemm& p, Precision precision, double microseconds) {
   return score(gemm_shape(p.m, p.n, p.k), precision, microseconds);
+}
+
+double score(const Linear& p, Precision precision, double microseconds) {
+  return score(gemm_of(p), precision, microseconds);
 }
 
 }  // namespace ladder

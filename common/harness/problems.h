@@ -1,5 +1,5 @@
 // The course's problems as sizes: their names, their shapes, and what each must compute and move. A shape is
-// the problem's own struct (Gemm, FusedNorm, NormGemm, GroupedGemm) with null pointers.
+// the problem's own struct (Gemm, FusedNorm, NormGemm, GroupedGemm, Linear) with null pointers.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,9 @@ inline NormGemm norm_gemm_shape(int rows, int cols, int n) {
 }
 inline GroupedGemm grouped_shape(int groups, int m, int n, int k) {
   return {groups, m, n, k, nullptr, nullptr, nullptr, nullptr};
+}
+inline Linear linear_shape(int m, int n, int k) {
+  return {m, n, k, nullptr, nullptr, nullptr, nullptr, nullptr};
 }
 
 // What the harness needs to know of a problem to handle every problem alike.
@@ -85,6 +88,19 @@ struct ProblemInfo<GroupedGemm> {
   static const std::vector<Variant<GroupedGemm>>& variants(const Rung& r) { return r.grouped_gemm; }
 };
 
+template <>
+struct ProblemInfo<Linear> {
+  static constexpr const char* name = "linear";
+  static constexpr const char* unit = "TFLOPS";
+  static constexpr const char* score_field = "tflops";
+  static Linear default_shape(DeviceKind device) {
+    return device == DeviceKind::gpu ? linear_shape(8192, 14336, 4096) : linear_shape(256, 256, 256);
+  }
+  static std::vector<Linear> verify_shapes();
+  static std::vector<Linear> sweep_shapes();
+  static const std::vector<Variant<Linear>>& variants(const Rung& r) { return r.linear; }
+};
+
 // How the rows of a grouped_gemm are shared out among its groups: the offsets of GroupedGemm, on the host.
 // Skewed, as by a router that has its favourites: each group's share is the exponential of a number that is
 // about normal, drawn by the seed. Even: the numbers of rows differ by one at most.
@@ -95,12 +111,15 @@ std::vector<Gemm> gemms_of(const GroupedGemm& p, const std::vector<int>& offsets
 // The product of a norm_gemm on its own: h · W', and its norm: x + residual to h.
 Gemm gemm_of(const NormGemm& p);
 FusedNorm norm_of(const NormGemm& p);
+// The product of a linear on its own: A · B.
+Gemm gemm_of(const Linear& p);
 
 // Whether the CPU computes the problem in well under a second: what --verify-only keeps with --reference cpu.
 bool quick_on_cpu(const Gemm& p);
 bool quick_on_cpu(const FusedNorm& p);
 bool quick_on_cpu(const NormGemm& p);
 bool quick_on_cpu(const GroupedGemm& p);
+bool quick_on_cpu(const Linear& p);
 
 // Whether the simulator runs any rung's kernel on it in about a second: what --verify-only keeps there. Every
 // tile of the gemm counts in full.
@@ -108,11 +127,13 @@ bool quick_on_simulator(const Gemm& p);
 bool quick_on_simulator(const FusedNorm& p);
 bool quick_on_simulator(const NormGemm& p);
 bool quick_on_simulator(const GroupedGemm& p);
+bool quick_on_simulator(const Linear& p);
 
 std::string shape_text(const Gemm& p);         // "4096x4096x4096" (m x n x k)
 std::string shape_text(const FusedNorm& p);    // "16384x8192" (rows x cols)
 std::string shape_text(const NormGemm& p);     // "8192x4096x4096" (rows x cols x n)
 std::string shape_text(const GroupedGemm& p);  // "8x4096x14336x4096" (groups x m x n x k)
+std::string shape_text(const Linear& p);       // as of its product
 
 // Bytes of device memory that one set of inputs and outputs takes.
 // In another precision A and B of the gemm take its bytes, and y of the norm.
@@ -120,13 +141,15 @@ std::uint64_t footprint_bytes(const Gemm& p, Precision precision = Precision::bf
 std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision = Precision::bf16);
 std::uint64_t footprint_bytes(const NormGemm& p, Precision precision = Precision::bf16);
 std::uint64_t footprint_bytes(const GroupedGemm& p, Precision precision = Precision::bf16);
+std::uint64_t footprint_bytes(const Linear& p, Precision precision = Precision::bf16);
 
 // The score at a given time per launch: TFLOPS = 2·m·n·k / time for the gemm, GB/s over the bytes that must
 // move, 4·rows·cols·2 + 2·cols in bf16, for the norm; TFLOPS of the product alone for norm_gemm, of all
-// groups' for grouped_gemm.
+// groups' for grouped_gemm; of one product for linear, of which a gated variant has two.
 double score(const Gemm& p, Precision precision, double microseconds);
 double score(const FusedNorm& p, Precision precision, double microseconds);
 double score(const NormGemm& p, Precision precision, double microseconds);
 double score(const GroupedGemm& p, Precision precision, double microseconds);
+double score(const Linear& p, Precision precision, double microseconds);
 
 }  // namespace ladder

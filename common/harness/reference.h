@@ -88,6 +88,30 @@ class GroupedReference {
   std::uint64_t end_ = 0;
 };
 
+// A linear: of its product, and of the one that gates it where there is one, see check_product().
+class LinearReference {
+ public:
+  // `gate` is empty where the epilogue is not gated. `whole_numbers`: products, and with the bias added, have
+  // no error in fp32 in any order.
+  LinearReference(const Linear& shape, Epilogue epilogue, const HostMatrix& a, const HostMatrix& b,
+                  const HostMatrix& gate, HostMatrix bias, bool whole_numbers);
+
+  const GemmReference& product() const { return products_[0]; }
+  const GemmReference& gate() const { return products_[1]; }
+  // C, when `product` and `gate` stand for that element of the products; each is compared as GemmReference's
+  // is.
+  Expected c(std::uint64_t index, double product, int accumulations, double gate,
+             int gate_accumulations) const;
+
+ private:
+  Expected activated(Expected x) const;
+
+  int n_;
+  Epilogue epilogue_;
+  std::vector<GemmReference> products_;
+  HostMatrix bias_;
+};
+
 // W' of a NormGemm, and its h: rounded to bf16.
 std::vector<float> folded_weights(const NormGemm& shape, const HostMatrix& gamma, const HostMatrix& w);
 std::vector<float> sum_of(const HostMatrix& x, const HostMatrix& residual);

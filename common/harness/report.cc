@@ -157,6 +157,7 @@ std::string table_header(const char* problem, DeviceKind device) {
   return format("%-20s %-17s %-22s %11s %13s %13s %8s  %s\n", problem, "shape", "variant", "time", "score",
                 name == "gemm" || name == "grouped_gemm" ? "cuBLAS"
                 : name == "norm_gemm"                    ? "two steps"
+                : name == "linear"                       ? "unfused"
                                                          : "copy",
                 "ratio", "check");
 }
@@ -169,6 +170,9 @@ std::string table_row(const Result& r, DeviceKind device) {
     check += format("  within %.2g %% of itself", *r.noise * 100);
   else if (r.rung_us)
     check += format("  the rung is %.3fx as fast", r.measurement->timings[0].median_us / *r.rung_us);
+  if (r.product_us)
+    check +=
+        format("  the product alone is %.3fx as fast", r.measurement->timings[0].median_us / *r.product_us);
   check += "\n";
   if (device == DeviceKind::simulator) return row + count_columns(r.counters) + "  " + check;
   std::string time = "-", score = "-", rival = "-", ratio = "-";

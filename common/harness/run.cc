@@ -278,13 +278,28 @@ class Runner {
     }
   }
 
+  static std::vector<Contender> baselines_of(const Variant<Problem>& variant,
+                                             const std::vector<Problem>& problems) {
+    if constexpr (std::is_same_v<Problem, Linear>) {
+      return baselines(problems, extension_of(variant).epilogue);
+    } else {
+      return baselines(problems, extension_of(variant).precision);
+    }
+  }
+
+  // At a time per launch of this variant, or of what is timed beside it.
+  static double score_of(const Variant<Problem>& variant, const Problem& shape, double us) {
+    const Extension<Problem>& extension = extension_of(variant);
+    return score(shape, extension.precision, us) * (is_gated(extension.epilogue) ? 2 : 1);
+  }
+
   void time(std::vector<Candidate>& candidates, const Problem& shape, const Problem& content, int sets,
             Workload<Problem>& workload) const {
     std::vector<Contender> rivals;
-    std::optional<Precision> rivals_for;
+    std::optional<std::pair<Precision, Epilogue>> rivals_for;
     for (Candidate& c : candidates) {
       if (!runs(c)) continue;
-      const Precision precision = extension_of(*c.variant).precision;
+      const std::pair of{extension_of(*c.variant).precision, extension_of(*c.variant).epilogue};
       // An ablation's variants are timed in turns with the rung, at the same clock; the rung, with itself.
       const Candidate& rung = candidates.back();
       const bool in_turns = options_.ablate && rung.variant == &Info::variants(rung_).back() && runs(rung) &&
@@ -296,11 +311,11 @@ class Runner {
       workload.choose(*c.variant);
       std::vector<Problem> problems;
       for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
-      if (rivals_for != precision) {
+      if (rivals_for != of) {
         show(shape, "preparing the baselines");
         rivals.clear();
-        rivals = baselines(problems, precision);
-        rivals_for = precision;
+        rivals = baselines_of(*c.variant, problems);
+        rivals_for = of;
       }
       show(shape, std::string("timing ") + c.variant->name);
       const auto contender = [](const Variant<Problem>& variant, const std::vector<Problem>& its) {
@@ -317,9 +332,17 @@ class Runner {
           if (extension_of(v).rank > 0) contenders.push_back(contender(v, problems));
       const std::size_t own = contenders.size();  // contenders but the baselines
       contenders.insert(contenders.end(), rivals.begin(), rivals.end());
+      std::vector<Contender> plain;
+      if constexpr (std::is_same_v<Problem, Linear>)
+        plain = plain_product(problems, extension_of(*c.variant).epilogue);
+      contenders.insert(contenders.end(), plain.begin(), plain.end());
       c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches,
                                      options_.models ? model_seconds : usual_seconds);
       auto& timings = c.result.measurement->timings;
+      if (!plain.empty()) {
+        c.result.product_us = timings.back().median_us;
+        timings.pop_back();
+      }
       if (in_turns) {
         c.result.rung_us = timings[1].median_us;
         timings.erase(timings.begin() + 1);
@@ -340,7 +363,7 @@ class Runner {
         c.result.sum_error = errors.of_sums;
       }
       for (const Timing& t : c.result.measurement->timings)
-        c.result.scores.push_back(score(content, precision, t.median_us));
+        c.result.scores.push_back(score_of(*c.variant, content, t.median_us));
     }
   }
 
@@ -381,22 +404,23 @@ class Runner {
       std::vector<Problem> problems;
       for (int set = 0; set < sets; ++set) problems.push_back(workload.problem(set));
       std::vector<Contender> contenders;
-      if (&c == &candidates.back() && options_.variant.empty()) contenders = baselines(problems, precision);
+      if (&c == &candidates.back() && options_.variant.empty())
+        contenders = baselines_of(*c.variant, problems);
       contenders.insert(contenders.begin(), {c.variant->name, [&](int set, cudaStream_t s) {
                                                return c.variant->launch(problems[set], s);
                                              }});
-      const auto score_of = [&](double us) { return score(content, precision, us); };
+      const auto score_at = [&](double us) { return score_of(*c.variant, content, us); };
       for (const Contender& contender : contenders) {
         show(shape, "running " + contender.name + " without a pause");
         const PowerRun run = run_without_pause(contender, sets, options_.power_seconds);
-        notes_ += power_text(run, score_of, Info::unit);
+        notes_ += power_text(run, score_at, Info::unit);
         JsonObject o;
         o.field("record", "power").field("rung", rung_.name).field("problem", Info::name);
         o.field("variant", c.variant->name);
         add_shape(o, content);
         if (precision != Precision::bf16) o.field("precision", precision_name(precision));
         o.field("input", workload.input());
-        add_power(o, run, score_of, Info::score_field);
+        add_power(o, run, score_at, Info::score_field);
         add_machine(o, machine_);
         json_.write(o);
       }
@@ -435,6 +459,7 @@ class Runner {
   static void add_shape(JsonObject& o, const GroupedGemm& p) {
     o.field("groups", p.groups).field("m", p.m).field("n", p.n).field("k", p.k);
   }
+  static void add_shape(JsonObject& o, const Linear& p) { add_shape(o, gemm_of(p)); }
 
   void write_json(const Candidate& c, const Problem& shape, const Problem& content, int sets,
                   const std::string& input) const {
@@ -461,6 +486,7 @@ class Runner {
       if (options_.launches != Launches::automatic)
         o.field("launches", options_.launches == Launches::graph ? "graph" : "stream");
       if (r.rung_us) o.field("rung_us", *r.rung_us);
+      if (r.product_us) o.field("product_us", *r.product_us);
       if (r.best_choice_us) o.field("best_choice_us", *r.best_choice_us);
       if (r.noise) o.field("noise", *r.noise);
       o.field(Info::score_field, r.scores[0]);
@@ -554,6 +580,7 @@ Exit run(const Rung& rung, const Options& options) {
     if (options.fused_norm) soak_problem<FusedNorm>(rung, options, machine, json, tally);
     if (options.norm_gemm) soak_problem<NormGemm>(rung, options, machine, json, tally);
     if (options.grouped_gemm) soak_problem<GroupedGemm>(rung, options, machine, json, tally);
+    if (options.linear) soak_problem<Linear>(rung, options, machine, json, tally);
     return tally.wrong ? Exit::wrong_result : Exit::passed;
   }
   try {
@@ -567,6 +594,8 @@ Exit run(const Rung& rung, const Options& options) {
     if (options.grouped_gemm)
       Runner<GroupedGemm>(rung, options, machine, json, tally)
           .run(shapes_for(options, options.grouped_shape));
+    if (options.linear)
+      Runner<Linear>(rung, options, machine, json, tally).run(shapes_for(options, options.linear_shape));
   } catch (const Failure& failure) {
     if (tally.wrong == 0) throw;
     throw Failure(Exit::wrong_result, failure.what());  // an early end does not hide what was wrong before it

@@ -106,6 +106,12 @@ std::vector<Contender> baselines(const std::vector<NormGemm>&, Precision) {
 std::vector<Contender> baselines(const std::vector<GroupedGemm>&, Precision) {
   throw std::logic_error("the simulator measures no times");
 }
+std::vector<Contender> baselines(const std::vector<Linear>&, Epilogue) {
+  throw std::logic_error("the simulator measures no times");
+}
+std::vector<Contender> plain_product(const std::vector<Linear>&, Epilogue) {
+  throw std::logic_error("the simulator measures no times");
+}
 Measurement measure(const std::vector<Contender>&, int, int, Launches, double) {
   throw std::logic_error("the simulator measures no times");
 }

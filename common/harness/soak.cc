@@ -42,6 +42,10 @@ GroupedGemm random_shape(Random& random, DeviceKind device, const GroupedGemm&) 
   if (groups > 4) p.n = 1 + p.n / 4, p.k = 1 + p.k / 4;  // each has a B
   return grouped_shape(groups, p.m, p.n, p.k);
 }
+Linear random_shape(Random& random, DeviceKind device, const Linear&) {
+  const Gemm p = random_shape(random, device, Gemm{});
+  return linear_shape(p.m, p.n, p.k);
+}
 // The next larger one whose rows are whole vectors, or whole blocks that share a scale, for variants that
 // take no other.
 int next_multiple(int size, int of) {
@@ -66,6 +70,12 @@ NormGemm in_vectors(NormGemm p, Precision) {
 }
 
 GroupedGemm in_vectors(GroupedGemm p, Precision) {
+  p.k = next_multiple(p.k, 8);
+  p.n = next_multiple(p.n, 8);
+  return p;
+}
+
+Linear in_vectors(Linear p, Precision) {
   p.k = next_multiple(p.k, 8);
   p.n = next_multiple(p.n, 8);
   return p;
@@ -149,5 +159,6 @@ template Soaked soak<Gemm>(const Variant<Gemm>&, const std::string&, const Optio
 template Soaked soak<FusedNorm>(const Variant<FusedNorm>&, const std::string&, const Options&);
 template Soaked soak<NormGemm>(const Variant<NormGemm>&, const std::string&, const Options&);
 template Soaked soak<GroupedGemm>(const Variant<GroupedGemm>&, const std::string&, const Options&);
+template Soaked soak<Linear>(const Variant<Linear>&, const std::string&, const Options&);
 
 }  // namespace ladder

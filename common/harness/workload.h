@@ -189,6 +189,39 @@ class GroupedWorkload {
   std::vector<double> reference_c_;
 };
 
+class LinearWorkload {
+ public:
+  LinearWorkload(const Linear& shape, int sets, std::uint64_t seed, Reference reference);
+
+  Linear problem(int set) const;
+  const std::string& input() const { return input_; }
+
+  // First whole numbers, times a power of two that brings the products to where the activations bend: they
+  // are exact, and what is left is the error of the epilogue. Then the timed inputs.
+  static constexpr int passes = 2;
+  void prepare(int pass);
+  void choose(const Variant<Linear>& variant);  // computes what its epilogue must give
+  void poison() const;
+  std::vector<const GuardedBuffer*> outputs() const;
+  Verdict verify(std::string& outside) const;
+
+ private:
+  struct Set {
+    GuardedBuffer a, b, gate, bias, c;
+  };
+  void draw(const Set& set, std::uint64_t seed) const;
+  std::vector<double> values_of(const GemmReference& product, const GuardedBuffer& b) const;
+
+  Linear shape_;
+  std::uint64_t seed_;
+  Reference reference_kind_;
+  std::string input_;
+  std::vector<Set> sets_;
+  bool whole_numbers_ = false;
+  std::optional<LinearReference> reference_;
+  std::vector<double> product_, gate_;  // every element, of this pass; empty until they are needed
+};
+
 template <class Problem>
 struct WorkloadFor;
 template <>
@@ -206,6 +239,10 @@ struct WorkloadFor<NormGemm> {
 template <>
 struct WorkloadFor<GroupedGemm> {
   using type = GroupedWorkload;
+};
+template <>
+struct WorkloadFor<Linear> {
+  using type = LinearWorkload;
 };
 template <class Problem>
 using Workload = typename WorkloadFor<Problem>::type;
