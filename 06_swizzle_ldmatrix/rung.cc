@@ -11,6 +11,7 @@ Variants<Gemm> fp8();
 Variants<Gemm> sparse();
 Variants<FusedNorm> fused_norm();
 Variants<NormGemm> norm_gemm();
+Variants<Linear> linear();
 }  // namespace rung_06
 
 const Rung& rung() {
@@ -22,6 +23,7 @@ const Rung& rung() {
                               {rung_06::any_n_k(), rung_06::precisions(), rung_06::fp8(), rung_06::sparse()}),
       .fused_norm = rung_06::fused_norm(),
       .norm_gemm = rung_06::norm_gemm(),
+      .linear = rung_06::linear(),
   };
   return r;
 }

@@ -9,6 +9,7 @@ Variants<Gemm> block_scaled_gemm();
 Variants<FusedNorm> fused_norm();
 Variants<FusedNorm> block_scaled_norm();
 Variants<NormGemm> norm_gemm();
+Variants<Linear> linear();
 }  // namespace rung_09
 
 const Rung& rung() {
@@ -20,6 +21,7 @@ const Rung& rung() {
                     with_excursions(rung_09::gemm(), {rung_09::shapes(), rung_09::block_scaled_gemm()})}),
       .fused_norm = with_excursions(rung_09::fused_norm(), {rung_09::block_scaled_norm()}),
       .norm_gemm = rung_09::norm_gemm(),
+      .linear = rung_09::linear(),
   };
   return r;
 }

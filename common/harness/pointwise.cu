@@ -21,14 +21,14 @@ __device__ uint4 load(const __nv_bfloat16* from) {
 }
 
 // The grid's y goes down the rows, its x along a row's vectors.
-template <Epilogue epilogue>
+template <Epilogue epilogue, bool gated = is_gated(epilogue)>
 __global__ void __launch_bounds__(threads) pointwise_kernel(Pointwise p) {
   const int col = int(blockIdx.x * threads + threadIdx.x) * vector;
   if (col >= p.n) return;
   for (int row = int(blockIdx.y); row < p.m; row += int(gridDim.y)) {
     const std::size_t at = std::size_t(row) * p.pitch + col;
     const uint4 product = load(p.product + at);
-    const uint4 other = load(is_gated(epilogue) ? p.gate + at : p.bias + col);
+    const uint4 other = load(gated ? p.gate + at : p.bias + col);
     uint4 c;
     const auto* const x = reinterpret_cast<const __nv_bfloat162*>(&product);
     const auto* const y = reinterpret_cast<const __nv_bfloat162*>(&other);
@@ -36,9 +36,8 @@ __global__ void __launch_bounds__(threads) pointwise_kernel(Pointwise p) {
 #pragma unroll
     for (int i = 0; i < vector / 2; ++i) {
       const float2 a = __bfloat1622float2(x[i]), b = __bfloat1622float2(y[i]);
-      to[i] = is_gated(epilogue)
-                  ? __floats2bfloat162_rn(activated<epilogue>(b.x) * a.x, activated<epilogue>(b.y) * a.y)
-                  : __floats2bfloat162_rn(activated<epilogue>(a.x + b.x), activated<epilogue>(a.y + b.y));
+      to[i] = gated ? __floats2bfloat162_rn(activated<epilogue>(b.x) * a.x, activated<epilogue>(b.y) * a.y)
+                    : __floats2bfloat162_rn(activated<epilogue>(a.x + b.x), activated<epilogue>(a.y + b.y));
     }
     *reinterpret_cast<uint4*>(p.c + std::size_t(row) * p.n + col) = c;
   }
