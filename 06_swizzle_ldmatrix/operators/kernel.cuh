@@ -141,27 +141,29 @@ struct Fragments {
 template <class C, class Function>
 __device__ void epilogue(float (&accumulator)[C::mmas_m][C::mmas_n][4], const Linear& p, int row, int col) {
   constexpr int columns = C::gated ? C::mmas_n / 2 : C::mmas_n;  // fragments of C, side by side
+  const Gemm to{p.m, p.n, p.k, p.a, p.b, p.c};
   const Function function;
-  float c[C::mmas_m][columns][4];
 #pragma unroll
-  for (int j = 0; j < columns; ++j) {
-    const int at = col + j * 8 + threadIdx.x % 4 * 2;
-    float2 bias = make_float2(0, 0);
-    if (!C::gated && at < p.n)
-      bias = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(p.bias + at));
+  for (int i = 0; i < C::mmas_m; ++i) {
+    float c[1][columns][4];
 #pragma unroll
-    for (int i = 0; i < C::mmas_m; ++i)
+    for (int j = 0; j < columns; ++j) {
+      const int at = col + j * 8 + threadIdx.x % 4 * 2;
+      float2 bias = make_float2(0, 0);
+      if (!C::gated && at < p.n)
+        bias = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(p.bias + at));
 #pragma unroll
       for (int x = 0; x < 4; ++x) {
         const float product = accumulator[i][j][x];
         if constexpr (C::gated) {
-          c[i][j][x] = function(accumulator[i][columns + j][x]) * product;
+          c[0][j][x] = function(accumulator[i][columns + j][x]) * product;
         } else {
-          c[i][j][x] = function(product + (x % 2 ? bias.y : bias.x));
+          c[0][j][x] = function(product + (x % 2 ? bias.y : bias.x));
         }
       }
+    }
+    store_tile(c, to, row + i * 16, col);
   }
-  store_tile(c, Gemm{p.m, p.n, p.k, p.a, p.b, p.c}, row, col);
 }
 
 template <class C, class Function>
