@@ -101,6 +101,16 @@ TEST(VerifyShapes, OfEveryKindOfGroupsOnTheSimulator) {
   EXPECT_GE(simulated<GroupedGemm>([](const GroupedGemm& p) { return p.k % 64 != 0 && p.n % 64 != 0; }), 5);
 }
 
+TEST(VerifyShapes, OfEveryKindOfLinearOnTheSimulator) {
+  for (const Linear& p : ProblemInfo<Linear>::verify_shapes())
+    EXPECT_EQ(p.n % 8 + p.k % 8, 0) << shape_text(p) << ": no rung takes it";
+  EXPECT_GE(simulated<Linear>([](const Linear& p) { return p.m == 1; }), 1);
+  EXPECT_GE(simulated<Linear>([](const Linear& p) { return p.n % 128 == 8; }), 5) << "a vector past a tile";
+  EXPECT_GE(simulated<Linear>([](const Linear& p) { return p.n > 256 && p.m > 256; }), 2)
+      << "several tiles both ways";
+  EXPECT_GE(simulated<Linear>([](const Linear& p) { return p.k > 512; }), 1) << "round a ring";
+}
+
 // Pinned: a seed shares out the same rows on every machine.
 TEST(GroupOffsets, AreAsARouterLeavesThem) {
   EXPECT_EQ(group_offsets(grouped_shape(4, 100, 8, 8), false, 1), (std::vector<int>{0, 8, 29, 42, 100}));

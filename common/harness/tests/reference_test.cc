@@ -156,6 +156,43 @@ TEST(NormGemmReference, OfWholeNumbersLeavesTheScaleAlone) {
   EXPECT_EQ(c.slack, norm_slack(c.exact, 8));
 }
 
+// One product of 1 by 1: A = x, B = 1 or `b`, Gate = 1.
+static Expected linear_of(Epilogue epilogue, double x, double b, double bias, bool whole_numbers) {
+  const auto one = [](double value) { return HostMatrix(1, round_to_bf16(value)); };
+  const LinearReference reference(linear_shape(1, 1, 1), epilogue, one(x), one(b), one(1), one(bias),
+                                  whole_numbers);
+  return reference.c(0, reference.product().exact(0), 1, is_gated(epilogue) ? reference.gate().exact(0) : 0,
+                     1);
+}
+
+TEST(LinearReference, IsTheFunctionOfTheProduct) {
+  const auto gelu = [](double x) {
+    return x / 2 * (1 + std::tanh(std::sqrt(2 / std::acos(-1.0)) * (x + 0.044715 * x * x * x)));
+  };
+  const auto silu = [](double x) { return x / (1 + std::exp(-x)); };
+  for (const double x : {-9.0, -3.0, -1.0, -0.25, 0.0, 0.5, 1.5, 4.0, 30.0}) {
+    EXPECT_EQ(linear_of(Epilogue::bias, x, 1, 2, true).exact, x + 2);
+    EXPECT_EQ(linear_of(Epilogue::bias, x, 1, 2, true).slack, 0);
+    EXPECT_NEAR(linear_of(Epilogue::gelu, x, 1, 2, true).exact, gelu(x + 2), 1e-13);
+    EXPECT_NEAR(linear_of(Epilogue::silu, x, 1, 2, true).exact, silu(x + 2), 1e-13);
+    // The bias is not a gated one's.
+    EXPECT_NEAR(linear_of(Epilogue::geglu, x, 3, 2, true).exact, gelu(x) * 3 * x, 1e-12);
+    EXPECT_NEAR(linear_of(Epilogue::swiglu, x, 3, 2, true).exact, silu(x) * 3 * x, 1e-12);
+  }
+}
+
+// What is left for a kernel's exp and its roundings is far below bf16's, and what the product may be off by
+// comes through the activation.
+TEST(LinearReference, AllowsTheErrorOfTheEpilogue) {
+  for (const Epilogue epilogue : {Epilogue::gelu, Epilogue::silu, Epilogue::swiglu, Epilogue::geglu})
+    for (const double x : {-2.0, 0.5, 3.0}) {
+      const Expected exact = linear_of(epilogue, x, 1, 0, true), off = linear_of(epilogue, x, 1, 0, false);
+      EXPECT_GT(exact.slack, 0);
+      EXPECT_LT(exact.slack, std::abs(exact.exact) * 0x1p-15);
+      EXPECT_GT(off.slack, exact.slack);
+    }
+}
+
 // The data of norm_gemm's first pass are there for this: what a kernel leaves out is found in them.
 TEST(NormGemmReference, WholeNumbersShowWhatIsMissing) {
   const int rows = 3, cols = 520, n = 24;
