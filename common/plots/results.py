@@ -21,15 +21,17 @@ DIMENSIONS = {
     "fused_norm": ("rows", "cols"),
     "norm_gemm": ("rows", "cols", "n"),
     "grouped_gemm": ("groups", "m", "n", "k"),
+    "linear": ("m", "n", "k"),
 }
-SCORE = {"gemm": "tflops", "fused_norm": "gbps", "norm_gemm": "tflops", "grouped_gemm": "tflops"}
-UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s", "norm_gemm": "TFLOPS", "grouped_gemm": "TFLOPS"}
-BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy", "norm_gemm": "two steps", "grouped_gemm": "cuBLAS"}
+SCORE = {"gemm": "tflops", "fused_norm": "gbps", "norm_gemm": "tflops", "grouped_gemm": "tflops", "linear": "tflops"}
+UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s", "norm_gemm": "TFLOPS", "grouped_gemm": "TFLOPS", "linear": "TFLOPS"}
+BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy", "norm_gemm": "two steps", "grouped_gemm": "cuBLAS", "linear": "unfused"}
 DEFAULT_SHAPE = {
     "gemm": "4096x4096x4096",
     "fused_norm": "16384x8192",
     "norm_gemm": "8192x4096x4096",
     "grouped_gemm": "8x4096x14336x4096",
+    "linear": "8192x14336x4096",
 }
 
 
@@ -53,7 +55,9 @@ def pretty(shape: str) -> str:
 
 def flops(record: dict) -> float:
     """gemm: a multiply and an add per (m,n,k). fused_norm: 5 per element, x+residual, h², sum, ·rsqrt, ·gamma.
-    norm_gemm: those of its product. grouped_gemm: m are the rows of all groups."""
+    norm_gemm: those of its product. grouped_gemm: m are the rows of all groups. linear: of both products of a gated one."""
+    if record["problem"] == "linear" and record["variant"] in ("swiglu", "geglu"):
+        return 4.0 * record["m"] * record["n"] * record["k"]
     if record["problem"] == "grouped_gemm":
         return 2.0 * record["m"] * record["n"] * record["k"]
     if record["problem"] != "fused_norm":
@@ -78,6 +82,10 @@ def compulsory_bytes(record: dict) -> float:
     if record["problem"] == "gemm":
         m, n, k = record["m"], record["n"], record["k"]
         return 2.0 * (m * k + k * n + m * n)
+    if record["problem"] == "linear":
+        m, n, k = record["m"], record["n"], record["k"]
+        gated = record["variant"] in ("swiglu", "geglu")
+        return 2.0 * (m * k + m * n + (2 * k * n if gated else k * n + n))
     if record["problem"] == "grouped_gemm":  # as if every group had rows
         groups, m, n, k = (record[name] for name in DIMENSIONS["grouped_gemm"])
         return 2.0 * (m * k + groups * k * n + m * n) + 4 * (groups + 1)
