@@ -14,29 +14,44 @@ struct WithBias : general::Bf16 {
     const __nv_bfloat16* bias;
   };
 
-  // By a warp: its 16 rows (of each 64) of a tile whose first column is col0. A thread has two neighbouring
-  // columns of every 8, and n is a multiple of 8: both are inside or neither.
+  // By a warp: its 16 rows of a tile whose first column is col0, 64 columns at a time: through two boxes in
+  // turn, of which it fills one while TMA reads the other. A thread has two neighbouring columns of every 8,
+  // and n is a multiple of 8: both are inside or neither. Bias and activation come box by box, too: those of
+  // all columns at once would need more registers than there are.
   template <class C>
   __device__ static void epilogue(general::Accumulator<C>& accumulator, const auto& scales,
                                   unsigned char (&boxes)[2][C::box_c], const typename C::Operands& p,
                                   int row0, int col0, int& next_box) {
+    static_assert(C::rows_each == 1, "a warp has 16 rows");
     const Function function;
-    const int first = col0 + threadIdx.x % 4 * 2;
-    const auto* const bias = reinterpret_cast<const __nv_bfloat162*>(p.extra.bias + first);
+    const bool first_lane = threadIdx.x % warp_size == 0;
 #pragma unroll
-    for (int j = 0; j < C::block_n / 8; ++j) {
-      const float2 added = first + j * 8 < p.n ? __bfloat1622float2(__ldg(bias + j * 4)) : make_float2(0, 0);
+    for (int box = 0; box < C::block_n / 64; ++box) {
+      const int col = col0 + box * 64, first = col + threadIdx.x % 4 * 2;
 #pragma unroll
-      for (int i = 0; i < C::rows_each; ++i) {
+      for (int j = 0; j < 8; ++j) {
+        float2 added = make_float2(0, 0);
+        if (first + j * 8 < p.n)
+          added = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(p.extra.bias + first + j * 8));
+        float(&of_rows)[4] = accumulator[0][box * 8 + j];  // of two rows, 8 apart
 #pragma unroll
-        for (int half = 0; half < 4; half += 2) {  // of the thread's two rows, 8 apart
-          float* const pair = &accumulator[i][j][half];
-          pair[0] = function(pair[0] + added.x);
-          pair[1] = function(pair[1] + added.y);
+        for (int half = 0; half < 4; half += 2) {
+          of_rows[half] = function(of_rows[half] + added.x);
+          of_rows[half + 1] = function(of_rows[half + 1] + added.y);
         }
       }
+      const SharedAddress to = ptx::shared_address(boxes[next_box]);
+      if (first_lane) ptx::bulk_wait_group_read<1>();  // all copies but the newest, which is the other box's
+      __syncwarp();
+      general::store_box<C>(accumulator[0], 0, box, scales, to);
+      ptx::fence_proxy_async();  // threads have written, TMA will read
+      __syncwarp();              // the box is complete
+      if (first_lane) {
+        ptx::tma_store(p.map_c, col, row0, to);
+        ptx::bulk_commit_group();
+      }
+      next_box ^= 1;
     }
-    general::store<C>(accumulator, scales, boxes, p, row0, col0, next_box);
   }
 };
 
