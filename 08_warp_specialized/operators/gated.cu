@@ -159,7 +159,10 @@ template <class Activation>
 cudaError_t launch(const Linear& p, cudaStream_t stream) {
   constexpr auto swizzle = Swizzle::bytes128;
   const auto kernel = gated_kernel<Activation>;
-  Operands operands{.m = p.m, .n = p.n, .k = p.k};
+  Operands operands{};
+  operands.m = p.m;
+  operands.n = p.n;
+  operands.k = p.k;
   cudaError_t error = ptx::make_tensor_map(&operands.a, p.a, p.m, p.k, C::block_m, C::box_cols, swizzle);
   for (int i = 0; i < 2 && error == cudaSuccess; ++i)
     error = ptx::make_tensor_map(&operands.weights[i], i == 0 ? p.b : p.gate, p.k, p.n, C::block_k,

@@ -9,7 +9,11 @@ template <bool gated, class Function>
 cudaError_t launch(const Linear& p, cudaStream_t stream) {
   using C = Config<gated>;
   const auto kernel = linear_kernel<C, Function>;
-  Operands operands{.m = p.m, .n = p.n, .tiles_k = ceil_div(p.k, C::block_k), .bias = p.bias};
+  Operands operands{};
+  operands.m = p.m;
+  operands.n = p.n;
+  operands.tiles_k = ceil_div(p.k, C::block_k);
+  operands.bias = p.bias;
   constexpr Swizzle swizzle = Swizzle::bytes128;
   cudaError_t error = ptx::make_tensor_map(&operands.a, p.a, p.m, p.k, C::block_m, C::box_cols, swizzle);
   for (int i = 0; i <= int(gated) && error == cudaSuccess; ++i)

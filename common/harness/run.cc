@@ -69,7 +69,9 @@ class Runner {
     if (!options_.rows)
       std::fputs((options_.tune ? tune_header() : table_header(Info::name, options_.device)).c_str(), stdout);
     for (std::size_t i = 0; i < shapes.size(); ++i) {
-      if (shapes.size() > 1) step_ = "[" + std::to_string(i + 1) + "/" + std::to_string(shapes.size()) + "] ";
+      char step[64] = "";
+      if (shapes.size() > 1) std::snprintf(step, sizeof step, "[%zu/%zu] ", i + 1, shapes.size());
+      step_ = step;
       run_shape(grown(shapes[i]), shapes[i], shapes.size() == 1);
     }
     if (options_.rows) return;
