@@ -217,8 +217,8 @@ class Runner {
     const Variant<Problem>* one = chosen_one<Problem>(rung_, options_);
     for (const auto& v : Info::variants(rung_)) {
       if (options_.type && extension_of(v).precision != *options_.type) continue;
-      if (options_.tune && (extension_of(v).precision != Precision::bf16 || extension_of(v).rank > 0))
-        continue;
+      const bool alone = extension_of(v).rank == 0 && !v.dependent_launch;
+      if (options_.tune && (extension_of(v).precision != Precision::bf16 || !alone)) continue;
       if (&v != one && !options_.ablate && !options_.tune) continue;
       Candidate c{&v, {}};
       c.result.rung = rung_.name;

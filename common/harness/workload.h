@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 #include "common/harness/device_buffer.h"
@@ -93,7 +94,8 @@ class GemmWorkload {
   Precision precision_ = Precision::bf16;  // of the chosen variant
   std::optional<Precision> reference_of_;
   std::optional<GemmReference> reference_;
-  std::vector<double> reference_c_;  // every element, by cuBLAS or by the CPU
+  std::vector<double> reference_c_;                          // every element, by cuBLAS or by the CPU
+  mutable std::unordered_map<std::uint64_t, double> exact_;  // some elements, in fp64
 };
 
 class NormWorkload {
