@@ -5,6 +5,8 @@ namespace rung_08 {
 Variants<Gemm> gemm();
 Variants<Gemm> threads_store();
 Variants<Gemm> swapped_operands();
+Variants<Gemm> narrow_tiles();
+Variants<Gemm> matrix_vector();
 Variants<Gemm> shapes();
 Variants<Gemm> any_n_k();
 Variants<Gemm> fp8_promoted();
@@ -26,7 +28,8 @@ const Rung& rung() {
       .title = "Warp specialisation, clusters, persistent CTAs",
       .needs = {9, 0, Compatibility::exact},
       .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::fp8_promoted(), rung_08::fp8(),
-                    with_excursions(rung_08::shapes(), {rung_08::swapped_operands(), rung_08::any_n_k()})}),
+                    with_excursions(rung_08::shapes(), {rung_08::swapped_operands(), rung_08::narrow_tiles(),
+                                                        rung_08::matrix_vector(), rung_08::any_n_k()})}),
       .fused_norm = join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
                           with_excursions(rung_08::fused_norm(),
                                           {rung_08::fused_norm_fp8(), rung_08::fused_norm_shapes()})}),

@@ -29,6 +29,7 @@ constexpr Costs costs[] = {
     {3899, 941, 0.024, unbound, 427, 6886, 0},     // in_turn
     {2247, 752, 0.063, 72.7, unbound, 5231, 138},  // straight
     {293, 0, 0, 59.8, unbound, 5152, 224},         // straight_split
+    {2571, 762, 0.109, 110, 805, 5822, 120},       // narrow, of which none are measured: those of whole
 };
 constexpr double dram = 4084;      // bytes per cycle
 constexpr double tensor = 1.108;   // of an MMA's cycles, where nothing else is short
@@ -60,6 +61,8 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
   }
   const Costs& cost = costs[int(c.kind)];
   const int size = c.cluster_m * c.cluster_n * parts, at_once = clusters_at_once(size, sms) * c.per_sm;
+  if (c.kind == Kind::straight_split && clusters > at_once)
+    return never;  // parts are for what leaves SMs idle
   const double waves = std::ceil(clusters / at_once), running = std::min<double>(clusters, at_once);
   const double ctas = running * size, on_sm = std::max(1.0, std::min<double>(c.per_sm, ctas / sms));
 

@@ -14,6 +14,7 @@ enum class Kind {
   in_turn,         // the same, in ping-pong
   straight,        // of kernel.cuh, persistent
   straight_split,  // of kernel.cuh; a cluster has one tile
+  narrow,          // straight tiles of any width, persistent
 };
 
 // A kernel that may be chosen.
@@ -42,5 +43,6 @@ struct Chosen {
 cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank = 0);
 
 std::span<const Choice> swapped_choices();
+std::span<const Choice> narrow_choices();
 
 }  // namespace ladder::rung_08

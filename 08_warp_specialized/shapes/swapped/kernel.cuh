@@ -3,7 +3,6 @@
 // where k is divided; store.cuh, accumulators -> C.
 #pragma once
 
-#include <cmath>
 #include <limits>
 
 #include "08_warp_specialized/shapes/swapped/partial_sums.cuh"
@@ -135,17 +134,6 @@ constexpr std::size_t flags_bytes = most_ctas * 16 * sizeof(unsigned);
 template <Design d>
 constexpr std::size_t workspace_bytes() {
   return flags_bytes + std::size_t(most_ctas) * Config<d>::partial * sizeof(float4);
-}
-
-// The order of the tiles, see Tiles, where so many clusters run at once, of so many in all.
-template <class C>
-void order(Operands& p, int at_once, int clusters) {
-  constexpr int rows = C::block_m * C::cluster_m, cols = C::block_n * C::cluster_n;
-  // What runs at once is about a square of C.
-  p.group = std::clamp(int(std::sqrt(double(at_once) * cols / rows) + 0.5), 1, p.clusters_m);
-  p.gpcs = p.clusters_m > 1 ? most_gpcs : 1;
-  p.per_gpc = clusters / most_gpcs;
-  p.larger_gpcs = clusters % most_gpcs;
 }
 
 // parts: of a design that splits. `waves`: of one that streams, how many last waves of tiles are shared out

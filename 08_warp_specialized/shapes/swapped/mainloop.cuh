@@ -2,7 +2,7 @@
 #pragma once
 
 #include "08_warp_specialized/shapes/swapped/tiles.cuh"
-#include "common/ptx/wgmma_transposed.cuh"
+#include "common/ptx/wgmma_every_n.cuh"
 
 namespace ladder::rung_08::swapped {
 

@@ -1,6 +1,9 @@
 // Which tiles of C a CTA computes, and which part of k.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+
 #include "08_warp_specialized/shapes/swapped/design.cuh"
 
 namespace ladder::rung_08::swapped {
@@ -101,6 +104,17 @@ class Tiles {
   int next_ = 0, share_end_ = 0;
   int index_ = 0, row_ = 0, col_ = 0, first_ = 0, end_ = 0;
 };
+
+// The order of the tiles, see Tiles, where so many clusters run at once, of so many in all.
+template <class C>
+void order(Operands& p, int at_once, int clusters) {
+  constexpr int rows = C::block_m * C::cluster_m, cols = C::block_n * C::cluster_n;
+  // What runs at once is about a square of C.
+  p.group = std::clamp(int(std::sqrt(double(at_once) * cols / rows) + 0.5), 1, p.clusters_m);
+  p.gpcs = p.clusters_m > 1 ? most_gpcs : 1;
+  p.per_gpc = clusters / most_gpcs;
+  p.larger_gpcs = clusters % most_gpcs;
+}
 
 // The CTAs of the cluster that get what this one loads: A all that lie beside it, B all below and above.
 template <class C>

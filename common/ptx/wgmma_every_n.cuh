@@ -1,6 +1,6 @@
-// wgmma with A transposed, too: both operands are as a matrix product has them whose *columns* fill the 64
-// rows of the MMA (08_warp_specialized/shapes/swapped.cuh). And in the widths between those of wgmma.cuh. PTX
-// ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async instruction".
+// wgmma in every width, where wgmma.cuh has four. And with A transposed, too: both operands are as a matrix
+// product has them whose *columns* fill the 64 rows of the MMA (08_warp_specialized/shapes/swapped). PTX ISA,
+// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async instruction".
 // sm_90a and nothing else.
 #pragma once
 
@@ -75,55 +75,61 @@ namespace ladder::ptx {
 #define LADDER_OPERANDS_31 LADDER_OPERANDS_30, LADDER_WGMMA_D(30)
 #define LADDER_OPERANDS_32 LADDER_OPERANDS_31, LADDER_WGMMA_D(31)
 
-// d[64, n] = aT[64, 16] * b[16, n] (+ d where `add`): bf16 operands, fp32 accumulators; a is mn-major (it lies as
-// [16, 64] in memory), b k-major (as [n, 16]). Otherwise as wgmma_m64k16().
+// wgmma_m64k16_every_n: d[64, n] = a[64, 16] * b[16, n] (+ d where `add`): bf16 operands, fp32 accumulators; a is
+// k-major (it lies as [64, 16] in memory), b mn-major (as [16, n]). Otherwise as wgmma_m64k16().
+// wgmma_m64k16_transposed: d[64, n] = aT[64, 16] * b[16, n] (+ d where `add`); a is mn-major (it lies as [16, 64] in
+// memory), b k-major (as [n, 16]).
 // (wgmma.mma_async.sync.aligned.m64nNk16.f32.bf16.bf16)
-#define LADDER_WGMMA_TRANSPOSED(n, columns, at_a, at_b, at_add)                                               \
-  __device__ __forceinline__ void wgmma_m64k16_transposed(float (&d)[columns][4], MatrixDescriptor a,         \
-                                                          MatrixDescriptor b, bool add) {                     \
+#define LADDER_WGMMA(name, majors, n, columns, at_a, at_b, at_add)                                            \
+  __device__ __forceinline__ void name(float (&d)[columns][4], MatrixDescriptor a, MatrixDescriptor b,        \
+                                       bool add) {                                                            \
     asm volatile(                                                                                             \
         "{\n"                                                                                                 \
         ".reg .pred add;\n"                                                                                   \
         "setp.ne.b32 add, " at_add ", 0;\n"                                                                   \
         "wgmma.mma_async.sync.aligned.m64n" #n "k16.f32.bf16.bf16 {" LADDER_NUMBERS_##columns "}, " at_a      \
-        ", " at_b ", add, 1, 1, 1, 0;\n"                                                                      \
+        ", " at_b ", add, 1, 1, " majors ";\n"                                                                \
         "}\n"                                                                                                 \
         : LADDER_OPERANDS_##columns                                                                           \
         : "l"(a.bits()), "l"(b.bits()), "r"(int(add)));                                                       \
   }
-LADDER_WGMMA_TRANSPOSED(8, 1, "%4", "%5", "%6")
-LADDER_WGMMA_TRANSPOSED(16, 2, "%8", "%9", "%10")
-LADDER_WGMMA_TRANSPOSED(24, 3, "%12", "%13", "%14")
-LADDER_WGMMA_TRANSPOSED(32, 4, "%16", "%17", "%18")
-LADDER_WGMMA_TRANSPOSED(40, 5, "%20", "%21", "%22")
-LADDER_WGMMA_TRANSPOSED(48, 6, "%24", "%25", "%26")
-LADDER_WGMMA_TRANSPOSED(56, 7, "%28", "%29", "%30")
-LADDER_WGMMA_TRANSPOSED(64, 8, "%32", "%33", "%34")
-LADDER_WGMMA_TRANSPOSED(72, 9, "%36", "%37", "%38")
-LADDER_WGMMA_TRANSPOSED(80, 10, "%40", "%41", "%42")
-LADDER_WGMMA_TRANSPOSED(88, 11, "%44", "%45", "%46")
-LADDER_WGMMA_TRANSPOSED(96, 12, "%48", "%49", "%50")
-LADDER_WGMMA_TRANSPOSED(104, 13, "%52", "%53", "%54")
-LADDER_WGMMA_TRANSPOSED(112, 14, "%56", "%57", "%58")
-LADDER_WGMMA_TRANSPOSED(120, 15, "%60", "%61", "%62")
-LADDER_WGMMA_TRANSPOSED(128, 16, "%64", "%65", "%66")
-LADDER_WGMMA_TRANSPOSED(136, 17, "%68", "%69", "%70")
-LADDER_WGMMA_TRANSPOSED(144, 18, "%72", "%73", "%74")
-LADDER_WGMMA_TRANSPOSED(152, 19, "%76", "%77", "%78")
-LADDER_WGMMA_TRANSPOSED(160, 20, "%80", "%81", "%82")
-LADDER_WGMMA_TRANSPOSED(168, 21, "%84", "%85", "%86")
-LADDER_WGMMA_TRANSPOSED(176, 22, "%88", "%89", "%90")
-LADDER_WGMMA_TRANSPOSED(184, 23, "%92", "%93", "%94")
-LADDER_WGMMA_TRANSPOSED(192, 24, "%96", "%97", "%98")
-LADDER_WGMMA_TRANSPOSED(200, 25, "%100", "%101", "%102")
-LADDER_WGMMA_TRANSPOSED(208, 26, "%104", "%105", "%106")
-LADDER_WGMMA_TRANSPOSED(216, 27, "%108", "%109", "%110")
-LADDER_WGMMA_TRANSPOSED(224, 28, "%112", "%113", "%114")
-LADDER_WGMMA_TRANSPOSED(232, 29, "%116", "%117", "%118")
-LADDER_WGMMA_TRANSPOSED(240, 30, "%120", "%121", "%122")
-LADDER_WGMMA_TRANSPOSED(248, 31, "%124", "%125", "%126")
-LADDER_WGMMA_TRANSPOSED(256, 32, "%128", "%129", "%130")
-#undef LADDER_WGMMA_TRANSPOSED
+#define LADDER_WGMMA_OF_N(n, columns, at_a, at_b, at_add)                                                     \
+  LADDER_WGMMA(wgmma_m64k16_every_n, "0, 1", n, columns, at_a, at_b, at_add)                                  \
+  LADDER_WGMMA(wgmma_m64k16_transposed, "1, 0", n, columns, at_a, at_b, at_add)
+LADDER_WGMMA_OF_N(8, 1, "%4", "%5", "%6")
+LADDER_WGMMA_OF_N(16, 2, "%8", "%9", "%10")
+LADDER_WGMMA_OF_N(24, 3, "%12", "%13", "%14")
+LADDER_WGMMA_OF_N(32, 4, "%16", "%17", "%18")
+LADDER_WGMMA_OF_N(40, 5, "%20", "%21", "%22")
+LADDER_WGMMA_OF_N(48, 6, "%24", "%25", "%26")
+LADDER_WGMMA_OF_N(56, 7, "%28", "%29", "%30")
+LADDER_WGMMA_OF_N(64, 8, "%32", "%33", "%34")
+LADDER_WGMMA_OF_N(72, 9, "%36", "%37", "%38")
+LADDER_WGMMA_OF_N(80, 10, "%40", "%41", "%42")
+LADDER_WGMMA_OF_N(88, 11, "%44", "%45", "%46")
+LADDER_WGMMA_OF_N(96, 12, "%48", "%49", "%50")
+LADDER_WGMMA_OF_N(104, 13, "%52", "%53", "%54")
+LADDER_WGMMA_OF_N(112, 14, "%56", "%57", "%58")
+LADDER_WGMMA_OF_N(120, 15, "%60", "%61", "%62")
+LADDER_WGMMA_OF_N(128, 16, "%64", "%65", "%66")
+LADDER_WGMMA_OF_N(136, 17, "%68", "%69", "%70")
+LADDER_WGMMA_OF_N(144, 18, "%72", "%73", "%74")
+LADDER_WGMMA_OF_N(152, 19, "%76", "%77", "%78")
+LADDER_WGMMA_OF_N(160, 20, "%80", "%81", "%82")
+LADDER_WGMMA_OF_N(168, 21, "%84", "%85", "%86")
+LADDER_WGMMA_OF_N(176, 22, "%88", "%89", "%90")
+LADDER_WGMMA_OF_N(184, 23, "%92", "%93", "%94")
+LADDER_WGMMA_OF_N(192, 24, "%96", "%97", "%98")
+LADDER_WGMMA_OF_N(200, 25, "%100", "%101", "%102")
+LADDER_WGMMA_OF_N(208, 26, "%104", "%105", "%106")
+LADDER_WGMMA_OF_N(216, 27, "%108", "%109", "%110")
+LADDER_WGMMA_OF_N(224, 28, "%112", "%113", "%114")
+LADDER_WGMMA_OF_N(232, 29, "%116", "%117", "%118")
+LADDER_WGMMA_OF_N(240, 30, "%120", "%121", "%122")
+LADDER_WGMMA_OF_N(248, 31, "%124", "%125", "%126")
+LADDER_WGMMA_OF_N(256, 32, "%128", "%129", "%130")
+#undef LADDER_WGMMA_OF_N
+#undef LADDER_WGMMA
 // clang-format on
 
 }  // namespace ladder::ptx

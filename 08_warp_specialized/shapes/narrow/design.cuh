@@ -1,0 +1,71 @@
+// Straight tiles of any width: A's rows fill the 64 rows of an MMA, and B's columns its n. A problem of many
+// rows and few columns has tiles as wide as itself, and reads A once.
+//
+// What there is to choose of a tile, and what follows from it.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+
+#include "08_warp_specialized/shapes/swapped/tiles.cuh"
+
+namespace ladder::rung_08::narrow {
+
+struct Design {
+  int width;          // columns of B, and of a tile of C: a multiple of 16, at most 256
+  int consumers = 1;  // warpgroups
+  int blocks = 1;     // of 64 rows of A, for each of them
+  int cluster_m = 1;  // CTAs of a cluster below each other, which share B
+  int per_sm = 1;     // CTAs
+  int box = 0;        // columns of B in a TMA box: 64, 32 or 16. 0: the most that divide the width
+  static constexpr bool split = false;  // see swapped::Tiles
+};
+
+template <Design d>
+struct Config {
+  static constexpr Design design = d;
+  static constexpr int consumers = d.consumers, consumer_warps = consumers * 4;
+  static constexpr int threads = (consumer_warps + 1) * warp_size;  // one warp loads
+  static constexpr int block_m = consumers * d.blocks * mma_m, block_n = d.width, block_k = 64;
+  static constexpr int cluster_m = d.cluster_m, cluster_n = 1, sharers = cluster_m;
+  static constexpr int row_a = block_k * element, tile_a = block_m * row_a;  // bytes
+  // B has its columns in boxes, each swizzled over the bytes of its row. In a cluster each CTA loads some
+  // rows of every box for all.
+  static constexpr int box_cols = d.box ? d.box : d.width % 64 == 0 ? 64 : d.width % 32 == 0 ? 32 : 16;
+  static constexpr int boxes = ceil_div(block_n, box_cols), row_b = box_cols * element;
+  static constexpr int box_b = block_k * row_b, tile_b = boxes * box_b, share_b = block_k / cluster_m;
+  static constexpr int stage_bytes = tile_a + tile_b;
+  // Arrivals at a stage's barrier until it is empty: the consumers' of all CTAs, since this one's rows of B
+  // go to all of them.
+  static constexpr int releases = cluster_m * consumers;
+  // A warp stores its 16 rows of C through a box of shared memory, so many columns at once. 16 bytes between
+  // the box's rows put 8 of them into different banks.
+  static constexpr int columns_of(int most) { return ceil_div(block_n / 16, ceil_div(block_n, most)) * 16; }
+  static constexpr int bytes_of_box(int cols) { return 16 * (cols * element + 16); }
+  // An SM has 228 KiB, of which each CTA takes one for itself and another to align the swizzle's pattern.
+  static constexpr int stages_beside(int cols) {
+    const int taken = 2048 + consumer_warps * bytes_of_box(cols) + 512;
+    return std::min((228 * 1024 / d.per_sm - taken) / stage_bytes, 16);
+  }
+  static constexpr bool small_box = stages_beside(columns_of(128)) < 5 &&
+                                    stages_beside(columns_of(64)) > stages_beside(columns_of(128));
+  static constexpr int store_cols = columns_of(small_box ? 64 : 128), pitch_c = store_cols * element + 16;
+  static constexpr int row_lanes =
+      std::bit_ceil(unsigned(store_cols / 8));  // that store a row, 16 bytes each
+  static constexpr int box_c = bytes_of_box(store_cols), stages = stages_beside(store_cols);
+  struct Shared {
+    alignas(1024) unsigned char buffer[stages][stage_bytes];
+    alignas(16) unsigned char boxes[consumer_warps][box_c];
+    ptx::Mbarrier full[stages], empty[stages];
+  };
+  static constexpr int shared_bytes = sizeof(Shared) + 1024;  // to align it
+  static_assert(block_n % 16 == 0 && block_n <= 256, "stmatrix stores 16 columns, and a wgmma has up to 256");
+  static_assert(block_k % (8 * cluster_m) == 0 && cluster_m <= 4,
+                "the swizzle's pattern has 8 rows, and each of a warpgroup's warps releases one CTA");
+  static_assert(stage_bytes % 1024 == 0, "the swizzle's pattern repeats after as many bytes");
+  static_assert(d.blocks * block_n <= 256, "half a thread's registers are accumulators");
+  static_assert(stages >= 2, "one stage is multiplied, one loaded");
+  static_assert((shared_bytes + 1024) * d.per_sm <= 228 * 1024, "what an SM has");
+};
+
+}  // namespace ladder::rung_08::narrow

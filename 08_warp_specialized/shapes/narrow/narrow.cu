@@ -1,0 +1,144 @@
+// Straight tiles of any width as variants, for many rows and few columns.
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "08_warp_specialized/shapes/choice.h"
+#include "08_warp_specialized/shapes/narrow/kernel.cuh"
+#include "common/extension.h"
+
+namespace ladder::rung_08 {
+
+std::string rows_of_vectors(const Gemm& p);
+
+namespace {
+
+using narrow::Config, narrow::Design;
+
+struct Entry {
+  Design design;
+  Choice choice;
+  cudaError_t (*launch)(const Gemm&, cudaStream_t);
+};
+
+template <Design d>
+cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
+  return narrow::launch<d>(p, stream, false);
+}
+
+template <Design d>
+constexpr Choice choice() {
+  return {.name = nullptr,  // of the variant
+          .kind = Kind::narrow,
+          .rows = Config<d>::block_m,
+          .cols = Config<d>::block_n,
+          .cluster_m = d.cluster_m,
+          .per_sm = d.per_sm,
+          .launch = [](const Gemm& p, int, cudaStream_t stream, bool early_start) {
+            return narrow::launch<d>(p, stream, early_start);
+          }};
+}
+
+template <Design d>
+constexpr Entry entry = {d, choice<d>(), launch_alone<d>};
+
+constexpr Entry entries[] = {entry<Design{.width = 16, .per_sm = 2}>,
+                             entry<Design{.width = 16, .per_sm = 3}>,
+                             entry<Design{.width = 32, .per_sm = 2}>,
+                             entry<Design{.width = 32, .per_sm = 3}>,
+                             entry<Design{.width = 32, .cluster_m = 2, .per_sm = 2}>,
+                             entry<Design{.width = 48, .per_sm = 2}>,
+                             entry<Design{.width = 64, .per_sm = 2}>,
+                             entry<Design{.width = 64, .cluster_m = 2, .per_sm = 2}>,
+                             entry<Design{.width = 80, .cluster_m = 2}>,
+                             entry<Design{.width = 80, .cluster_m = 2, .box = 32}>,
+                             entry<Design{.width = 80, .cluster_m = 4}>,
+                             entry<Design{.width = 96, .cluster_m = 2}>,
+                             entry<Design{.width = 96, .cluster_m = 4}>,
+                             entry<Design{.width = 112, .cluster_m = 2}>,
+                             entry<Design{.width = 112, .cluster_m = 4}>,
+                             entry<Design{.width = 128, .cluster_m = 2}>,
+                             entry<Design{.width = 128, .cluster_m = 4}>,
+                             entry<Design{.width = 144, .cluster_m = 2}>,
+                             entry<Design{.width = 144, .cluster_m = 4}>,
+                             entry<Design{.width = 160, .cluster_m = 2}>,
+                             entry<Design{.width = 160, .cluster_m = 4}>,
+                             entry<Design{.width = 176, .cluster_m = 2}>,
+                             entry<Design{.width = 176, .cluster_m = 4}>,
+                             entry<Design{.width = 192, .cluster_m = 2}>,
+                             entry<Design{.width = 192, .cluster_m = 4}>,
+                             entry<Design{.width = 208, .cluster_m = 2}>,
+                             entry<Design{.width = 208, .cluster_m = 4}>,
+                             entry<Design{.width = 224, .cluster_m = 2}>,
+                             entry<Design{.width = 224, .cluster_m = 4}>,
+                             entry<Design{.width = 256, .cluster_m = 2}>,
+                             entry<Design{.width = 256, .cluster_m = 4}>,
+                             entry<Design{.width = 32, .consumers = 2, .per_sm = 2}>,
+                             entry<Design{.width = 64, .consumers = 2, .per_sm = 2}>,
+                             entry<Design{.width = 64, .blocks = 2, .per_sm = 2}>,
+                             entry<Design{.width = 96, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 96, .blocks = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 128, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 160, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 192, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 208, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 208, .consumers = 2, .cluster_m = 2, .box = 64}>,
+                             entry<Design{.width = 224, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 256, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 96, .consumers = 3, .cluster_m = 2}>};
+
+// narrow_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: x2, two CTAs on an SM;
+// 1x2, the CTAs of a cluster, columns first; blocks2, of 64 rows for a consumer; box64, the columns of B's
+// boxes, where they are chosen.
+std::string name_of(const Entry& e) {
+  const Design& d = e.design;
+  std::string name = "narrow_" + std::to_string(e.choice.cols) + "x" + std::to_string(e.choice.rows);
+  if (d.per_sm > 1) name += "_x" + std::to_string(d.per_sm);
+  if (d.cluster_m > 1) name += "_1x" + std::to_string(d.cluster_m);
+  if (d.blocks > 1) name += "_blocks" + std::to_string(d.blocks);
+  if (d.box > 0) name += "_box" + std::to_string(d.box);
+  return name;
+}
+
+std::string what_of(const Entry& e) {
+  const Design& d = e.design;
+  std::string what =
+      std::to_string(e.choice.cols) + " columns and " + std::to_string(e.choice.rows) + " rows";
+  if (d.blocks > 1) what += ", " + std::to_string(64 * d.blocks) + " for each consumer";
+  if (d.per_sm > 1) what += ", " + std::to_string(d.per_sm) + " CTAs on an SM";
+  if (d.cluster_m > 1) what += ", " + std::to_string(d.cluster_m) + " CTAs share B";
+  if (d.box > 0) what += ", which arrives in boxes of " + std::to_string(d.box) + " columns";
+  return what;
+}
+
+struct Table {
+  std::vector<Choice> choices;
+  Variants<Gemm> variants;
+};
+const Table& table() {
+  static std::deque<std::string> texts;  // a variant has pointers
+  static const Table all = [] {
+    Table t;
+    for (const Entry& e : entries) {
+      t.choices.push_back(e.choice);
+      t.choices.back().name = texts.emplace_back(name_of(e)).c_str();
+      t.variants.push_back({.name = t.choices.back().name,
+                            .what = texts.emplace_back(what_of(e)).c_str(),
+                            .launch = e.launch});
+      t.variants.back().unsupported = rows_of_vectors;
+    }
+    return t;
+  }();
+  return all;
+}
+
+}  // namespace
+
+std::span<const Choice> narrow_choices() {
+  return table().choices;
+}
+Variants<Gemm> narrow_tiles() {
+  return table().variants;
+}
+
+}  // namespace ladder::rung_08
