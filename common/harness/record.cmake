@@ -55,6 +55,12 @@ if("08_warp_specialized" IN_LIST rungs)
   step(${BIN}/08_warp_specialized gemm --sweep models --shapes 200 --seed 1 --json ${json})
   step(${BIN}/08_warp_specialized gemm --sweep models --shapes 200 --seed 1 --tune --json ${json})
 endif()
+# cuBLAS where no row starts at a multiple of 16 bytes, beside a kernel that takes such rows (docs/claims.md).
+if("08_warp_specialized" IN_LIST rungs)
+  foreach(size 4095 4097)
+    step(${BIN}/08_warp_specialized gemm --variant any_n_k --size ${size} --json ${json})
+  endforeach()
+endif()
 # The norm where rows are odd, very wide, or one.
 foreach(rung ${rungs})
   if(rung STRGREATER_EQUAL "03")

@@ -23,7 +23,12 @@
     models   RUNG NAME                                        over the shapes of --sweep models: shapes, geomean, worst, level
                                                               (the share at 1 or more), and of --tune: tuned (shapes), regret;
                                                               corner, the m at which weights and MMAs take equally long
+    ridge    ROOF ROOF                                        flops per byte at which arithmetic, the first roof, and memory,
+                                                              the second, take equally long
     device                                                    what the figures were measured on
+    quotient EXPRESSION / EXPRESSION                          of two such figures; each has options of its own
+    difference EXPRESSION - EXPRESSION                        likewise
+    if_recorded EXPRESSION                                    "not recorded yet" where the records lack the run that it names
 
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT, and RUNG@TYPE is what was run
 with --type TYPE: its types were run one after the other, a rung itself beside its variants. With `launches=stream` or
@@ -52,6 +57,13 @@ from results import (
     slowdown,
 )
 from table_text import figure, percent
+
+
+NOT_YET = "not recorded yet"
+
+
+class NotRecorded(ResultError):
+    """The rung is recorded, but not in this way: no fault of the page."""
 
 
 def problem_named(name: str) -> str:
@@ -99,6 +111,11 @@ class Expression:
             raise ResultError(f"'{self.text}' lacks its {what}")
         return self.words.pop(0)
 
+    def rest(self) -> str:
+        """All that follows the form, for an expression of expressions."""
+        self.words, self.options = [], {}
+        return " ".join(self.text.split()[1:])
+
     def runs(self, count: int = 1, simulated: bool = False, unit: str | None = None) -> list:
         names = [self.take("rung") for _ in range(count)]
         given = problem_named(self.take("problem"))
@@ -135,7 +152,8 @@ class Expression:
             )
         if not found:
             what = f"{name} {problem} {variant + ' ' if variant else ''}{shape}"
-            raise ResultError(f"no {'simulator ' if simulated else ''}record of {what}")
+            known = any(run["rung"] == rung for run in self.results.simulated + self.results.runs)
+            raise (NotRecorded if known else ResultError)(f"no {'simulator ' if simulated else ''}record of {what}")
         return found
 
     def baseline(self, run: dict) -> str:
@@ -250,6 +268,43 @@ def _alone(e):
     return score(first) / score(second)
 
 
+def _ridge(e):
+    arithmetic, bandwidth = e.roof(), e.roof()
+    if (arithmetic["unit"], bandwidth["unit"]) != ("TFLOPS", "GB/s"):
+        raise ResultError(f"'{e.text}': a ridge is between TFLOPS and GB/s")
+    return arithmetic["value"] * 1e12 / (bandwidth["value"] * 1e9)
+
+
+def _two(e, sign):
+    """The values on both sides of the first such sign, which stands between spaces."""
+    first, found, second = e.rest().partition(f" {sign} ")
+    if not found:
+        raise ResultError(f"'{e.text}' lacks its ' {sign} '")
+    values = value_of(e.results, first), value_of(e.results, second)
+    if any(isinstance(value, str) for value in values):
+        raise ResultError(f"'{e.text}': both must be numbers")
+    return values
+
+
+def _quotient(e):
+    first, second = _two(e, "/")
+    if second == 0:
+        raise ResultError(f"'{e.text}' divides by 0")
+    return first / second
+
+
+def _difference(e):
+    first, second = _two(e, "-")
+    return first - second
+
+
+def _if_recorded(e):
+    try:
+        return value_of(e.results, e.rest())
+    except NotRecorded:
+        return NOT_YET
+
+
 def _models(e):
     return models.value(e.results, e.take("rung"), e.take("figure"))
 
@@ -279,21 +334,32 @@ FORMS = {
     "alone": _alone,
     "soak": _soak,
     "models": _models,
+    "ridge": _ridge,
     "device": _device,
+    "quotient": _quotient,
+    "difference": _difference,
+    "if_recorded": _if_recorded,
 }
 
 
-def evaluate(results: Results, text: str) -> str:
-    """The text of one expression's value."""
+def value_of(results: Results, text: str):
+    """One expression's value, a number or a string."""
     expression = Expression(results, text)
     form = expression.take("form")
     if form not in FORMS:
         raise ResultError(f"unknown expression '{text}'; it starts with one of: {', '.join(FORMS)}")
-    style = expression.options.pop("as", None)
-    if style not in (None, "percent"):
-        raise ResultError(f"'{text}': unknown as={style}")
     value = FORMS[form](expression)
     left = expression.words + [f"{key}={word}" for key, word in expression.options.items()]
     if left:
         raise ResultError(f"'{text}': what does '{' '.join(left)}' mean?")
+    return value
+
+
+def evaluate(results: Results, text: str) -> str:
+    """The text of one expression's value."""
+    words = text.split()
+    style = next((word for word in words if word.startswith("as=")), None)
+    if style not in (None, "as=percent"):
+        raise ResultError(f"'{text}': unknown {style}")
+    value = value_of(results, " ".join(word for word in words if word != style))
     return percent(value) if style and not isinstance(value, str) else figure(value)

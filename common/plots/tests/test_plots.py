@@ -165,6 +165,24 @@ class Values(InFolder):
             (f"power 01_coalesced gemm {cube} pj_above_idle", "82.9"),
             (f"power 01_coalesced gemm {cube} watts", "700"),
             (f"alone 01_coalesced@zeros 01_coalesced gemm {cube}", "1.11"),
+            ("ridge fp32_fma copy", "15.0"),
+            (f"quotient tflops 01_coalesced gemm {cube} / tflops 00_naive gemm {cube}", "20.0"),
+            ("quotient roof bf16_mma_sync / roof fp32_fma", "10.0"),
+            (f"quotient us 01_coalesced gemm {cube} / us 01_coalesced gemm {cube} variant=plain as=percent", "80.0 %"),
+            (f"quotient power 01_coalesced/cublasGemmEx gemm {cube} mj / power 01_coalesced gemm {cube} mj", "1.00"),
+            (
+                "difference us 08_warp_specialized norm_gemm 128x4096x4096 launches=stream"
+                " - us 08_warp_specialized norm_gemm 128x4096x4096 launches=graph",
+                "2.00",
+            ),
+            (f"if_recorded tflops 01_coalesced gemm {cube}", "6.87"),
+            (f"if_recorded ratio 01_coalesced gemm {cube} baseline=cublasGemmEx as=percent", "1.0 %"),
+            ("if_recorded tflops 01_coalesced gemm 4095x4095x4095", "not recorded yet"),
+            ("if_recorded us 01_coalesced:any_n_k gemm 4095x4095x4095 as=percent", "not recorded yet"),
+            (
+                f"if_recorded quotient baseline 00_naive gemm 4095x4095x4095 / baseline 00_naive gemm {cube}",
+                "not recorded yet",
+            ),
             ("device", "Test GPU, CUDA 13.0, driver 1.2, cuBLAS 13.1"),
         ):
             self.assertEqual(self.value(text), expected, text)
@@ -200,6 +218,18 @@ class Values(InFolder):
             "of_roof 00_naive fused_norm 16384x8192 fp32_fma",
             f"field 00_naive gemm {cube} mood",
             "counter 00_naive gemm 256x256x256 stalls",
+            "ridge copy fp32_fma",
+            "ridge fp32_fma",
+            "quotient roof copy",
+            "quotient roof copy / roof dome",
+            "quotient roof copy /roof copy",
+            "quotient roof copy / counter 00_naive gemm 512x512x512 shared_store_requests",
+            "quotient device / roof copy",
+            "difference roof copy / roof copy",
+            "if_recorded",
+            f"if_recorded tflops 05_mma_sync gemm {cube}",
+            f"if_recorded ratio 00_naive gemm {cube} baseline=mkl",
+            f"if_recorded field 00_naive gemm {cube} mood",
         ):
             with self.assertRaises(ResultError, msg=text):
                 self.value(text)
