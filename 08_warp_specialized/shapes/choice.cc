@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace ladder::rung_08 {
@@ -31,7 +32,7 @@ constexpr Costs costs[] = {
     {293, 0, 0, 59.8, unbound, 5152, 224},         // straight_split
     {2571, 762, 0.109, 110, 805, 5822, 120},       // narrow, of which none are measured: those of whole
 };
-constexpr double dram = 4084;      // bytes per cycle
+constexpr double dram = 1.68;      // of its peak. More, since what is in L2 is not loaded again
 constexpr double tensor = 1.108;   // of an MMA's cycles, where nothing else is short
 constexpr double overlap = 0.609;  // of the shorter of main loop and DRAM is not hidden by the longer
 constexpr double cluster_start = 512;
@@ -45,17 +46,19 @@ int clusters_at_once(int ctas, int sms) {
 
 }  // namespace
 
-double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
-  const bool straight = c.kind == Kind::straight || c.kind == Kind::straight_split;
+double estimate_cycles(const Gemm& p, const Choice& c, int parts, const Gpu& gpu) {
+  const int sms = gpu.sms;
+  const bool transposed = c.kind == Kind::split || c.kind == Kind::whole || c.kind == Kind::in_turn;
   const int tiles_k = ceil_div(p.k, block_k), rows = c.rows * c.cluster_m, cols = c.cols * c.cluster_n;
   const int clusters_m = ceil_div(p.m, rows), clusters_n = ceil_div(p.n, cols);
   const double clusters = 1.0 * clusters_m * clusters_n;
-  if (!straight) {
+  if (c.cluster_m > 1 && p.m <= c.rows) return never;  // a CTA would have no tile
+  if (transposed) {
     const int high = ceil_div(p.m, 8) * 8;
     const double at_once = 1.0 * sms * c.per_sm / (c.cluster_m * c.cluster_n);
     const bool too_high = c.rows > 8 && c.rows >= 2 * high;
     const bool too_low = c.rows < 112 && p.m > 8 * c.rows && clusters > at_once;
-    const bool idle = (c.cluster_m > 1 && p.m <= c.rows) || (c.cluster_n > 1 && p.n <= cols - c.cols);
+    const bool idle = c.cluster_n > 1 && p.n <= cols - c.cols;
     const bool too_many = parts > 1 && (clusters * parts > sms * c.per_sm || tiles_k < 2 * parts);
     if (too_high || too_low || idle || too_many) return never;
   }
@@ -82,7 +85,8 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
   const double step = std::pow(busy, 0.1);
 
   const double loop = waves * ceil_div(tiles_k, parts) * step;
-  const double memory = element * (double(p.m) * p.k + double(p.k) * p.n + double(p.m) * p.n) / dram;
+  const double memory =
+      element * (double(p.m) * p.k + double(p.k) * p.n + double(p.m) * p.n) / (dram * gpu.dram);
   const double area = c.rows * c.cols;
   double around = cost.start + (size > 1 ? cluster_start : 0);
   around += (c.ping_pong ? 1 + (waves - 1) * exposed : waves) * (cost.wave + cost.store * area);
@@ -90,10 +94,26 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
   return around + std::max(loop, memory) + overlap * std::min(loop, memory);
 }
 
-cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank) {
-  int device = 0, sms = 0;
+namespace {
+
+cudaError_t current(Gpu* gpu) {
+  int device = 0, clock_khz = 0, memory_khz = 0, bus_bits = 0;
   cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  const std::pair<cudaDeviceAttr, int*> wanted[] = {{cudaDevAttrMultiProcessorCount, &gpu->sms},
+                                                    {cudaDevAttrClockRate, &clock_khz},
+                                                    {cudaDevAttrMemoryClockRate, &memory_khz},
+                                                    {cudaDevAttrGlobalMemoryBusWidth, &bus_bits}};
+  for (const auto& [attribute, value] : wanted)
+    if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, device);
+  gpu->dram = 2.0 * memory_khz * bus_bits / 8 / clock_khz;  // two bits of each line in a cycle
+  return error;
+}
+
+}  // namespace
+
+cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank) {
+  Gpu gpu{};
+  const cudaError_t error = current(&gpu);
   if (error != cudaSuccess) return error;
   // Of each kernel the best parts of k.
   std::vector<Chosen> all;
@@ -101,7 +121,7 @@ cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chose
     const int fewest = choice.kind == Kind::straight_split ? choice.parts : 1;
     Chosen best{&choice, fewest, never};
     for (int parts = fewest; parts <= choice.parts; ++parts) {
-      const double cycles = estimate_cycles(p, choice, parts, sms);
+      const double cycles = estimate_cycles(p, choice, parts, gpu);
       if (cycles < best.cycles) best = {&choice, parts, cycles};
     }
     if (best.cycles < never || all.empty()) all.push_back(best);

@@ -29,9 +29,14 @@ struct Choice {
   cudaError_t (*launch)(const Gemm&, int parts, cudaStream_t, bool early_start) = nullptr;
 };
 
+struct Gpu {
+  int sms;
+  double dram;  // bytes per cycle of an SM, at the highest clock of each
+};
+
 // An estimate of the time, in cycles of the SMs, with so many parts of k, each a CTA of a cluster. Infinite
 // where the kernel is not made for the problem. See docs/deeper/08_shapes.md.
-double estimate_cycles(const Gemm& p, const Choice& choice, int parts, int sms);
+double estimate_cycles(const Gemm& p, const Choice& choice, int parts, const Gpu& gpu);
 
 struct Chosen {
   const Choice* choice = nullptr;

@@ -8,7 +8,7 @@
 namespace ladder::rung_08 {
 namespace {
 
-constexpr int sms = 132;
+constexpr Gpu h200{.sms = 132, .dram = 2432};
 constexpr Choice in_two{.name = "in_two", .kind = Kind::straight_split, .rows = 64, .cols = 64, .parts = 2};
 constexpr Choice whole_k{.name = "whole_k", .kind = Kind::straight, .rows = 64, .cols = 64};
 
@@ -16,13 +16,13 @@ constexpr Choice whole_k{.name = "whole_k", .kind = Kind::straight, .rows = 64, 
 // tile.
 TEST(Choice, KIsNotSplitWhereTilesFillTheGpu) {
   const Gemm tall{.m = 9934, .n = 88, .k = 72};
-  EXPECT_TRUE(std::isinf(estimate_cycles(tall, in_two, 2, sms)));
-  EXPECT_FALSE(std::isinf(estimate_cycles(tall, whole_k, 1, sms)));
+  EXPECT_TRUE(std::isinf(estimate_cycles(tall, in_two, 2, h200)));
+  EXPECT_FALSE(std::isinf(estimate_cycles(tall, whole_k, 1, h200)));
 }
 
 TEST(Choice, KIsSplitWhereTilesLeaveSmsIdle) {
   const Gemm few_tiles{.m = 256, .n = 256, .k = 8192};
-  EXPECT_LT(estimate_cycles(few_tiles, in_two, 2, sms), estimate_cycles(few_tiles, whole_k, 1, sms));
+  EXPECT_LT(estimate_cycles(few_tiles, in_two, 2, h200), estimate_cycles(few_tiles, whole_k, 1, h200));
 }
 
 }  // namespace

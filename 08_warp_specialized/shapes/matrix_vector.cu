@@ -172,12 +172,9 @@ Variant<Gemm> variant(const char* name, const char* what) {
 }  // namespace
 
 Variants<Gemm> matrix_vector() {
-  return {variant<1, 8>("vector_64x1", "CUDA cores: 64 columns of one row"),
-          variant<1, 32>("vector_256x1", "CUDA cores: 256 columns of one row"),
-          variant<2, 8>("vector_64x2", "CUDA cores: 64 columns of up to 2 rows"),
-          variant<2, 32>("vector_256x2", "CUDA cores: 256 columns of up to 2 rows"),
-          variant<4, 8>("vector_64x4", "CUDA cores: 64 columns of up to 4 rows"),
-          variant<4, 32>("vector_256x4", "CUDA cores: 256 columns of up to 4 rows")};
+  return {variant<1, 8>("vector_64x1", "no tensor cores: one row, 64 columns for a CTA"),
+          variant<1, 32>("vector_256x1", "no tensor cores: one row, 256 columns for a CTA"),
+          variant<4, 8>("vector_64x4", "no tensor cores: up to 4 rows, 64 columns for a CTA")};
 }
 
 }  // namespace ladder::rung_08

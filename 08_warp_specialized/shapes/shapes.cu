@@ -49,7 +49,7 @@ std::vector<Choice> all_choices() {
     return launch_128x256(p, stream, early_start);  // of gemm.cu
   };
   all.insert(all.end(), swapped_choices().begin(), swapped_choices().end());
-  // all.insert(all.end(), narrow_choices().begin(), narrow_choices().end());
+  all.insert(all.end(), narrow_choices().begin(), narrow_choices().end());
   return all;
 }
 

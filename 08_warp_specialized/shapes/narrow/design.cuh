@@ -12,12 +12,10 @@
 namespace ladder::rung_08::narrow {
 
 struct Design {
-  int width;          // columns of B, and of a tile of C: a multiple of 16, at most 256
-  int consumers = 1;  // warpgroups
-  int blocks = 1;     // of 64 rows of A, for each of them
-  int cluster_m = 1;  // CTAs of a cluster below each other, which share B
-  int per_sm = 1;     // CTAs
-  int box = 0;        // columns of B in a TMA box: 64, 32 or 16. 0: the most that divide the width
+  int width;                            // columns of B, and of a tile of C: a multiple of 16, at most 256
+  int consumers = 1;                    // warpgroups, of 64 rows of A each
+  int cluster_m = 1;                    // CTAs of a cluster below each other, which share B
+  int per_sm = 1;                       // CTAs
   static constexpr bool split = false;  // see swapped::Tiles
 };
 
@@ -26,13 +24,13 @@ struct Config {
   static constexpr Design design = d;
   static constexpr int consumers = d.consumers, consumer_warps = consumers * 4;
   static constexpr int threads = (consumer_warps + 1) * warp_size;  // one warp loads
-  static constexpr int block_m = consumers * d.blocks * mma_m, block_n = d.width, block_k = 64;
+  static constexpr int block_m = consumers * mma_m, block_n = d.width, block_k = 64;
   static constexpr int cluster_m = d.cluster_m, cluster_n = 1, sharers = cluster_m;
   static constexpr int row_a = block_k * element, tile_a = block_m * row_a;  // bytes
   // B has its columns in boxes, each swizzled over the bytes of its row. In a cluster each CTA loads some
   // rows of every box for all.
-  static constexpr int box_cols = d.box ? d.box : d.width % 64 == 0 ? 64 : d.width % 32 == 0 ? 32 : 16;
-  static constexpr int boxes = ceil_div(block_n, box_cols), row_b = box_cols * element;
+  static constexpr int box_cols = d.width % 64 == 0 ? 64 : d.width % 32 == 0 ? 32 : 16;
+  static constexpr int boxes = block_n / box_cols, row_b = box_cols * element;
   static constexpr int box_b = block_k * row_b, tile_b = boxes * box_b, share_b = block_k / cluster_m;
   static constexpr int stage_bytes = tile_a + tile_b;
   // Arrivals at a stage's barrier until it is empty: the consumers' of all CTAs, since this one's rows of B
@@ -63,7 +61,6 @@ struct Config {
   static_assert(block_k % (8 * cluster_m) == 0 && cluster_m <= 4,
                 "the swizzle's pattern has 8 rows, and each of a warpgroup's warps releases one CTA");
   static_assert(stage_bytes % 1024 == 0, "the swizzle's pattern repeats after as many bytes");
-  static_assert(d.blocks * block_n <= 256, "half a thread's registers are accumulators");
   static_assert(stages >= 2, "one stage is multiplied, one loaded");
   static_assert((shared_bytes + 1024) * d.per_sm <= 228 * 1024, "what an SM has");
 };

@@ -58,7 +58,7 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> 
 }
 
 template <class C>
-using Accumulator = float[C::design.blocks][C::block_n / 8][4];
+using Accumulator = float[C::block_n / 8][4];
 
 // By a warpgroup: rows of a tile from row `first` on, and all columns.
 template <class C>
@@ -93,10 +93,7 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
     ptx::wgmma_fence();
 #pragma unroll
     for (int k0 = 0; k0 < C::block_k; k0 += mma_k) {
-#pragma unroll
-      for (int i = 0; i < C::design.blocks; ++i)
-        ptx::wgmma_m64k16_every_n(accumulator[i], a + i * mma_m * C::row_a + k0 * element, b + k0 * C::row_b,
-                                  t > 0 || k0 > 0);
+      ptx::wgmma_m64k16_every_n(accumulator, a + k0 * element, b + k0 * C::row_b, t > 0 || k0 > 0);
     }
     ptx::wgmma_commit_group();
     // These MMAs run on while the warpgroup waits for those of the k-tile before, whose stage then is read.
@@ -106,8 +103,7 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
     stage.advance();
   }
   ptx::wgmma_wait_group<0>();
-#pragma unroll
-  for (int i = 0; i < C::design.blocks; ++i) ptx::keep_accumulators(accumulator[i]);
+  ptx::keep_accumulators(accumulator);
   release(before);
 }
 
@@ -186,15 +182,11 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
 
   Tiles<C> tiles(p, rank);
   if (warp == C::consumer_warps) return produce<C>(shared, p, tiles, rank);
-  const int first = warp / 4 * C::design.blocks * mma_m;
   Stage<C> stage;
   for (; tiles.valid(); tiles.advance()) {
     Accumulator<C> accumulator;
-    multiply<C>(accumulator, shared, first, p.tiles_k, stage);
-#pragma unroll
-    for (int i = 0; i < C::design.blocks; ++i)
-      store<C>(accumulator[i], shared.boxes[warp], p, tiles.row() + first + i * mma_m + warp % 4 * 16,
-               tiles.col());
+    multiply<C>(accumulator, shared, warp / 4 * mma_m, p.tiles_k, stage);
+    store<C>(accumulator, shared.boxes[warp], p, tiles.row() + warp * 16, tiles.col());
   }
 }
 
