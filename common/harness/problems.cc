@@ -98,8 +98,8 @@ std::vector<RowOperator> ProblemInfo<RowOperator>::verify_shapes() {
           row_operator_shape(33, 1000),   row_operator_shape(5, 2056),    row_operator_shape(3, 4096),
           row_operator_shape(3, 4104),    row_operator_shape(3, 8191),    row_operator_shape(2, 8200),
           row_operator_shape(2, 16392),   row_operator_shape(1, 20000),   row_operator_shape(1, 40001),
-          row_operator_shape(2, 32776),   row_operator_shape(1, 70000),   row_operator_shape(2600, 24),
-          row_operator_shape(1, 270000),  row_operator_shape(8192, 4096), row_operator_shape(16384, 8192),
+          row_operator_shape(1, 32776),   row_operator_shape(1, 70000),   row_operator_shape(2600, 24),
+          row_operator_shape(8, 270000),  row_operator_shape(8192, 4096), row_operator_shape(16384, 8192),
           row_operator_shape(2048, 65536)};
 }
 

@@ -201,10 +201,10 @@ Expected LinearReference::c(std::uint64_t index, double product, int accumulatio
   return epilogue_ == Epilogue::bias ? x : activated(x);
 }
 
-// The errors of fp32, to first order, in units of u = 2^-24. A kernel adds up a row in at least 32 threads,
-// then along a tree: no element goes through more than n = cols/32 + 32 additions (in 8 of 32 threads at a
-// time, when vectors are added, and then among CTAs of a cluster), so a sum is off by at most n·u·Σ|terms|.
-// (Higham, Accuracy and Stability of Numerical Algorithms, §4.2.)
+// The errors of fp32, to first order, in units of u = 2^-24. A row is added up by at least 32 threads, which
+// take up to eight neighbours at a time, and then along a tree of lanes, warps and CTAs. So no element goes
+// through more than n = cols/32 + 32 additions, and a sum is off by at most n·u·Σ|terms|. (Higham, Accuracy
+// and Stability of Numerical Algorithms, §4.2.)
 static constexpr double unit = 0x1p-24;
 static double additions(int cols) {
   return cols / 32.0 + 32;
