@@ -46,14 +46,18 @@ __global__ void __launch_bounds__(most_threads) norm_in_registers(FusedNorm p) {
 
   constexpr bool gamma_early = most_threads < 1024;
   uint4 h[vectors], gamma[vectors];
+  if constexpr (gamma_early) {
+#pragma unroll
+    for (int v = 0; v < vectors; ++v)
+      if (column(v) < p.cols) gamma[v] = load(p.gamma + column(v));
+  }
   float squares = 0;
   for_h([&](uint4 bits, int v) {
     h[v] = bits;
     for_vector(bits, [&](float one, int) { squares += one * one; });
-    if (gamma_early && column(v) < p.cols) gamma[v] = load(p.gamma + column(v));
   });
-  const float mean = row_sum(squares, partial) / float(p.cols) + p.eps;
-  const float scale = form == Form::divided ? 1.0f / sqrtf(mean) : rsqrtf(mean);
+  const float mean_square = row_sum(squares, partial) / float(p.cols) + p.eps;
+  const float scale = form == Form::divided ? 1.0f / sqrtf(mean_square) : rsqrtf(mean_square);
 
   auto write = [&](uint4 bits, int v) {
     if (column(v) >= p.cols) return;

@@ -46,7 +46,13 @@ __global__ void __launch_bounds__(C::most_threads) norm_in_cluster(FusedNorm p) 
   rows::init<C>(of_squares);
   const rows::Part<C> part(p.rows, p.cols);
 
-  uint4 h[C::vectors];
+  constexpr bool gamma_early = C::vectors <= 4;  // as in the rung
+  uint4 h[C::vectors], gamma[C::vectors];
+  if constexpr (gamma_early) {
+#pragma unroll
+    for (int v = 0; v < C::vectors; ++v)
+      if (part.has(v)) gamma[v] = load(p.gamma + part.column(v));
+  }
   float squares = 0;
   for_part<C, recomputed>(p, part, [&](uint4 bits, int v) {
     h[v] = bits;
@@ -56,8 +62,9 @@ __global__ void __launch_bounds__(C::most_threads) norm_in_cluster(FusedNorm p) 
   const float scale = rsqrtf(rows::sum(squares, of_squares) / float(p.cols) + p.eps);
 
   auto write = [&](uint4 bits, int v) {
+    if constexpr (!gamma_early) gamma[v] = load(p.gamma + part.column(v));
     if (recomputed) store(p.h + part.start + part.column(v), bits);
-    store(p.y + part.start + part.column(v), scale_vector(bits, load(p.gamma + part.column(v)), scale));
+    store(p.y + part.start + part.column(v), scale_vector(bits, gamma[v], scale));
   };
   if constexpr (recomputed) {
     asm volatile("" ::: "memory");  // for all the compiler knows x has changed
