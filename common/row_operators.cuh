@@ -15,29 +15,19 @@ struct Exponentials {
   float largest, sum;
 };
 
-// Maxima, and sums of exponentials: the sum that belongs to the smaller maximum is rescaled to the larger
-// one.
-__device__ inline float merge(float x, float y) {
-  return fmaxf(x, y);
-}
-__device__ inline Exponentials merge(Exponentials x, Exponentials y) {
-  const float largest = fmaxf(x.largest, y.largest);
-  return {largest, x.sum * __expf(x.largest - largest) + y.sum * __expf(y.largest - largest)};
-}
-__device__ inline float from_lane(float value, int distance) {
-  return __shfl_xor_sync(0xFFFFFFFFu, value, distance);
-}
-__device__ inline Exponentials from_lane(Exponentials value, int distance) {
-  return {from_lane(value.largest, distance), from_lane(value.sum, distance)};
-}
-
-template <class T>
-__device__ T warp_merge(T value) {
+// What the lanes of a warp have, merged, in every lane: the maximum; and sums of exponentials, each of which
+// is rescaled once, when the largest element of all is known.
+__device__ inline float warp_merge(float value) {
 #pragma unroll
   for (int distance = warp_size / 2; distance > 0; distance /= 2)
-    value = merge(value, from_lane(value, distance));
+    value = fmaxf(value, __shfl_xor_sync(0xFFFFFFFFu, value, distance));
   return value;
 }
+__device__ inline Exponentials warp_merge(Exponentials value) {
+  const float largest = warp_merge(value.largest);
+  return {largest, warp_sum(value.sum * __expf(value.largest - largest))};
+}
+
 // The values of a row's threads merged, in each of them, as row_sum() adds them up. `none` merges to nothing.
 template <class T>
 __device__ T row_merge(T value, T none, T (&partial)[warp_size]) {

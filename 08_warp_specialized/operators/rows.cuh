@@ -79,6 +79,24 @@ __device__ void wait_for_peers() {
   if constexpr (C::cluster > 1) ptx::cluster_wait();
 }
 
+// What the CTAs of a cluster have sent, merged as warp_merge() does.
+template <int cluster>
+__device__ float merge(const float (&maxima)[cluster]) {
+  float largest = lowest;
+#pragma unroll
+  for (float one : maxima) largest = fmaxf(largest, one);
+  return largest;
+}
+template <int cluster>
+__device__ Exponentials merge(const Exponentials (&parts)[cluster]) {
+  Exponentials all{lowest, 0};
+#pragma unroll
+  for (Exponentials one : parts) all.largest = fmaxf(all.largest, one.largest);
+#pragma unroll
+  for (Exponentials one : parts) all.sum += one.sum * __expf(one.largest - all.largest);
+  return all;
+}
+
 // The sum over the row, and what all its values merge to; in the same order, and so equal, in every CTA.
 template <class C>
 __device__ float sum(float value, Reduction<C, float>& reduction) {
@@ -93,14 +111,13 @@ __device__ float sum(float value, Reduction<C, float>& reduction) {
 }
 template <class C, class T>
 __device__ T merged(T value, T none, Reduction<C, T>& reduction) {
-  T all = row_merge(value, none, reduction.partial[threadIdx.y]);
-  if constexpr (C::cluster > 1) {
-    reduction.exchange(all);
-    all = none;
-#pragma unroll
-    for (T one : reduction.of_ctas) all = merge(all, one);
+  const T of_cta = row_merge(value, none, reduction.partial[threadIdx.y]);
+  if constexpr (C::cluster == 1) {
+    return of_cta;
+  } else {
+    reduction.exchange(of_cta);
+    return merge(reduction.of_ctas);
   }
-  return all;
 }
 
 template <class C, class Problem>
