@@ -16,6 +16,9 @@ Variants<FusedNorm> fused_norm_persistent();
 Variants<FusedNorm> fused_norm_fp8();
 Variants<FusedNorm> fused_norm_shapes();
 Variants<FusedNorm> fused_norm();
+Variants<FusedNorm> fusing();
+Variants<RowOperator> layer_norm();
+Variants<RowOperator> softmax();
 Variants<NormGemm> norm_gemm();
 Variants<GroupedGemm> grouped_gemm();
 Variants<Linear> linear_bias();
@@ -30,12 +33,14 @@ const Rung& rung() {
       .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::fp8_promoted(), rung_08::fp8(),
                     with_excursions(rung_08::shapes(), {rung_08::swapped_operands(), rung_08::narrow_tiles(),
                                                         rung_08::matrix_vector(), rung_08::any_n_k()})}),
-      .fused_norm = join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
-                          with_excursions(rung_08::fused_norm(),
-                                          {rung_08::fused_norm_fp8(), rung_08::fused_norm_shapes()})}),
+      .fused_norm =
+          join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
+                with_excursions(rung_08::fused_norm(), {rung_08::fusing(), rung_08::fused_norm_fp8(),
+                                                        rung_08::fused_norm_shapes()})}),
       .norm_gemm = rung_08::norm_gemm(),
       .grouped_gemm = rung_08::grouped_gemm(),
       .linear = join({rung_08::linear_bias(), rung_08::linear_gated()}),
+      .row_operator = join({rung_08::layer_norm(), rung_08::softmax()}),
   };
   return r;
 }

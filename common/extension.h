@@ -85,6 +85,23 @@ constexpr bool is_gated(Epilogue epilogue) {
   return epilogue == Epilogue::swiglu || epilogue == Epilogue::geglu;
 }
 
+// An operator of rows, each by itself. Extension::operation says which one a variant computes; in fp32,
+// rounded once to bf16:
+//   layer_norm   y = (x - mean) · rsqrt(variance + eps) · gamma + beta, variance = mean of (x - mean)²
+//   softmax      y = exp(x - max) / sum of exp(x - max); neither gamma nor beta
+// x and y are [rows, cols], gamma and beta are [cols]; row-major, bf16. 1 <= rows, cols <= max_dimension.
+// No thread accumulates more than a 32nd of a row: the check's bound counts on it.
+struct RowOperator {
+  int rows, cols;
+  const __nv_bfloat16* x;
+  const __nv_bfloat16* gamma;
+  const __nv_bfloat16* beta;
+  __nv_bfloat16* y;
+  float eps;
+};
+
+enum class RowOperation { none, layer_norm, softmax };
+
 // What a variant has beyond a launch in bf16.
 template <class Problem>
 struct Extension {
@@ -101,6 +118,8 @@ struct Extension {
 
   // Of a linear: what it computes.
   Epilogue epilogue = Epilogue::none;
+  // Of a row_operator: what it computes.
+  RowOperation operation = RowOperation::none;
 
   // Not 0: the rung chooses by shape, and this many kernels it would prefer to this variant's. A sweep over
   // models times the variant beside the rung.

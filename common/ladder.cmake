@@ -85,12 +85,13 @@ function(ladder_objects target arch family)
   set_target_properties(${target} PROPERTIES LADDER_ARCH ${arch})
 endfunction()
 
-# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... FAMILY 100f NEWER 89 gemm_fp8.cu ... [NORM_GEMM] [GROUPED_GEMM] [LINEAR]): the program
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... FAMILY 100f NEWER 89 gemm_fp8.cu ... [NORM_GEMM] [GROUPED_GEMM] [LINEAR] [ROW_OPERATOR]): the program
 # NAME in bin/, the same objects on the simulator as NAME_sim, their tests, and the rung's place in the course. FAMILY:
 # whose GPUs run the rung, too, where PTX for ARCH does not. NEWER: sources with kernels that need more than ARCH, and
-# what they need; their variants refuse to run on less. NORM_GEMM, GROUPED_GEMM, LINEAR: the rung has this problem, too.
+# what they need; their variants refuse to run on less. NORM_GEMM, GROUPED_GEMM, LINEAR,
+# ROW_OPERATOR: the rung has this problem, too.
 function(ladder_rung name)
-  cmake_parse_arguments(rung "NORM_GEMM;GROUPED_GEMM;LINEAR" "ARCH;FAMILY" "SOURCES;NEWER" ${ARGN})
+  cmake_parse_arguments(rung "NORM_GEMM;GROUPED_GEMM;LINEAR;ROW_OPERATOR" "ARCH;FAMILY" "SOURCES;NEWER" ${ARGN})
   if(NOT rung_SOURCES)
     set(rung_SOURCES rung.cc gemm.cu fused_norm.cu)
   endif()
@@ -122,6 +123,9 @@ function(ladder_rung name)
   endif()
   if(rung_LINEAR)
     list(APPEND problems linear)
+  endif()
+  if(rung_ROW_OPERATOR)
+    list(APPEND problems row_operator)
   endif()
   ladder_rung_tests(${name} ${rung_ARCH} ${problems})
   ladder_faults(${name})

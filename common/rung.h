@@ -1,9 +1,9 @@
 // The contract between a rung and everything else. Read this first.
 //
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
-// other rung. It includes this header, common/norm.cuh (from rung 03 on), common/ptx/* (from rung 04 on) and
-// its own files, and nothing else. The harness knows this header and no rung by name. What a rung's
-// excursions need beyond it, each in a folder of its own, is in common/extension.h and common/*_rows.cuh.
+// other. It includes this header, common/norm.cuh (from 03 on), common/ptx/* (from 04 on) and its own files,
+// and nothing else. The harness knows this header and no rung by name. What a rung's excursions need beyond
+// it, each in a folder of its own, is in common/extension.h, common/*_rows.cuh and common/row_operators.cuh.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -108,10 +108,10 @@ struct Rung {
   ComputeCapability needs;
   Variants<Gemm> gemm;
   Variants<FusedNorm> fused_norm;
-  // Problems of some rungs, from common/extension.h.
-  Variants<struct NormGemm> norm_gemm = {};
+  Variants<struct NormGemm> norm_gemm = {};  // this and the rest: problems of some rungs, common/extension.h
   Variants<struct GroupedGemm> grouped_gemm = {};
   Variants<struct Linear> linear = {};
+  Variants<struct RowOperator> row_operator = {};
 };
 
 // Defined once by each rung, in its rung.cc.

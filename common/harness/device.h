@@ -50,6 +50,8 @@ std::vector<Contender> baselines(const std::vector<GroupedGemm>& sets, Precision
 // A linear beside cublasLt with the same epilogue, where it has that, and beside chains: a product, or two,
 // stored in bf16, and then the epilogue by a kernel of its own.
 std::vector<Contender> baselines(const std::vector<Linear>& sets, Epilogue epilogue);
+// A row_operator beside a plain copy of as many bytes.
+std::vector<Contender> baselines(const std::vector<RowOperator>& sets, RowOperation operation);
 // The rung's own gemm of the same size, with no epilogue; two of them where it is gated. Empty where the rung
 // does not take the shape.
 std::vector<Contender> plain_product(const std::vector<Linear>& sets, Epilogue epilogue);

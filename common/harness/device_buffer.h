@@ -66,7 +66,7 @@ class GuardedBuffer {
 // How the elements of an input are drawn.
 struct Distribution {
   enum class Kind {
-    normal,   // mean + deviation · N(0,1)
+    normal,  // mean + deviation · N(0,1), and in rows of `cols` columns an offset, uniform up to ±row_offset
     integer,  // uniform over the whole numbers -limit … limit: sums of products are exact in fp32 while they
               // fit 24 bits
     blocks,  // the same, times a power of two, 2^lowest … 2^(lowest + spread), that a block shares; with a
@@ -80,6 +80,7 @@ struct Distribution {
   // its power of two. None where block_rows is 0.
   int cols = 0, block_rows = 0, block_cols = 0;
   int row = 0, col = 0, largest = 0;
+  float row_offset = 0;  // of a normal one
   bool operator==(const Distribution&) const = default;
 };
 

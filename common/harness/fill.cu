@@ -35,6 +35,8 @@ __global__ void fill_kernel(T* out, std::uint64_t count, Distribution d, std::ui
       const float u = (float(bits >> 40) + 1.0f) * 0x1p-24f;
       const float v = float((bits >> 16) & 0xFFFFFF) * 0x1p-24f;
       value = d.mean + d.deviation * sqrtf(-2.0f * logf(u)) * cospif(2.0f * v);
+      if (d.row_offset != 0)
+        value += d.row_offset * (float(mix(mix(~seed) + i / d.cols) >> 40) * 0x1p-23f - 1);
     }
     if (d.block_rows > 0) {
       const std::uint64_t row = i / d.cols, col = i % d.cols;

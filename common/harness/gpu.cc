@@ -75,18 +75,18 @@ std::vector<Contender> baselines(const std::vector<GroupedGemm>& sets, Precision
   return cublas_baselines(sets);
 }
 
-// One plain copy that reads and writes together as many bytes as the norm must move, less what is over a
+// One plain copy that reads and writes together as many bytes as a problem must move, less what is over a
 // multiple of 64 KiB each way where that is little: cudaMemcpy is much slower for some ragged sizes, and the
 // rival shall be at its best.
-std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision precision) {
+static std::vector<Contender> copy_of(std::uint64_t bytes, std::size_t sets) {
   struct Pair {
     GuardedBuffer from, to;
   };
   auto pairs = std::make_shared<std::vector<Pair>>();
   constexpr std::uint64_t granule = 65536 / sizeof(__nv_bfloat16);
-  std::uint64_t elements = footprint_bytes(sets[0], precision) / 2 / sizeof(__nv_bfloat16);
+  std::uint64_t elements = bytes / 2 / sizeof(__nv_bfloat16);
   if (elements > 64 * granule) elements -= elements % granule;
-  for (std::size_t i = 0; i < sets.size(); ++i) {
+  for (std::size_t i = 0; i < sets; ++i) {
     pairs->push_back({GuardedBuffer("the copy's source", GuardedBuffer::Kind::input, elements),
                       GuardedBuffer("the copy's target", GuardedBuffer::Kind::output, elements)});
     fill(pairs->back().from, {Distribution::Kind::normal}, i);
@@ -96,6 +96,14 @@ std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision p
              return cudaMemcpyAsync(pair.to.data(), pair.from.data(), elements * sizeof(__nv_bfloat16),
                                     cudaMemcpyDeviceToDevice, stream);
            }}};
+}
+
+std::vector<Contender> baselines(const std::vector<FusedNorm>& sets, Precision precision) {
+  return copy_of(footprint_bytes(sets[0], precision), sets.size());
+}
+
+std::vector<Contender> baselines(const std::vector<RowOperator>& sets, RowOperation operation) {
+  return copy_of(compulsory_bytes(sets[0], operation), sets.size());
 }
 
 Counters count(const std::function<void()>&, bool) {

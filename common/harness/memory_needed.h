@@ -47,6 +47,10 @@ inline double bytes_needed(const Linear& p, int sets, bool timed, bool) {
   return (double(footprint_bytes(p)) + (timed ? chain : 0)) * sets + 4.0 * p.m * p.n + memory_slack;
 }
 
+inline double bytes_needed(const RowOperator& p, int sets, bool timed, bool) {
+  return double(footprint_bytes(p)) * sets * (timed ? 2 : 1) + memory_slack;
+}
+
 // Host memory that a check takes: the inputs in fp32 and as they are copied, the reference, in fp64 and as it
 // is copied, and a chunk of the output.
 inline double host_bytes_needed(const Gemm& p, bool bf16_only) {
@@ -68,6 +72,9 @@ inline double host_bytes_needed(const GroupedGemm& p, bool) {
 inline double host_bytes_needed(const Linear& p, bool) {
   // A twice, B and Gate, in fp32 and as they are copied; two references in fp64, and one as it is copied.
   return 10.0 * p.m * p.k + 12.0 * p.k * p.n + 20.0 * p.m * p.n + memory_slack;
+}
+inline double host_bytes_needed(const RowOperator& p, bool) {
+  return double(footprint_bytes(p)) + 40.0 * p.rows + memory_slack;
 }
 
 }  // namespace ladder

@@ -74,6 +74,7 @@ std::string known_problems(const Rung& rung) {
   add("norm_gemm", !rung.norm_gemm.empty());
   add("grouped_gemm", !rung.grouped_gemm.empty());
   add("linear", !rung.linear.empty());
+  add("row_operator", !rung.row_operator.empty());
   return names;
 }
 
@@ -114,7 +115,8 @@ void choose_traced(const Rung& rung, Options& o) {
   keep(o.norm_gemm, "norm_gemm", rung.norm_gemm);
   keep(o.grouped_gemm, "grouped_gemm", rung.grouped_gemm);
   keep(o.linear, "linear", rung.linear);
-  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm && !o.linear)
+  keep(o.row_operator, "row_operator", rung.row_operator);
+  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm && !o.linear && !o.row_operator)
     bad_usage("--trace: what is to run has no timeline; there is: " + (names.empty() ? "none" : names));
 }
 
@@ -123,15 +125,18 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   o.norm_gemm = problem == "norm_gemm";
   o.grouped_gemm = problem == "grouped_gemm";
   o.linear = problem == "linear";
+  o.row_operator = problem == "row_operator";
   if ((problem == "gemm" && rung.gemm.empty()) || (problem == "fused_norm" && rung.fused_norm.empty()) ||
       (o.norm_gemm && rung.norm_gemm.empty()) || (o.grouped_gemm && rung.grouped_gemm.empty()) ||
-      (o.linear && rung.linear.empty()))
+      (o.linear && rung.linear.empty()) || (o.row_operator && rung.row_operator.empty()))
     bad_usage(std::string(rung.name) + " has no " + problem + "; there is: " + known_problems(rung));
   if (o.norm_gemm && (sizes.m || sizes.k))
     bad_usage("norm_gemm takes --rows, --cols, --n or --size, not --m or --k");
   if (o.grouped_gemm && sizes.any_norm())
     bad_usage("grouped_gemm takes --groups, --m, --n, --k or --size, not --rows or --cols");
   if (o.linear && sizes.any_norm()) bad_usage("linear takes --m, --n, --k or --size, not --rows or --cols");
+  if (o.row_operator && sizes.any_gemm())
+    bad_usage("row_operator takes --rows, --cols or --size, not --m, --n or --k");
   if (!o.grouped_gemm && (sizes.groups || o.even))
     bad_usage(std::string(sizes.groups ? "--groups" : "--even") + " is of grouped_gemm alone");
   if (o.even && o.soak) bad_usage("--soak chooses the groups itself: not beside --even");
@@ -145,7 +150,7 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     bad_usage("fused_norm takes --rows, --cols or --size, not --m, --n or --k");
   o.gemm = !rung.gemm.empty() && (problem.empty() ? !sizes.any_norm() : problem == "gemm");
   o.fused_norm = !rung.fused_norm.empty() && (problem.empty() ? !sizes.any_gemm() : problem == "fused_norm");
-  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm && !o.linear)
+  if (!o.gemm && !o.fused_norm && !o.norm_gemm && !o.grouped_gemm && !o.linear && !o.row_operator)
     bad_usage("these sizes are of no problem here; there is: " + known_problems(rung));
 
   choose_models(problem, shapes_given, o);
@@ -185,8 +190,14 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     p.k = sizes.size.value_or(sizes.k.value_or(p.k));
     o.linear_shape = p;
   }
-  const bool sizes_given =
-      o.gemm_shape || o.norm_shape || o.norm_gemm_shape || o.grouped_shape || o.linear_shape;
+  if (o.row_operator && (sizes.any_norm() || sizes.size)) {
+    RowOperator p = ProblemInfo<RowOperator>::default_shape(o.device);
+    p.rows = sizes.size.value_or(sizes.rows.value_or(p.rows));
+    p.cols = sizes.size.value_or(sizes.cols.value_or(p.cols));
+    o.row_operator_shape = p;
+  }
+  const bool sizes_given = o.gemm_shape || o.norm_shape || o.norm_gemm_shape || o.grouped_shape ||
+                           o.linear_shape || o.row_operator_shape;
   if (o.soak && (sizes_given || o.sweep || o.ablate || o.verify_only || o.counters || o.source))
     bad_usage(
         "--soak chooses the sizes itself and only checks: beside it only --variant, --type, --seed, --json");
@@ -224,13 +235,15 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
   const bool in_norm_gemm = has_variant<NormGemm>(rung, o.variant);
   const bool in_grouped = has_variant<GroupedGemm>(rung, o.variant);
   if ((!o.gemm || !in_gemm) && (!o.fused_norm || !in_norm) && (!o.norm_gemm || !in_norm_gemm) &&
-      (!o.grouped_gemm || !in_grouped) && (!o.linear || !has_variant<Linear>(rung, o.variant))) {
+      (!o.grouped_gemm || !in_grouped) && (!o.linear || !has_variant<Linear>(rung, o.variant)) &&
+      (!o.row_operator || !has_variant<RowOperator>(rung, o.variant))) {
     std::string names;
     if (o.gemm) append_names<Gemm>(rung, names);
     if (o.fused_norm) append_names<FusedNorm>(rung, names);
     if (o.norm_gemm) append_names<NormGemm>(rung, names);
     if (o.grouped_gemm) append_names<GroupedGemm>(rung, names);
     if (o.linear) append_names<Linear>(rung, names);
+    if (o.row_operator) append_names<RowOperator>(rung, names);
     bad_usage("no variant '" + o.variant + "' here; there is: " + names);
   }
   o.gemm = o.gemm && in_gemm;
@@ -307,7 +320,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
         (attached ? *attached == "models" : i + 1 < arguments.size() && arguments[i + 1] == "models");
     if (!models) refuse_elsewhere(option, rung, device);
     if (option == "gemm" || option == "fused_norm" || option == "norm_gemm" || option == "grouped_gemm" ||
-        option == "linear") {
+        option == "linear" || option == "row_operator") {
       if (!problem.empty()) bad_usage("give one problem; without one gemm and fused_norm run");
       problem = option;
     } else if (option == "--help" || option == "-h") {
@@ -416,8 +429,9 @@ what to run
   norm_gemm            h = x + residual; C[rows,n] = RMSNorm(h) gamma W[cols,n]: some rungs have it
   grouped_gemm         G products with a B each, that share out the rows of A: some rungs have it
   linear               C = f(A B + bias) or act(A Gate) (A B), by variant: some rungs have it
+  row_operator         y = LayerNorm(x) or softmax(x), row by row, by variant: some rungs have it
   --m M --n N --k K    sizes of the gemm, linear, or all groups; one left out keeps the course's
-  --rows R --cols C    sizes of the norm, and with --n of norm_gemm
+  --rows R --cols C    sizes of the norm, row_operator, and with --n of norm_gemm
   --groups G --even    of grouped_gemm: products; as many rows for each, not as a router shares them out
   --size N             every dimension at once
   --variant NAME       one of the rung's variants (see --list); without it, the rung itself
@@ -480,12 +494,12 @@ std::string help_text(const Rung& rung, DeviceKind device) {
   const std::string name = program_name(rung, device);
   std::ostringstream out;
   out << name << ": " << rung.title << "\n\n"
-      << "usage: " << name << " [gemm|fused_norm|norm_gemm|grouped_gemm|linear] [options]\n\n"
+      << "usage: " << name << " [gemm|fused_norm|norm_gemm|grouped_gemm|linear|row_operator]"
+      << " [options]\n\n"
       << (on_gpu
               ? "Runs the rung's kernels, checks every element they write, times them beside cuBLAS (gemm, "
-                "grouped_gemm),\na plain copy (fused_norm) or both in two steps (norm_gemm, linear), and "
-                "prints a "
-                "table. Without arguments: gemm\nand fused_norm at the course's sizes, "
+                "grouped_gemm),\na plain copy (fused_norm, row_operator) or both in two steps (norm_gemm, "
+                "linear), and prints a\ntable. Without arguments: gemm and fused_norm at the course's sizes, "
               : "Runs the rung's kernels on a simulated GPU, checks every element they write against fp64, "
                 "and "
                 "counts what a\nGPU's counters would. It has no times. Without arguments: gemm and "
@@ -514,6 +528,7 @@ std::string list_text(const Rung& rung) {
   list("norm_gemm ", rung.norm_gemm);
   list("grouped_gemm", rung.grouped_gemm);
   list("linear    ", rung.linear);
+  list("row_operator", rung.row_operator);
   return out.str();
 }
 

@@ -38,11 +38,13 @@ struct Options {
   bool norm_gemm = false;          // only where it is named
   bool grouped_gemm = false;       // the same
   bool linear = false;             // the same
+  bool row_operator = false;       // the same
   std::optional<Gemm> gemm_shape;  // sizes given on the command line, completed by the defaults
   std::optional<FusedNorm> norm_shape;
   std::optional<NormGemm> norm_gemm_shape;
   std::optional<GroupedGemm> grouped_shape;
   std::optional<Linear> linear_shape;
+  std::optional<RowOperator> row_operator_shape;
   bool even = false;  // every group of a grouped_gemm has the same number of rows, or one more
 
   std::string variant;            // empty: the rung itself

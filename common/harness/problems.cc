@@ -90,6 +90,27 @@ std::vector<Linear> ProblemInfo<Linear>::sweep_shapes() {
           linear_shape(4096, 4096, 4096), linear_shape(8192, 28672, 8192)};
 }
 
+// Few columns and one; a vector past a warp's, and past a CTA's; rows that start at every offset from a
+// 16-byte boundary; rows as wide as registers, and wider.
+std::vector<RowOperator> ProblemInfo<RowOperator>::verify_shapes() {
+  return {row_operator_shape(1, 1),       row_operator_shape(3, 7),       row_operator_shape(33, 8),
+          row_operator_shape(33, 40),     row_operator_shape(9, 129),     row_operator_shape(9, 264),
+          row_operator_shape(33, 1000),   row_operator_shape(5, 2056),    row_operator_shape(3, 4096),
+          row_operator_shape(3, 4104),    row_operator_shape(3, 8191),    row_operator_shape(2, 8200),
+          row_operator_shape(2, 16392),   row_operator_shape(1, 20000),   row_operator_shape(1, 40001),
+          row_operator_shape(1, 32776),   row_operator_shape(1, 70000),   row_operator_shape(2600, 24),
+          row_operator_shape(8, 270000),  row_operator_shape(8192, 4096), row_operator_shape(16384, 8192),
+          row_operator_shape(2048, 65536)};
+}
+
+// As of the fused norm, and rows of scores: for softmax they are as long as a context.
+std::vector<RowOperator> ProblemInfo<RowOperator>::sweep_shapes() {
+  return {row_operator_shape(65536, 512),  row_operator_shape(65536, 1024), row_operator_shape(32768, 2048),
+          row_operator_shape(8192, 4096),  row_operator_shape(32768, 5120), row_operator_shape(16384, 8192),
+          row_operator_shape(4096, 16384), row_operator_shape(4096, 32768), row_operator_shape(2048, 65536),
+          row_operator_shape(1024, 131072)};
+}
+
 std::vector<int> group_offsets(const GroupedGemm& p, bool even, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<double> before(1, 0.0);  // the shares of the groups before each
@@ -147,6 +168,10 @@ bool quick_on_cpu(const Linear& p) {
   return quick_on_cpu(gemm_of(p));
 }
 
+bool quick_on_cpu(const RowOperator& p) {
+  return quick_on_cpu(norm_shape(p.rows, p.cols));
+}
+
 bool quick_on_simulator(const Gemm& p) {
   constexpr int tile = 128;
   const double tiles = std::ceil(p.m / double(tile)) * std::ceil(p.n / double(tile));
@@ -168,6 +193,10 @@ bool quick_on_simulator(const Linear& p) {
   return quick_on_simulator(gemm_of(p));
 }
 
+bool quick_on_simulator(const RowOperator& p) {
+  return quick_on_simulator(norm_shape(p.rows, p.cols));
+}
+
 std::string shape_text(const Gemm& p) {
   return std::to_string(p.m) + "x" + std::to_string(p.n) + "x" + std::to_string(p.k);
 }
@@ -186,6 +215,10 @@ std::string shape_text(const GroupedGemm& p) {
 
 std::string shape_text(const Linear& p) {
   return shape_text(gemm_of(p));
+}
+
+std::string shape_text(const RowOperator& p) {
+  return shape_text(norm_shape(p.rows, p.cols));
 }
 
 static std::uint64_t product(int x, int y) {
@@ -238,6 +271,15 @@ std::uint64_t footprint_bytes(const Linear& p, Precision) {
   return footprint_bytes(gemm_of(p)) + 2 * product(p.k, p.n) + 2 * std::uint64_t(p.n);
 }
 
+std::uint64_t footprint_bytes(const RowOperator& p, Precision) {
+  return compulsory_bytes(p, RowOperation::layer_norm);
+}
+
+std::uint64_t compulsory_bytes(const RowOperator& p, RowOperation operation) {
+  const std::uint64_t vectors = operation == RowOperation::layer_norm ? 2 : 0;
+  return 2 * (2 * product(p.rows, p.cols) + vectors * std::uint64_t(p.cols));
+}
+
 double score(const Gemm& p, Precision, double microseconds) {
   return 2.0 * p.m * p.n * p.k / microseconds * 1e-6;
 }
@@ -256,6 +298,10 @@ double score(const GroupedGemm& p, Precision precision, double microseconds) {
 
 double score(const Linear& p, Precision precision, double microseconds) {
   return score(gemm_of(p), precision, microseconds);
+}
+
+double score(const RowOperator& p, RowOperation operation, double microseconds) {
+  return double(compulsory_bytes(p, operation)) / microseconds * 1e-3;
 }
 
 }  // namespace ladder

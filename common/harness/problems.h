@@ -1,5 +1,5 @@
 // The course's problems as sizes: their names, their shapes, and what each must compute and move. A shape is
-// the problem's own struct (Gemm, FusedNorm, NormGemm, GroupedGemm, Linear) with null pointers.
+// the problem's own struct (Gemm, FusedNorm, NormGemm, GroupedGemm, Linear, RowOperator) with null pointers.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,9 @@ inline GroupedGemm grouped_shape(int groups, int m, int n, int k) {
 }
 inline Linear linear_shape(int m, int n, int k) {
   return {m, n, k, nullptr, nullptr, nullptr, nullptr, nullptr};
+}
+inline RowOperator row_operator_shape(int rows, int cols) {
+  return {rows, cols, nullptr, nullptr, nullptr, nullptr, 1e-5f};
 }
 
 // What the harness needs to know of a problem to handle every problem alike.
@@ -101,6 +104,19 @@ struct ProblemInfo<Linear> {
   static const std::vector<Variant<Linear>>& variants(const Rung& r) { return r.linear; }
 };
 
+template <>
+struct ProblemInfo<RowOperator> {
+  static constexpr const char* name = "row_operator";
+  static constexpr const char* unit = "GB/s";
+  static constexpr const char* score_field = "gbps";
+  static RowOperator default_shape(DeviceKind device) {
+    return device == DeviceKind::gpu ? row_operator_shape(16384, 8192) : row_operator_shape(64, 8192);
+  }
+  static std::vector<RowOperator> verify_shapes();
+  static std::vector<RowOperator> sweep_shapes();
+  static const std::vector<Variant<RowOperator>>& variants(const Rung& r) { return r.row_operator; }
+};
+
 // How the rows of a grouped_gemm are shared out among its groups: the offsets of GroupedGemm, on the host.
 // Skewed, as by a router that has its favourites: each group's share is the exponential of a number that is
 // about normal, drawn by the seed. Even: the numbers of rows differ by one at most.
@@ -120,6 +136,7 @@ bool quick_on_cpu(const FusedNorm& p);
 bool quick_on_cpu(const NormGemm& p);
 bool quick_on_cpu(const GroupedGemm& p);
 bool quick_on_cpu(const Linear& p);
+bool quick_on_cpu(const RowOperator& p);
 
 // Whether the simulator runs any rung's kernel on it in about a second: what --verify-only keeps there. Every
 // tile of the gemm counts in full.
@@ -128,12 +145,14 @@ bool quick_on_simulator(const FusedNorm& p);
 bool quick_on_simulator(const NormGemm& p);
 bool quick_on_simulator(const GroupedGemm& p);
 bool quick_on_simulator(const Linear& p);
+bool quick_on_simulator(const RowOperator& p);
 
 std::string shape_text(const Gemm& p);         // "4096x4096x4096" (m x n x k)
 std::string shape_text(const FusedNorm& p);    // "16384x8192" (rows x cols)
 std::string shape_text(const NormGemm& p);     // "8192x4096x4096" (rows x cols x n)
 std::string shape_text(const GroupedGemm& p);  // "8x4096x14336x4096" (groups x m x n x k)
 std::string shape_text(const Linear& p);       // as of its product
+std::string shape_text(const RowOperator& p);  // "16384x8192" (rows x cols)
 
 // Bytes of device memory that one set of inputs and outputs takes.
 // In another precision A and B of the gemm take its bytes, and y of the norm.
@@ -142,6 +161,10 @@ std::uint64_t footprint_bytes(const FusedNorm& p, Precision precision = Precisio
 std::uint64_t footprint_bytes(const NormGemm& p, Precision precision = Precision::bf16);
 std::uint64_t footprint_bytes(const GroupedGemm& p, Precision precision = Precision::bf16);
 std::uint64_t footprint_bytes(const Linear& p, Precision precision = Precision::bf16);
+std::uint64_t footprint_bytes(const RowOperator& p, Precision precision = Precision::bf16);
+
+// Bytes that a row_operator must move: x and y, and gamma and beta where it has them.
+std::uint64_t compulsory_bytes(const RowOperator& p, RowOperation operation);
 
 // The score at a given time per launch: TFLOPS = 2·m·n·k / time for the gemm, GB/s over the bytes that must
 // move, 4·rows·cols·2 + 2·cols in bf16, for the norm; TFLOPS of the product alone for norm_gemm, of all
@@ -151,5 +174,6 @@ double score(const FusedNorm& p, Precision precision, double microseconds);
 double score(const NormGemm& p, Precision precision, double microseconds);
 double score(const GroupedGemm& p, Precision precision, double microseconds);
 double score(const Linear& p, Precision precision, double microseconds);
+double score(const RowOperator& p, RowOperation operation, double microseconds);  // of compulsory_bytes()
 
 }  // namespace ladder

@@ -112,6 +112,30 @@ class LinearReference {
   HostMatrix bias_;
 };
 
+class RowReference {
+ public:
+  RowReference(const RowOperator& shape, RowOperation operation, HostMatrix x, HostMatrix gamma,
+               HostMatrix beta);
+
+  RowOperation operation() const { return operation_; }
+  Expected y(std::uint64_t index) const;  // in fp64
+
+ private:
+  struct Row {
+    double centre, scale;  // y is a function of (x - centre) and scale: mean and 1/√(variance + eps), or
+                           // maximum and 1/sum
+    double centre_error;   // what the centre may be off in fp32: of the mean
+    double scale_error;    // and the scale, relatively
+  };
+  Row layer_norm(std::uint64_t row) const;
+  Row softmax(std::uint64_t row) const;
+
+  RowOperator shape_;
+  RowOperation operation_;
+  HostMatrix x_, gamma_, beta_;
+  std::vector<Row> rows_;
+};
+
 // W' of a NormGemm, and its h: rounded to bf16.
 std::vector<float> folded_weights(const NormGemm& shape, const HostMatrix& gamma, const HostMatrix& w);
 std::vector<float> sum_of(const HostMatrix& x, const HostMatrix& residual);

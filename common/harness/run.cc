@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <tuple>
 #include <type_traits>
 
 #include "common/harness/counters.h"
@@ -284,6 +285,8 @@ class Runner {
                                              const std::vector<Problem>& problems) {
     if constexpr (std::is_same_v<Problem, Linear>) {
       return baselines(problems, extension_of(variant).epilogue);
+    } else if constexpr (std::is_same_v<Problem, RowOperator>) {
+      return baselines(problems, extension_of(variant).operation);
     } else {
       return baselines(problems, extension_of(variant).precision);
     }
@@ -292,16 +295,21 @@ class Runner {
   // At a time per launch of this variant, or of what is timed beside it.
   static double score_of(const Variant<Problem>& variant, const Problem& shape, double us) {
     const Extension<Problem>& extension = extension_of(variant);
-    return score(shape, extension.precision, us) * (is_gated(extension.epilogue) ? 2 : 1);
+    if constexpr (std::is_same_v<Problem, RowOperator>) {
+      return score(shape, extension.operation, us);
+    } else {
+      return score(shape, extension.precision, us) * (is_gated(extension.epilogue) ? 2 : 1);
+    }
   }
 
   void time(std::vector<Candidate>& candidates, const Problem& shape, const Problem& content, int sets,
             Workload<Problem>& workload) const {
     std::vector<Contender> rivals;
-    std::optional<std::pair<Precision, Epilogue>> rivals_for;
+    std::optional<std::tuple<Precision, Epilogue, RowOperation>> rivals_for;
     for (Candidate& c : candidates) {
       if (!runs(c)) continue;
-      const std::pair of{extension_of(*c.variant).precision, extension_of(*c.variant).epilogue};
+      const Extension<Problem>& extension = extension_of(*c.variant);
+      const std::tuple of{extension.precision, extension.epilogue, extension.operation};
       // An ablation's variants are timed in turns with the rung, at the same clock; the rung, with itself.
       const Candidate& rung = candidates.back();
       const bool in_turns = options_.ablate && rung.variant == &Info::variants(rung_).back() && runs(rung) &&
@@ -462,6 +470,9 @@ class Runner {
     o.field("groups", p.groups).field("m", p.m).field("n", p.n).field("k", p.k);
   }
   static void add_shape(JsonObject& o, const Linear& p) { add_shape(o, gemm_of(p)); }
+  static void add_shape(JsonObject& o, const RowOperator& p) {
+    o.field("rows", p.rows).field("cols", p.cols);
+  }
 
   void write_json(const Candidate& c, const Problem& shape, const Problem& content, int sets,
                   const std::string& input) const {
@@ -583,6 +594,7 @@ Exit run(const Rung& rung, const Options& options) {
     if (options.norm_gemm) soak_problem<NormGemm>(rung, options, machine, json, tally);
     if (options.grouped_gemm) soak_problem<GroupedGemm>(rung, options, machine, json, tally);
     if (options.linear) soak_problem<Linear>(rung, options, machine, json, tally);
+    if (options.row_operator) soak_problem<RowOperator>(rung, options, machine, json, tally);
     return tally.wrong ? Exit::wrong_result : Exit::passed;
   }
   try {
@@ -598,6 +610,9 @@ Exit run(const Rung& rung, const Options& options) {
           .run(shapes_for(options, options.grouped_shape));
     if (options.linear)
       Runner<Linear>(rung, options, machine, json, tally).run(shapes_for(options, options.linear_shape));
+    if (options.row_operator)
+      Runner<RowOperator>(rung, options, machine, json, tally)
+          .run(shapes_for(options, options.row_operator_shape));
   } catch (const Failure& failure) {
     if (tally.wrong == 0) throw;
     throw Failure(Exit::wrong_result, failure.what());  // an early end does not hide what was wrong before it

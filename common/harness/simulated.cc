@@ -109,6 +109,9 @@ std::vector<Contender> baselines(const std::vector<GroupedGemm>&, Precision) {
 std::vector<Contender> baselines(const std::vector<Linear>&, Epilogue) {
   throw std::logic_error("the simulator measures no times");
 }
+std::vector<Contender> baselines(const std::vector<RowOperator>&, RowOperation) {
+  throw std::logic_error("the simulator measures no times");
+}
 std::vector<Contender> plain_product(const std::vector<Linear>&, Epilogue) {
   throw std::logic_error("the simulator measures no times");
 }

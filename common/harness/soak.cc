@@ -46,6 +46,10 @@ Linear random_shape(Random& random, DeviceKind device, const Linear&) {
   const Gemm p = random_shape(random, device, Gemm{});
   return linear_shape(p.m, p.n, p.k);
 }
+RowOperator random_shape(Random& random, DeviceKind device, const RowOperator&) {
+  const FusedNorm p = random_shape(random, device, FusedNorm{});
+  return row_operator_shape(p.rows, p.cols);
+}
 // The next larger one whose rows are whole vectors, or whole blocks that share a scale, for variants that
 // take no other.
 int next_multiple(int size, int of) {
@@ -78,6 +82,11 @@ GroupedGemm in_vectors(GroupedGemm p, Precision) {
 Linear in_vectors(Linear p, Precision) {
   p.k = next_multiple(p.k, 8);
   p.n = next_multiple(p.n, 8);
+  return p;
+}
+
+RowOperator in_vectors(RowOperator p, Precision) {
+  p.cols = next_multiple(p.cols, 8);
   return p;
 }
 
@@ -160,5 +169,6 @@ template Soaked soak<FusedNorm>(const Variant<FusedNorm>&, const std::string&, c
 template Soaked soak<NormGemm>(const Variant<NormGemm>&, const std::string&, const Options&);
 template Soaked soak<GroupedGemm>(const Variant<GroupedGemm>&, const std::string&, const Options&);
 template Soaked soak<Linear>(const Variant<Linear>&, const std::string&, const Options&);
+template Soaked soak<RowOperator>(const Variant<RowOperator>&, const std::string&, const Options&);
 
 }  // namespace ladder

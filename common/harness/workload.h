@@ -224,6 +224,35 @@ class LinearWorkload {
   std::vector<double> product_, gate_;  // every element, of this pass; empty until they are needed
 };
 
+class RowOperatorWorkload {
+ public:
+  RowOperatorWorkload(const RowOperator& shape, int sets, std::uint64_t seed, Reference reference);
+
+  RowOperator problem(int set) const;
+  const std::string& input() const { return input_; }
+
+  // First rows so small that eps decides the scale; then rows far from 0, where exp(x) overflows and a
+  // variance by the difference of two sums cancels; then the timed inputs. Each row has an offset of its own.
+  static constexpr int passes = 3;
+  void prepare(int pass);
+  void choose(const Variant<RowOperator>& variant);  // computes what its operation must give
+  void poison() const;
+  std::vector<const GuardedBuffer*> outputs() const;
+  Verdict verify(std::string& outside) const;
+
+ private:
+  struct Set {
+    GuardedBuffer x, gamma, beta, y;
+  };
+  void draw(const Set& set, const Distribution& x, std::uint64_t seed) const;
+
+  RowOperator shape_;
+  std::uint64_t seed_;
+  std::string input_;
+  std::vector<Set> sets_;
+  std::optional<RowReference> reference_;
+};
+
 template <class Problem>
 struct WorkloadFor;
 template <>
@@ -245,6 +274,10 @@ struct WorkloadFor<GroupedGemm> {
 template <>
 struct WorkloadFor<Linear> {
   using type = LinearWorkload;
+};
+template <>
+struct WorkloadFor<RowOperator> {
+  using type = RowOperatorWorkload;
 };
 template <class Problem>
 using Workload = typename WorkloadFor<Problem>::type;

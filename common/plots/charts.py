@@ -35,7 +35,7 @@ from style import (
 from values import figure as digits
 from values import percent
 
-NAMES = {"gemm": "GEMM", "fused_norm": "Fused add + RMSNorm", "norm_gemm": "Add + RMSNorm + GEMM", "grouped_gemm": "Grouped GEMM", "linear": "GEMM with an epilogue"}
+NAMES = {"gemm": "GEMM", "fused_norm": "Fused add + RMSNorm", "norm_gemm": "Add + RMSNorm + GEMM", "grouped_gemm": "Grouped GEMM", "linear": "GEMM with an epilogue", "row_operator": "LayerNorm and softmax"}
 
 
 def ladder(results: Results, problem: str):
@@ -240,7 +240,7 @@ def all_charts(results: Results) -> dict:
         charts[f"launches_{rung}_{problem}"] = lambda of=(rung, problem): launches(results, *of)
     for (rung, problem), shapes in results.ablations().items():
         name = f"ablation_{rung}_{'norm' if problem == 'fused_norm' else problem}"
-        for shape in shapes[:1] if problem in ("norm_gemm", "grouped_gemm", "linear") else shapes:  # the first is the usual one
+        for shape in shapes[:1] if problem in ("norm_gemm", "grouped_gemm", "linear", "row_operator") else shapes:  # the first is the usual one
             size = "" if shape == shapes[0] else "_" + (shape if "³" not in pretty(shape) else shape.split("x")[0])
             charts[name + size] = lambda of=(rung, problem, shape): ablation(results, *of)
     charts["power_along"] = lambda: power_charts.along(results)

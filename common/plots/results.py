@@ -22,16 +22,18 @@ DIMENSIONS = {
     "norm_gemm": ("rows", "cols", "n"),
     "grouped_gemm": ("groups", "m", "n", "k"),
     "linear": ("m", "n", "k"),
+    "row_operator": ("rows", "cols"),
 }
-SCORE = {"gemm": "tflops", "fused_norm": "gbps", "norm_gemm": "tflops", "grouped_gemm": "tflops", "linear": "tflops"}
-UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s", "norm_gemm": "TFLOPS", "grouped_gemm": "TFLOPS", "linear": "TFLOPS"}
-BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy", "norm_gemm": "two steps", "grouped_gemm": "cuBLAS", "linear": "unfused"}
+SCORE = {"gemm": "tflops", "fused_norm": "gbps", "norm_gemm": "tflops", "grouped_gemm": "tflops", "linear": "tflops", "row_operator": "gbps"}
+UNIT = {"gemm": "TFLOPS", "fused_norm": "GB/s", "norm_gemm": "TFLOPS", "grouped_gemm": "TFLOPS", "linear": "TFLOPS", "row_operator": "GB/s"}
+BASELINE = {"gemm": "cuBLAS", "fused_norm": "copy", "norm_gemm": "two steps", "grouped_gemm": "cuBLAS", "linear": "unfused", "row_operator": "copy"}
 DEFAULT_SHAPE = {
     "gemm": "4096x4096x4096",
     "fused_norm": "16384x8192",
     "norm_gemm": "8192x4096x4096",
     "grouped_gemm": "8x4096x14336x4096",
     "linear": "8192x14336x4096",
+    "row_operator": "16384x8192",
 }
 
 
@@ -53,9 +55,17 @@ def pretty(shape: str) -> str:
     return f"{parts[0]}³" if len(parts) == 3 and len(set(parts)) == 1 else "×".join(parts)
 
 
+def is_layer_norm(record: dict) -> bool:
+    """Of a row_operator, whose variants begin with what they compute."""
+    return record["variant"].startswith("layer_norm")
+
+
 def flops(record: dict) -> float:
     """gemm: a multiply and an add per (m,n,k). fused_norm: 5 per element, x+residual, h², sum, ·rsqrt, ·gamma.
-    norm_gemm: those of its product. grouped_gemm: m are the rows of all groups. linear: of both products of a gated one."""
+    norm_gemm: those of its product. grouped_gemm: m are the rows of all groups. linear: of both products of a gated one.
+    row_operator: layer_norm 7 per element, sum, -mean, its square and sum, ·rsqrt, ·gamma, +beta; softmax 5, max, -max, exp, sum, ·1/sum."""
+    if record["problem"] == "row_operator":
+        return (7.0 if is_layer_norm(record) else 5.0) * record["rows"] * record["cols"]
     if record["problem"] == "linear" and record["variant"] in ("swiglu", "geglu"):
         return 4.0 * record["m"] * record["n"] * record["k"]
     if record["problem"] == "grouped_gemm":
@@ -90,6 +100,8 @@ def compulsory_bytes(record: dict) -> float:
         groups, m, n, k = (record[name] for name in DIMENSIONS["grouped_gemm"])
         return 2.0 * (m * k + groups * k * n + m * n) + 4 * (groups + 1)
     rows, cols = record["rows"], record["cols"]
+    if record["problem"] == "row_operator":
+        return 2.0 * (2 * rows * cols + (2 * cols if is_layer_norm(record) else 0))
     without_y = 2 * (3 * rows * cols + cols)
     if record["problem"] == "fused_norm":
         return float(without_y + quantised_bytes(record.get("precision", "bf16"), rows, cols))
@@ -449,10 +461,10 @@ class Results:
         return [record for record in runs if record]
 
     def shapes(self, problem: str, rung: str | None = None) -> list:
-        """Shapes as a sweep goes: gemm from few to many bytes, fused_norm from narrow to wide rows."""
+        """Shapes as a sweep goes: gemm from few to many bytes, fused_norm and row_operator from narrow to wide rows."""
         runs = [record for record in self.runs if record["problem"] == problem and rung in (None, record["rung"])]
         by_size = {shape_of(record): compulsory_bytes(record) for record in runs}
-        if problem == "fused_norm":
+        if problem in ("fused_norm", "row_operator"):
             return sorted(by_size, key=lambda shape: sizes(shape)[::-1])
         return sorted(by_size, key=lambda shape: (round(by_size[shape] / 2**20), sizes(shape)[::-1]))
 

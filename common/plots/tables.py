@@ -22,6 +22,8 @@ A table, rewritten between its two markers, each alone on its line:
     models furthest RUNG [COUNT]      those shapes at which it is furthest behind
     models bounds RUNG SHAPE …        the roofs over these shapes
     waves SHAPE SMS TILE …            tiles over SMs, worked out (waves.py)
+    rows SHAPE                        the operators of rows on all rungs that have them (operator_tables.py)
+    fusing SHAPE                      the fused norm beside its variants that are not fused, on the same rungs
     power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
@@ -44,6 +46,7 @@ from pathlib import Path
 
 import models
 import models_tables
+import operator_tables
 import power
 import precisions
 import transcripts
@@ -127,9 +130,9 @@ def ablation(results: Results, rung: str, problem: str, *words: str) -> str:
             figure(score(run)),
             figure(per_clock(run)) if per_clock(run) else "",
             percent(ratio(run)) if best_baseline(run) else "",
-            f"×{slowdown(run, runs[-1]):.3f}" if run is not runs[-1] else "",
+            f"×{slowdown(run, runs[-1]):.3f}" if run is not runs[-1] and (problem != "row_operator" or "rung_us" in run) else "",
         ]
-        for run in runs
+        for run in runs  # the rung of a row_operator computes one of its functions
     ]
     header = ["variant", UNIT[problem], f"{UNIT[problem]} per GHz", f"of {BASELINE[problem]}", "the rung against it"]
     return markdown(header, rows, measured(results, f"{rung} {problem} {pretty(shape)}", noise_text(runs[-1])))
@@ -270,6 +273,8 @@ TABLES = {
     )
 }
 TABLES["power"] = power.table
+TABLES["rows"] = operator_tables.rows
+TABLES["fusing"] = operator_tables.fusing
 TABLES["models"] = models_tables.table
 TABLES["waves"] = waves.waves
 

@@ -1,7 +1,7 @@
 """Figures in prose: `<!--= EXPRESSION -->text<!--/-->`. An expression is a few words:
 
     tflops   RUNG[:VARIANT] gemm|norm_gemm|grouped_gemm SHAPE
-    gbps     RUNG[:VARIANT] fused_norm SHAPE
+    gbps     RUNG[:VARIANT] fused_norm|row_operator SHAPE
     us       RUNG[:VARIANT] PROBLEM SHAPE                     the median time, µs
     ratio    RUNG[:VARIANT] PROBLEM SHAPE [baseline=NAME]     baseline's time / ours; baseline=best where not given
     baseline RUNG[:VARIANT] PROBLEM SHAPE [baseline=NAME]     TFLOPS or GB/s of the baseline timed in that run

@@ -23,6 +23,7 @@ SIZES = {
     "norm_gemm": "--rows 8192 --cols 4096 --n 4096",
     "grouped_gemm": "--groups 8 --m 4096 --n 14336 --k 4096",
     "linear": "--m 8192 --n 14336 --k 4096",
+    "row_operator": "--rows 16384 --cols 8192",
 }
 SLOW = {"00_naive", "01_coalesced", "02_smem_tiling", "03_vectorized"}  # at 4096 a launch takes up to a third of a second
 

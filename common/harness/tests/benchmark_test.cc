@@ -240,6 +240,8 @@ TEST(Problems, Scores) {
                    2);  // 2 GFLOP in a millisecond: 2 TFLOPS
   EXPECT_DOUBLE_EQ(score(norm_shape(1000, 1000), Precision::bf16, 1.0),
                    8002);  // 8.002 MB in a microsecond: 8002 GB/s
+  EXPECT_DOUBLE_EQ(score(row_operator_shape(1000, 500), RowOperation::softmax, 1), 2000);
+  EXPECT_DOUBLE_EQ(score(row_operator_shape(1000, 500), RowOperation::layer_norm, 1), 2002);  // gamma, beta
   EXPECT_DOUBLE_EQ(score(norm_gemm_shape(500, 1000, 2000), Precision::bf16, 1000), 2);  // the product alone
   EXPECT_DOUBLE_EQ(score(grouped_shape(64, 500, 1000, 2000), Precision::bf16, 1000), 2);
   EXPECT_NEAR(score(gemm_shape(65536, 65536, 65536), Precision::bf16, 1e6), 562.9,

@@ -684,5 +684,27 @@ TEST(ListText, HasTheThirdProblemWhereTheRungHas) {
   EXPECT_TRUE(groups[5].starts_with("grouped_gemm ")) << groups[5];
 }
 
+TEST(RowOperator, IsAProblemOfTheRungsThatHaveIt) {
+  Rung with_rows = fake();
+  with_rows.row_operator = {variant<RowOperator>("layer_norm", "one"),
+                            variant<RowOperator>("softmax", "two")};
+  const auto parse = [&](const std::vector<std::string>& arguments) {
+    return parse_options(arguments, with_rows, DeviceKind::gpu);
+  };
+  EXPECT_FALSE(parse({}).row_operator);
+  const Options o = parse({"row_operator", "--rows", "3", "--variant", "layer_norm"});
+  EXPECT_TRUE(o.row_operator);
+  EXPECT_FALSE(o.gemm || o.fused_norm || o.norm_shape);
+  ASSERT_TRUE(o.row_operator_shape);
+  EXPECT_EQ(o.row_operator_shape->rows, 3);
+  EXPECT_EQ(o.row_operator_shape->cols, 8192);
+  EXPECT_THROW(parse({"row_operator", "--m", "8"}), Failure);
+  EXPECT_THROW(parse({"row_operator", "--sweep", "--cols", "8"}), Failure);
+  EXPECT_THROW(parse({"row_operator", "--variant", "fast"}), Failure);
+  EXPECT_THROW(parse_options({"row_operator"}, fake(), DeviceKind::gpu), Failure);
+  EXPECT_NE(list_text(with_rows).find("row_operator  softmax"), std::string::npos);
+  EXPECT_NE(help_text(with_rows, DeviceKind::gpu).find("\n  row_operator "), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ladder

@@ -111,6 +111,20 @@ TEST(VerifyShapes, OfEveryKindOfLinearOnTheSimulator) {
   EXPECT_GE(simulated<Linear>([](const Linear& p) { return p.k > 512; }), 1) << "round a ring";
 }
 
+TEST(VerifyShapes, OfEveryKindOfRowOnTheSimulator) {
+  const auto rows_with = [](auto&& condition) {
+    return simulated<RowOperator>([&](const RowOperator& p) { return condition(p.cols); });
+  };
+  EXPECT_GE(rows_with([](int cols) { return cols == 1; }), 1);
+  EXPECT_GE(rows_with([](int cols) { return cols < 32; }), 4) << "a warp's lanes without an element";
+  EXPECT_GE(rows_with([](int cols) { return cols % 8 != 0; }), 4) << "rows that start between two vectors";
+  EXPECT_GE(rows_with([](int cols) { return cols % 8 == 0 && cols > 65536; }), 1) << "wider than a CTA holds";
+  for (const int most : {2048, 4096, 8192, 16384, 32768})
+    EXPECT_GE(rows_with([&](int cols) { return cols % 8 == 0 && cols > most && cols <= 2 * most; }), 1)
+        << "each size of cluster";
+  EXPECT_GE(simulated<RowOperator>([](const RowOperator& p) { return p.rows > 2112; }), 1);
+}
+
 // Pinned: a seed shares out the same rows on every machine.
 TEST(GroupOffsets, AreAsARouterLeavesThem) {
   EXPECT_EQ(group_offsets(grouped_shape(4, 100, 8, 8), false, 1), (std::vector<int>{0, 8, 29, 42, 100}));

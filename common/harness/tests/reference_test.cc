@@ -193,6 +193,110 @@ TEST(LinearReference, AllowsTheErrorOfTheEpilogue) {
     }
 }
 
+// x, gamma and beta of a row_operator with rows far from 0, each with another mean.
+struct RowsFarFromZero {
+  static constexpr int rows = 3, cols = 137;
+  RowOperator shape = row_operator_shape(rows, cols);
+  HostMatrix x = random_matrix(rows * cols, 1, 21), gamma = random_matrix(cols, 1, 22),
+             beta = random_matrix(cols, 1, 23);
+  RowsFarFromZero() {
+    for (int i = 0; i < rows * cols; ++i) x[i] = round_to_bf16(wide(x[i]) + 50 * (1 + i / cols));
+  }
+  // How many elements of this y, rounded, are wrong.
+  template <class Y>
+  std::uint64_t wrong(RowOperation operation, const Y& y) const {
+    const RowReference reference(shape, operation, x, gamma, beta);
+    Verdict verdict;
+    for (int i = 0; i < rows * cols; ++i)
+      check_element("y", round_to_bf16(y(i)), i, cols, reference.y(i), verdict);
+    return verdict.wrong;
+  }
+  double mean(int row) const {
+    double sum = 0;
+    for (int col = 0; col < cols; ++col) sum += wide(x[row * cols + col]);
+    return sum / cols;
+  }
+  double variance(int row, double about) const {
+    double squares = 0;
+    for (int col = 0; col < cols; ++col) squares += std::pow(wide(x[row * cols + col]) - about, 2);
+    return squares / cols;
+  }
+  double largest(int row) const {
+    double most = wide(x[row * cols]);
+    for (int col = 0; col < cols; ++col) most = std::max(most, wide(x[row * cols + col]));
+    return most;
+  }
+};
+
+TEST(RowReference, IsLayerNorm) {
+  const RowsFarFromZero r;
+  const auto y = [&](int i, double mean, double variance) {
+    return (wide(r.x[i]) - mean) / std::sqrt(variance) * wide(r.gamma[i % r.cols]) + wide(r.beta[i % r.cols]);
+  };
+  const auto right = [&](int i) {
+    const double mean = r.mean(i / r.cols);
+    return y(i, mean, r.variance(i / r.cols, mean) + 1e-5);
+  };
+  EXPECT_EQ(r.wrong(RowOperation::layer_norm, right), 0u);
+  const std::uint64_t most = r.rows * r.cols * 3 / 4;
+  EXPECT_GT(r.wrong(RowOperation::layer_norm, [&](int i) { return y(i, 0, r.variance(i / r.cols, 0)); }),
+            most)
+      << "RMSNorm";
+  EXPECT_GT(
+      r.wrong(RowOperation::layer_norm, [&](int i) { return y(i, r.mean(0), r.variance(0, r.mean(0))); }),
+      r.rows * r.cols / 2u)
+      << "the mean of another row";
+  EXPECT_GT(r.wrong(RowOperation::layer_norm,
+                    [&](int i) {  // each row without its last column
+                      const double mean = r.mean(i / r.cols) * r.cols / (r.cols - 1);
+                      return y(i, mean, r.variance(i / r.cols, mean) + 1e-5);
+                    }),
+            most);
+  EXPECT_GT(r.wrong(RowOperation::layer_norm, [&](int i) { return right(i) - wide(r.beta[i % r.cols]); }),
+            most);
+  EXPECT_EQ(r.wrong(RowOperation::layer_norm, [&](int i) { return i == 200 ? right(i) * 1.02 : right(i); }),
+            1u)
+      << "one element";
+  EXPECT_EQ(r.wrong(RowOperation::layer_norm, [&](int i) { return i == 7 ? NAN : right(i); }), 1u);
+}
+
+TEST(RowReference, IsSoftmax) {
+  const RowsFarFromZero r;
+  const auto y = [&](int i, int begin, int end) {
+    double sum = 0;
+    for (int col = begin; col < end; ++col)
+      sum += std::exp(wide(r.x[i / r.cols * r.cols + col]) - r.largest(i / r.cols));
+    return std::exp(wide(r.x[i]) - r.largest(i / r.cols)) / sum;
+  };
+  const auto right = [&](int i) { return y(i, 0, r.cols); };
+  EXPECT_EQ(r.wrong(RowOperation::softmax, right), 0u);
+  const std::uint64_t most = r.rows * r.cols * 3 / 4;
+  EXPECT_GT(r.wrong(RowOperation::softmax, [&](int i) { return y(i, 0, r.cols / 2); }), most)
+      << "half of a row";
+  EXPECT_EQ(r.wrong(RowOperation::softmax, [&](int i) { return i == 200 ? right(i) * 1.02 : right(i); }), 1u)
+      << "one element";
+  EXPECT_EQ(r.wrong(RowOperation::softmax, [&](int i) { return right(i) * 1.02; }),
+            std::uint64_t(r.rows * r.cols));
+  double sum = 0;
+  const RowReference reference(r.shape, RowOperation::softmax, r.x, r.gamma, r.beta);
+  for (int col = 0; col < r.cols; ++col) sum += reference.y(r.cols + col).exact;
+  EXPECT_NEAR(sum, 1, 1e-12);
+}
+
+// What is left for fp32 is below a rounding to bf16, as long as a row's mean is not thousands of deviations.
+TEST(RowReference, AllowsTheErrorsOfFp32) {
+  const RowsFarFromZero r;
+  for (const RowOperation operation : {RowOperation::layer_norm, RowOperation::softmax}) {
+    const RowReference reference(r.shape, operation, r.x, r.gamma, r.beta);
+    for (int i = 0; i < r.rows * r.cols; ++i) {
+      EXPECT_GT(reference.y(i).slack, 0);
+      const double near = operation == RowOperation::softmax ? std::abs(reference.y(i).exact)
+                                                             : std::max(1.0, std::abs(reference.y(i).exact));
+      EXPECT_LT(reference.y(i).slack, near * 0x1p-9) << i;
+    }
+  }
+}
+
 // The data of norm_gemm's first pass are there for this: what a kernel leaves out is found in them.
 TEST(NormGemmReference, WholeNumbersShowWhatIsMissing) {
   const int rows = 3, cols = 520, n = 24;

@@ -65,6 +65,12 @@ def norm(rung, us, rows=16384, cols=8192, copy_us=260.0):
     }
 
 
+def row_operator(rung, us, variant, index=0, is_rung=False, rows=16384, cols=8192):
+    moved = 4 * rows * cols + (4 * cols if variant.startswith("layer_norm") else 0)
+    record = {**norm(rung, us, rows, cols), "problem": "row_operator", "variant": variant, "variant_index": index}
+    return {**record, "is_rung": is_rung, "gbps": moved / us / 1e3, "baselines": {"copy": {"median_us": 130.0, "ratio": 130.0 / us}}}
+
+
 def norm_gemm(us, variant="one_kernel", index=1, is_rung=True, rows=8192, **more):
     return {
         **norm("08_warp_specialized", us, rows, 4096),

@@ -28,6 +28,7 @@ import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
 from test_drawing import Drawing, Inside, Layouts, Timelines  # noqa: E402, F401 (run with the others)
 from test_models import Charts, Models  # noqa: E402, F401
+from test_operators import Operators  # noqa: E402, F401
 from test_pages import InTurns, Pages  # noqa: E402, F401
 from test_recording import Recorded  # noqa: E402, F401
 from test_precisions import Precisions  # noqa: E402, F401

@@ -1,0 +1,45 @@
+"""Tests of operator_tables.py. test_plots.py runs them with the others."""
+
+from records import InFolder, norm, row_operator  # first: it makes the modules below findable
+
+import tables  # noqa: E402
+from results import ResultError  # noqa: E402
+
+
+class Operators(InFolder):
+    def test_without_records_the_command_is_named(self):
+        results = self.load([norm("03_vectorized", 260.0)])
+        for what in "rows", "fusing":
+            self.assertIn("Not recorded yet", tables.table(results, f"{what} 16384x8192"))
+
+    def test_bytes_depend_on_what_a_variant_computes(self):
+        few = {"rows": 1, "cols": 8192}
+        self.load([row_operator("03_vectorized", 5.0, variant, **few) for variant in ("layer_norm", "softmax")])
+        wrong = {**row_operator("03_vectorized", 5.0, "layer_norm", **few), "variant": "softmax"}
+        with self.assertRaises(ResultError):
+            self.load([wrong])
+
+    def test_rungs_stand_below_each_other(self):
+        results = self.load(
+            [
+                row_operator("01_coalesced", 260.0, "softmax", 0),
+                row_operator("03_vectorized", 130.0, "layer_norm", 0),
+                row_operator("03_vectorized", 125.0, "softmax", 1, is_rung=True),
+            ]
+        )
+        rows = [line for line in tables.table(results, "rows 16384x8192").splitlines() if line.startswith("| `")]
+        self.assertEqual(len(rows), 3)
+        self.assertIn("| 50.0 % |", rows[0])
+        self.assertIn("| `layer_norm` | 130 |", rows[1])
+        of_one = tables.table(results, "ablation 03_vectorized row_operator")
+        self.assertNotIn("×1.040", of_one)  # what computes something else is not compared with the rung
+
+    def test_passes_of_the_fused_norm(self):
+        rung = norm("03_vectorized", 260.0)
+        unfused = {**norm("03_vectorized", 325.0), "variant": "unfused", "variant_index": 1, "is_rung": False}
+        results = self.load([{**rung, "variant_index": 2}, unfused])
+        rows = [line for line in tables.table(results, "fusing 16384x8192").splitlines() if line.startswith("| `")]
+        self.assertEqual(len(rows), 2)
+        self.assertIn("| `unfused` | 5 | 325 |", rows[0])
+        self.assertIn("| ×1.250 |", rows[0])
+        self.assertIn("(the rung) | 4 | 260 |", rows[1])
