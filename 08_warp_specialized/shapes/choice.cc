@@ -12,7 +12,8 @@ namespace {
 constexpr int block_k = 64, element = 2, most_gpcs = 8;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// Fitted to times of the 64 kernels at 1,057 drawn shapes on one H200: such that the choice loses least.
+// Fitted to times of the 76 kernels at 415 drawn shapes on one H100, from a fit on one H200: such that the
+// choice loses least.
 struct Costs {
   double start;   // cycles of a launch
   double wave;    // and of each wave of tiles,
@@ -25,19 +26,18 @@ struct Costs {
 constexpr double unbound = 1e9;
 // By Kind.
 constexpr Costs costs[] = {
-    {2985, 139, 0.340, 49.9, 572, 8012, 0},        // split
-    {2571, 762, 0.109, 110, 805, 5822, 120},       // whole
-    {3899, 941, 0.024, unbound, 427, 6886, 0},     // in_turn
-    {2247, 752, 0.063, 72.7, unbound, 5231, 138},  // straight
-    {293, 0, 0, 59.8, unbound, 5152, 224},         // straight_split
-    {2571, 762, 0.109, 110, 805, 5822, 120},       // narrow, of which none are measured: those of whole
+    {2357, 206, 0.336, 31.6, 716, 8517, 0},          // split
+    {2408, 679, 0.108, 91.1, 892, 4422, 65.1},       // whole
+    {7845, 1423, 0.0237, unbound, 384, 5044, 0},     // in_turn
+    {2333, 4077, 0.0611, 70.1, unbound, 4666, 138},  // straight
+    {295, 0, 0, 51.5, unbound, 4368, 223},           // straight_split
+    {1608, 924, 0.0942, 73.9, 2211, 3165, 160},      // narrow
 };
 constexpr double dram = 1.68;      // of its peak. More, since what is in L2 is not loaded again
-constexpr double tensor = 1.108;   // of an MMA's cycles, where nothing else is short
-constexpr double overlap = 0.609;  // of the shorter of main loop and DRAM is not hidden by the longer
-constexpr double cluster_start = 512;
-constexpr double add_up = 2259, add_element = 0.255;  // the parts of k
-constexpr double exposed = 1.073;                     // of a wave, in ping-pong
+constexpr double tensor = 1.123;   // of an MMA's cycles, where nothing else is short
+constexpr double overlap = 0.696;  // of the shorter of main loop and DRAM is not hidden by the longer
+constexpr double add_up = 2749, add_element = 0.187;  // the parts of k
+constexpr double exposed = 0.852;                     // of a wave, in ping-pong
 
 // Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
 int clusters_at_once(int ctas, int sms) {
@@ -88,7 +88,7 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, const Gpu& gpu
   const double memory =
       element * (double(p.m) * p.k + double(p.k) * p.n + double(p.m) * p.n) / (dram * gpu.dram);
   const double area = c.rows * c.cols;
-  double around = cost.start + (size > 1 ? cluster_start : 0);
+  double around = cost.start;
   around += (c.ping_pong ? 1 + (waves - 1) * exposed : waves) * (cost.wave + cost.store * area);
   if (parts > 1) around += add_up + add_element * area * (parts - 1) / parts;
   return around + std::max(loop, memory) + overlap * std::min(loop, memory);

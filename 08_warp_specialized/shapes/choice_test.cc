@@ -12,17 +12,44 @@ constexpr Gpu h200{.sms = 132, .dram = 2432};
 constexpr Choice in_two{.name = "in_two", .kind = Kind::straight_split, .rows = 64, .cols = 64, .parts = 2};
 constexpr Choice whole_k{.name = "whole_k", .kind = Kind::straight, .rows = 64, .cols = 64};
 
+Gemm shape(int m, int n, int k) {
+  Gemm p{};
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  return p;
+}
+
 // A split leaves fewer SMs idle. At 9934 x 88 x 72, where none are, it took 2.7 times as long as a whole
 // tile.
 TEST(Choice, KIsNotSplitWhereTilesFillTheGpu) {
-  const Gemm tall{.m = 9934, .n = 88, .k = 72};
-  EXPECT_TRUE(std::isinf(estimate_cycles(tall, in_two, 2, h200)));
-  EXPECT_FALSE(std::isinf(estimate_cycles(tall, whole_k, 1, h200)));
+  EXPECT_TRUE(std::isinf(estimate_cycles(shape(9934, 88, 72), in_two, 2, h200)));
+  EXPECT_FALSE(std::isinf(estimate_cycles(shape(9934, 88, 72), whole_k, 1, h200)));
 }
 
 TEST(Choice, KIsSplitWhereTilesLeaveSmsIdle) {
-  const Gemm few_tiles{.m = 256, .n = 256, .k = 8192};
+  const Gemm few_tiles = shape(256, 256, 8192);
   EXPECT_LT(estimate_cycles(few_tiles, in_two, 2, h200), estimate_cycles(few_tiles, whole_k, 1, h200));
+}
+
+TEST(Choice, NoCtaOfAClusterIsWithoutRows) {
+  for (const Choice& c : narrow_choices()) {
+    if (c.cluster_m == 1) continue;
+    EXPECT_TRUE(std::isinf(estimate_cycles(shape(c.rows, 96, 512), c, 1, h200))) << c.name;
+    EXPECT_FALSE(std::isinf(estimate_cycles(shape(c.rows + 1, 96, 512), c, 1, h200))) << c.name;
+  }
+}
+
+// One that wastes a third of each tile must not look as good.
+TEST(Choice, ATileAsWideAsTheProblemIsFaster) {
+  const Gemm tall = shape(8192, 96, 4096);
+  double of_96 = 0, of_160 = 0;
+  for (const Choice& c : narrow_choices()) {
+    if (c.rows != 64) continue;
+    if (c.cols == 96) of_96 = estimate_cycles(tall, c, 1, h200);
+    if (c.cols == 160) of_160 = estimate_cycles(tall, c, 1, h200);
+  }
+  EXPECT_LT(of_96, of_160);
 }
 
 }  // namespace

@@ -131,7 +131,7 @@ Variants<Gemm> shapes() {
        .launch = launch_fastest<false, 3>,
        .extension = &ranked<3>},
       {.name = "warp_specialized",
-       .what = "by size one of 64 kernels: the estimate's choice",
+       .what = "by size one of 76 kernels: the estimate's choice",
        .launch = launch_fastest<false>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;
