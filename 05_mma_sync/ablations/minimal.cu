@@ -1,7 +1,6 @@
 // mma.sync and nothing around it. A warp computes 16x8 of C with one mma for every 16 of k, and each lane
-// loads its elements of the fragments from global memory, where the PTX ISA says that they belong: no shared
-// memory, no pipeline, no element used twice by a warp. It is the shortest kernel on tensor cores, and shows
-// how little they do for a kernel that does not feed them.
+// loads its elements of the fragments from global memory, as the PTX ISA lays them out: no shared memory, no
+// pipeline, no element that a warp uses twice. Everything else in gemm.cu is there to feed the tensor cores.
 #include "common/ptx/mma.cuh"
 #include "common/rung.h"
 
@@ -9,7 +8,7 @@ namespace ladder::rung_05 {
 namespace {
 
 constexpr int mma_m = 16, mma_n = 8, mma_k = 16;  // what one mma.sync multiplies
-constexpr int half = 8;                           // a register's rows of A, or its elements of k, in an mma
+constexpr int half = 8;                           // of a fragment's 16 rows of A, and of its 16 of k
 
 __global__ void gemm_kernel(Gemm p, int tiles_n) {
   const int row0 = blockIdx.x / tiles_n * mma_m, col0 = blockIdx.x % tiles_n * mma_n;
