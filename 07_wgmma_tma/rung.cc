@@ -2,6 +2,8 @@
 
 namespace ladder {
 namespace rung_07 {
+Variants<Gemm> cp_async();
+Variants<Gemm> register_a();
 Variants<Gemm> gemm();
 Variants<Gemm> any_n_k();
 Variants<FusedNorm> fused_norm();
@@ -12,7 +14,8 @@ const Rung& rung() {
       .name = "07_wgmma_tma",
       .title = "TMA and wgmma",
       .needs = {9, 0, Compatibility::exact},
-      .gemm = with_excursions(rung_07::gemm(), {rung_07::any_n_k()}),
+      .gemm = with_excursions(join({rung_07::cp_async(), rung_07::register_a(), rung_07::gemm()}),
+                              {rung_07::any_n_k()}),
       .fused_norm = rung_07::fused_norm(),
   };
   return r;
