@@ -14,56 +14,75 @@ struct WithBias : general::Bf16 {
     const __nv_bfloat16* bias;
   };
 
-  // By a warp: its 16 rows of a tile whose first column is col0, 64 columns at a time: through two boxes in
-  // turn, of which it fills one while TMA reads the other. A thread has two neighbouring columns of every 8,
-  // and n is a multiple of 8: both are inside or neither. Bias and activation come box by box, too: those of
-  // all columns at once would need more registers than there are.
+  // By a warp: 16 of each 64 rows of a tile whose first column is col0, 64 columns at a time: through two
+  // boxes in turn, of which it fills one while TMA reads the other. A thread has two neighbouring columns of
+  // every 8, and n is a multiple of 8: both are inside or neither. Bias and activation come box by box, too:
+  // those of all columns at once would need more registers than there are.
   template <class C>
   __device__ static void epilogue(general::Accumulator<C>& accumulator, const auto& scales,
                                   unsigned char (&boxes)[2][C::box_c], const typename C::Operands& p,
                                   int row0, int col0, int& next_box) {
-    static_assert(C::rows_each == 1, "a warp has 16 rows");
-    const Function function;
     const bool first_lane = threadIdx.x % warp_size == 0;
 #pragma unroll
     for (int box = 0; box < C::block_n / 64; ++box) {
-      const int col = col0 + box * 64, first = col + threadIdx.x % 4 * 2;
+      const int col = col0 + box * 64;
+      float2 bias[8];
+      load_bias(bias, p, col);
 #pragma unroll
-      for (int j = 0; j < 8; ++j) {
-        float2 added = make_float2(0, 0);
-        if (first + j * 8 < p.n)
-          added = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(p.extra.bias + first + j * 8));
-        float(&of_rows)[4] = accumulator[0][box * 8 + j];  // of two rows, 8 apart
-#pragma unroll
-        for (int half = 0; half < 4; half += 2) {
-          of_rows[half] = function(of_rows[half] + added.x);
-          of_rows[half + 1] = function(of_rows[half + 1] + added.y);
+      for (int i = 0; i < C::rows_each; ++i) {
+        activate(accumulator[i], box, bias);
+        const SharedAddress to = ptx::shared_address(boxes[next_box]);
+        if (first_lane) ptx::bulk_wait_group_read<1>();  // all copies but the newest, the other box's
+        __syncwarp();
+        general::store_box<C>(accumulator[i], i, box, scales, to);
+        ptx::fence_proxy_async();  // threads have written, TMA will read
+        __syncwarp();              // the box is complete
+        if (first_lane) {
+          ptx::tma_store(p.map_c, col, row0 + i * mma_m, to);
+          ptx::bulk_commit_group();
         }
+        next_box ^= 1;
       }
-      const SharedAddress to = ptx::shared_address(boxes[next_box]);
-      if (first_lane) ptx::bulk_wait_group_read<1>();  // all copies but the newest, which is the other box's
-      __syncwarp();
-      general::store_box<C>(accumulator[0], 0, box, scales, to);
-      ptx::fence_proxy_async();  // threads have written, TMA will read
-      __syncwarp();              // the box is complete
-      if (first_lane) {
-        ptx::tma_store(p.map_c, col, row0, to);
-        ptx::bulk_commit_group();
+    }
+  }
+
+  // Of this thread's columns among 64 that begin at col.
+  __device__ static void load_bias(float2 (&bias)[8], const auto& p, int col) {
+    const int first = col + threadIdx.x % 4 * 2;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      bias[j] = make_float2(0, 0);
+      if (first + j * 8 < p.n)
+        bias[j] = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(p.extra.bias + first + j * 8));
+    }
+  }
+
+  __device__ static void activate(auto& accumulator, int box, const float2 (&bias)[8]) {
+    const Function function;
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      float(&of_rows)[4] = accumulator[box * 8 + j];  // of two rows, 8 apart
+#pragma unroll
+      for (int half = 0; half < 4; half += 2) {
+        of_rows[half] = function(of_rows[half] + bias[j].x);
+        of_rows[half + 1] = function(of_rows[half + 1] + bias[j].y);
       }
-      next_box ^= 1;
     }
   }
 };
 
-template <class Function>
+// An activation takes an SM some 4000 cycles for a tile of 128x256. In ping-pong one consumer computes it
+// while the other multiplies.
+constexpr general::Design ping_pong{.rows_each = 2, .block_n = 128, .stages = 6, .ping_pong = true};
+
+template <class Function, general::Design large>
 cudaError_t launch(const Linear& p, cudaStream_t stream) {
   using Policy = WithBias<Function>;
   int sms = 0;
   const cudaError_t error = general::count_sms(&sms);
   if (error != cudaSuccess) return error;
   const Gemm product{p.m, p.n, p.k, p.a, p.b, p.c};
-  return general::fastest<Policy, general::tile_64x64, general::tile_128x128, general::tile_128x256>(product,
-                                                                                                     sms)
+  return general::fastest<Policy, general::tile_64x64, general::tile_128x128, large>(product, sms)
       .launch(product, stream, {p.bias}, false);
 }
 
@@ -82,17 +101,17 @@ Variants<Linear> linear_bias() {
   return {{.name = "bias",
            .what = "A·B + bias",
            .unsupported = rows_of_vectors,
-           .launch = launch<Identity>,
+           .launch = launch<Identity, general::tile_128x256>,
            .extension = &adds_bias},
           {.name = "gelu",
            .what = "gelu(A·B + bias), the tanh form",
            .unsupported = rows_of_vectors,
-           .launch = launch<Gelu>,
+           .launch = launch<Gelu, ping_pong>,
            .extension = &computes_gelu},
           {.name = "silu",
            .what = "silu(A·B + bias)",
            .unsupported = rows_of_vectors,
-           .launch = launch<Silu>,
+           .launch = launch<Silu, ping_pong>,
            .extension = &computes_silu}};
 }
 

@@ -76,6 +76,19 @@ __global__ void __launch_bounds__(C::most_threads) norm_in_cluster(FusedNorm p) 
   }
 }
 
+// The rung's configurations.
+template <class Launch>
+cudaError_t by_width(int cols, const Launch& launch) {
+  using rows::Config;
+  if (cols <= 2048) return launch(Config<1, 1, 256>());
+  if (cols <= 4096) return launch(Config<2, 1, 256>());
+  if (cols <= 8192) return launch(Config<1, 2, 512>());
+  if (cols <= 16384) return launch(Config<4, 2, 256>());
+  if (cols <= 32768) return launch(Config<4, 4, 256>());
+  if (cols <= 262144) return launch(Config<4, 16, 512>());
+  return launch(Config<most_vectors, 16, 512>());
+}
+
 template <bool recomputed>
 cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   if (!recomputed) {
@@ -83,7 +96,7 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
     const std::size_t ctas = std::size_t(p.rows) * p.cols / vector / add_threads + 1;
     add_kernel<<<unsigned(ctas < most_ctas ? ctas : most_ctas), add_threads, 0, stream>>>(p);
   }
-  return rows::by_width<most_vectors>(p.cols, [&](auto config) {
+  return by_width(p.cols, [&](auto config) {
     using C = decltype(config);
     return rows::launch<C>(norm_in_cluster<recomputed, C>, p, stream);
   });

@@ -8,7 +8,7 @@ namespace {
 constexpr int most_vectors = 16;  // of a thread
 
 template <class C>
-__global__ void __launch_bounds__(C::most_threads) layer_norm_in_cluster(RowOperator p) {
+__global__ void __launch_bounds__(C::most_threads, C::per_sm) layer_norm_in_cluster(RowOperator p) {
   constexpr int vectors = C::vectors;
   __shared__ rows::Reduction<C, float> of_sums, of_squares;
   rows::init<C>(of_sums, of_squares);

@@ -13,6 +13,8 @@ template <int vectors_, int cluster_, int most_threads_>
 struct Config {
   static constexpr int vectors = vectors_, cluster = cluster_, most_threads = most_threads_;
   static constexpr int most_rows = cluster == 1 ? 4 : 1;  // of a CTA: 128 threads, where a row is one warp's
+  // CTAs that an SM has registers for, at least.
+  static constexpr int per_sm = most_threads == 512 && vectors <= 4 && cluster <= 8 ? 2 : 1;
 };
 
 // This CTA's part of a row, in vectors: none of a row past the last, if the CTA has several.
@@ -147,14 +149,20 @@ bool in_registers(int cols) {
   return cols % vector == 0 && cols <= 16 * 512 * most_vectors * vector;
 }
 
-// The configuration for a width of these, the fused norm's: launch(configuration).
+// The configuration for a width of LayerNorm and softmax: launch(configuration). They read half as much as
+// the fused norm, so a thread has four vectors wherever the row allows it, and a cluster begins at rows twice
+// as wide: with one vector each, or two CTAs for 8192 columns, an SM has too few loads in flight.
 template <int most_vectors, class Launch>
 cudaError_t by_width(int cols, const Launch& launch) {
-  if (cols <= 2048) return launch(Config<1, 1, 256>());
+  if (cols <= 256) return launch(Config<1, 1, 128>());
+  if (cols <= 512) return launch(Config<2, 1, 128>());
+  if (cols <= 1024) return launch(Config<4, 1, 128>());
   if (cols <= 4096) return launch(Config<2, 1, 256>());
-  if (cols <= 8192) return launch(Config<1, 2, 512>());
-  if (cols <= 16384) return launch(Config<4, 2, 256>());
-  if (cols <= 32768) return launch(Config<4, 4, 256>());
+  if (cols <= 8192) return launch(Config<4, 1, 256>());
+  if (cols <= 16384) return launch(Config<4, 4, 128>());
+  if (cols <= 32768) return launch(Config<4, 2, 512>());
+  if (cols <= 65536) return launch(Config<4, 4, 512>());
+  if (cols <= 131072) return launch(Config<4, 8, 512>());
   if (cols <= 262144) return launch(Config<4, 16, 512>());
   return launch(Config<most_vectors, 16, 512>());
 }

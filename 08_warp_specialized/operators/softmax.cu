@@ -9,7 +9,7 @@ namespace {
 constexpr int most_vectors = 8;  // of a thread: with 16 it would spill
 
 template <bool online, class C>
-__global__ void __launch_bounds__(C::most_threads) softmax_in_cluster(RowOperator p) {
+__global__ void __launch_bounds__(C::most_threads, C::per_sm) softmax_in_cluster(RowOperator p) {
   constexpr int vectors = C::vectors;
   __shared__ rows::Reduction<C, float> of_maxima, of_sums;
   __shared__ rows::Reduction<C, Exponentials> of_both;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -38,6 +40,10 @@ constexpr double tensor = 1.123;   // of an MMA's cycles, where nothing else is 
 constexpr double overlap = 0.696;  // of the shorter of main loop and DRAM is not hidden by the longer
 constexpr double add_up = 2749, add_element = 0.187;  // the parts of k
 constexpr double exposed = 0.852;                     // of a wave, in ping-pong
+
+double tenth_power(double x) {
+  return (x * x) * (x * x) * (x * x) * (x * x) * (x * x);
+}
 
 // Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
 int clusters_at_once(int ctas, int sms) {
@@ -81,7 +87,7 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, const Gpu& gpu
   double busy = 0;
   for (const double unit : {tensor * mma * on_sm, (c.rows + c.cols) * bytes_of_row * on_sm / cost.intake,
                             to_gpc / cost.gpc, to_all / cost.l2, cost.pass})
-    busy += std::pow(unit, 10);
+    busy += tenth_power(unit);
   const double step = std::pow(busy, 0.1);
 
   const double loop = waves * ceil_div(tiles_k, parts) * step;
@@ -96,17 +102,28 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, const Gpu& gpu
 
 namespace {
 
+// The driver reads a clock over PCIe, which takes several hundred microseconds: once per device, not per
+// launch.
 cudaError_t current(Gpu* gpu) {
+  static std::mutex one_thread;
+  static std::map<int, Gpu> known;
   int device = 0, clock_khz = 0, memory_khz = 0, bus_bits = 0;
   cudaError_t error = cudaGetDevice(&device);
+  const std::lock_guard lock(one_thread);
+  if (const auto found = known.find(device); error == cudaSuccess && found != known.end()) {
+    *gpu = found->second;
+    return cudaSuccess;
+  }
   const std::pair<cudaDeviceAttr, int*> wanted[] = {{cudaDevAttrMultiProcessorCount, &gpu->sms},
                                                     {cudaDevAttrClockRate, &clock_khz},
                                                     {cudaDevAttrMemoryClockRate, &memory_khz},
                                                     {cudaDevAttrGlobalMemoryBusWidth, &bus_bits}};
   for (const auto& [attribute, value] : wanted)
     if (error == cudaSuccess) error = cudaDeviceGetAttribute(value, attribute, device);
+  if (error != cudaSuccess) return error;
   gpu->dram = 2.0 * memory_khz * bus_bits / 8 / clock_khz;  // two bits of each line in a cycle
-  return error;
+  known[device] = *gpu;
+  return cudaSuccess;
 }
 
 }  // namespace

@@ -104,18 +104,26 @@ struct Runner {
   }
 };
 
-double time_launches(Runner& runner, int launches, cudaStream_t stream) {
+// Of a launch, one after the other in a stream.
+struct Pace {
+  double us;       // from one to the next
+  double host_us;  // of it on the CPU
+};
+
+Pace time_launches(Runner& runner, int launches, cudaStream_t stream) {
   Events events;
   check(cudaEventRecord(events.begin, stream), "recording an event");
+  const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < launches; ++i) runner.launch_once(stream);
+  const std::chrono::duration<double, std::micro> host = std::chrono::steady_clock::now() - begin;
   check(cudaEventRecord(events.end, stream), "recording an event");
-  return events.microseconds() / launches;
+  return {events.microseconds() / launches, host.count() / launches};
 }
 
 // A first launch (loading the module, choosing an algorithm), then as many as a rough figure needs.
-double warm_up(Runner& runner, cudaStream_t stream) {
-  const double first = time_launches(runner, 1, stream);
-  return first > 50000 ? first : time_launches(runner, first > 2000 ? 2 : 5, stream);
+Pace warm_up(Runner& runner, cudaStream_t stream) {
+  const Pace first = time_launches(runner, 1, stream);
+  return first.us > 50000 ? first : time_launches(runner, first.us > 2000 ? 2 : 5, stream);
 }
 
 }  // namespace
@@ -132,7 +140,7 @@ double quick_time_us(const Contender& contender, int sets) {
   Stream s;
   Runner runner(contender, sets);
   warm_up(runner, s.stream);
-  return time_launches(runner, 5, s.stream);
+  return time_launches(runner, 5, s.stream).us;
 }
 
 Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches,
@@ -143,9 +151,9 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
   double round_us = 0;
   for (const Contender& contender : contenders) {
     Runner& runner = runners.emplace_back(contender, sets);
-    const double launch_us = warm_up(runner, s.stream);
-    const bool as_graph =
-        launches == Launches::graph || (launches == Launches::automatic && launch_us < short_launch_us);
+    const auto [launch_us, host_us] = warm_up(runner, s.stream);
+    const bool gaps = launch_us < short_launch_us || host_us > launch_us / 2;
+    const bool as_graph = launches == Launches::graph || (launches == Launches::automatic && gaps);
     if (as_graph || launches == Launches::stream) runner.size_batch(launch_us);
     if (as_graph) runner.capture_batch(s.stream);
     round_us += launch_us * runner.launches_per_sample;
@@ -192,7 +200,7 @@ PowerRun run_without_pause(const Contender& contender, int sets, double seconds)
   const Nvml nvml;
   Stream s;
   Runner runner(contender, sets);
-  runner.launches_per_sample = std::max(1, int(power_batch_us / warm_up(runner, s.stream)));
+  runner.launches_per_sample = std::max(1, int(power_batch_us / warm_up(runner, s.stream).us));
   Events events[2];
   std::this_thread::sleep_for(std::chrono::seconds(1));
 

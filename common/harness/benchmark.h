@@ -40,8 +40,8 @@ double quantile(std::vector<double> samples, double p);
 // What a sample is: one launch, or enough of them in a row that it takes about 500 µs, in a stream or as a
 // CUDA graph.
 enum class Launches {
-  automatic,  // one; a graph where a launch is shorter than 100 µs, so that the gap between them does not
-              // count
+  automatic,  // one; a graph where a launch is shorter than 100 µs, or keeps the CPU busy for half of its
+              // time, so that the gap between them does not count
   stream,     // in a row, one by one: the gaps count
   graph,      // in a row, as a graph
 };

@@ -1,4 +1,4 @@
-"""Tables of operators of rows, and of what fusing them buys: several rungs beside each other at one shape."""
+"""Tables of operators: of rows, of what fusing them buys, and of epilogues; several rungs beside each other at one shape."""
 
 from __future__ import annotations
 
@@ -45,3 +45,18 @@ def fusing(results: Results, shape: str) -> str:
         return missing("fused_norm", "--ablate")
     header = ["rung", "variant", "matrix passes", "µs", "GB/s", "of copy", "the rung against it"]
     return markdown(header, lines, measured(results, f"fused_norm {pretty(shape)}")).replace("|:--|--:|", "|:--|:--|", 1)
+
+
+def linear(results: Results, shape: str) -> str:
+    """Every epilogue of every rung, beside the fastest other way, and the product without it."""
+    lines = []
+    for rung in results.rungs("linear"):
+        for run in results.variants(rung, "linear", shape):
+            best = best_baseline(run)
+            alone = percent(run["product_us"] / run["median_us"]) if run.get("product_us") else ""
+            beside = [f"`{best}`", f"×{ratio(run):.3f}"] if best else ["", ""]
+            lines.append([f"`{rung}`", f"`{run['variant']}`", figure(score(run)), *beside, alone])
+    if not lines:
+        return "*Not recorded yet: `build/bin/08_warp_specialized linear --ablate`, and on 06.*"
+    header = ["rung", "epilogue", "TFLOPS", "fastest other way", "against it", "speed of the product alone"]
+    return markdown(header, lines, measured(results, f"linear {pretty(shape)}")).replace("|:--|--:|", "|:--|:--|", 1)

@@ -319,6 +319,7 @@ class Results:
     """Every record of one device; where a measurement was repeated, its last line."""
 
     def __init__(self, paths=(), device: str | None = None):
+        self._paths, self._others = paths, {}
         records = {}
         for file in find_files(paths):
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
@@ -360,6 +361,17 @@ class Results:
         self.inside = {record["rung"]: record for record in here if record["record"] == "inside"}
         self.traces = [record for record in everything if record["record"] == "trace"]
         self.timelines = [record for record in everything if record["record"] == "timeline"]
+
+    def on(self, name: str) -> Results:
+        """The records of another device: the one that has this in its name."""
+        found = [device for device in self.devices if name.lower() in device.lower().split()]
+        if len(found) != 1:
+            raise ResultError(f"no record of one device '{name}'; there are: {', '.join(self.devices) or 'none'}")
+        if found[0] == self.device:
+            return self
+        if name not in self._others:
+            self._others[name] = Results(self._paths, found[0])
+        return self._others[name]
 
     @staticmethod
     def _add(records: dict, where: str, line: str) -> None:

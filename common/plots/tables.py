@@ -24,6 +24,7 @@ A table, rewritten between its two markers, each alone on its line:
     waves SHAPE SMS TILE …            tiles over SMs, worked out (waves.py)
     rows SHAPE                        the operators of rows on all rungs that have them (operator_tables.py)
     fusing SHAPE                      the fused norm beside its variants that are not fused, on the same rungs
+    linear SHAPE                      products with an epilogue on all rungs that have them
     power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
@@ -34,6 +35,8 @@ A figure in prose, rewritten between its two markers (values.py has the list of 
 Between such markers there is also code (excerpts.py), what programs print (transcripts.py), and a list of pages:
 <!-- pages: docs/deeper -->, and of exercises: <!-- practice: 03_vectorized -->,
 or `all`. A plot that may lack its records is shown by <!-- plot: NAME what it shows -->.
+
+With `device=H100` a table or a figure is of that device's records, not of the device that most were made on.
 
 Markers inside fenced code and in `code` are left alone.
 """
@@ -275,6 +278,7 @@ TABLES = {
 TABLES["power"] = power.table
 TABLES["rows"] = operator_tables.rows
 TABLES["fusing"] = operator_tables.fusing
+TABLES["linear"] = operator_tables.linear
 TABLES["models"] = models_tables.table
 TABLES["waves"] = waves.waves
 
@@ -283,6 +287,9 @@ def table(results: Results, what: str) -> str:
     name, *arguments = what.split() or [""]
     if name not in TABLES:
         raise ResultError(f"unknown table '{what}'; there are: {', '.join(TABLES)}")
+    for word in [word for word in arguments if word.startswith("device=")]:
+        results = results.on(word.removeprefix("device="))
+        arguments.remove(word)
     try:
         return TABLES[name](results, *arguments)
     except TypeError:

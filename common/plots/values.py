@@ -33,7 +33,7 @@
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT, and RUNG@TYPE is what was run
 with --type TYPE: its types were run one after the other, a rung itself beside its variants. With `launches=stream` or
 `launches=graph` what is meant is one of many launches in a row, with `outlier=N` a variant's gemm whose A and B end with
-N. The unit is not part of the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
+N; with `device=H100` that device's record. The unit is not part of the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
 """
 
 from __future__ import annotations
@@ -97,6 +97,9 @@ def simulated_like(results: Results, profile: dict) -> dict:
     raise ResultError(f"no simulator record of {what}")
 
 
+OF_EXPRESSIONS = ("quotient", "difference", "if_recorded")  # each of the expressions in them has options of its own
+
+
 class Expression:
     """The words of one expression, taken one after the other."""
 
@@ -105,6 +108,8 @@ class Expression:
         words = text.split()
         self.words = [word for word in words if "=" not in word]
         self.options = dict(word.split("=", 1) for word in words if "=" in word)
+        if "device" in self.options and words[0] not in OF_EXPRESSIONS:
+            self.results = results.on(self.options.pop("device"))
 
     def take(self, what: str) -> str:
         if not self.words:

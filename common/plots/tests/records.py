@@ -71,6 +71,19 @@ def row_operator(rung, us, variant, index=0, is_rung=False, rows=16384, cols=819
     return {**record, "is_rung": is_rung, "gbps": moved / us / 1e3, "baselines": {"copy": {"median_us": 130.0, "ratio": 130.0 / us}}}
 
 
+def linear(us, variant, index=0, is_rung=False, **more):
+    flops = 2 * 8192 * 14336 * 4096 * (2 if variant in ("swiglu", "geglu") else 1)
+    return {
+        **gemm("08_warp_specialized", us, variant=variant, index=index, is_rung=is_rung),
+        "problem": "linear",
+        "m": 8192,
+        "n": 14336,
+        "tflops": flops / us / 1e6,
+        "baselines": {"lt": {"median_us": 1.25 * us, "ratio": 1.25}, "chain": {"median_us": 1.1 * us, "ratio": 1.1}},
+        **more,
+    }
+
+
 def norm_gemm(us, variant="one_kernel", index=1, is_rung=True, rows=8192, **more):
     return {
         **norm("08_warp_specialized", us, rows, 4096),

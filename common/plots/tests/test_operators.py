@@ -1,8 +1,9 @@
 """Tests of operator_tables.py. test_plots.py runs them with the others."""
 
-from records import InFolder, norm, row_operator  # first: it makes the modules below findable
+from records import InFolder, linear, norm, row_operator  # first: it makes the modules below findable
 
 import tables  # noqa: E402
+import values  # noqa: E402
 from results import ResultError  # noqa: E402
 
 
@@ -43,3 +44,25 @@ class Operators(InFolder):
         self.assertIn("| `unfused` | 5 | 325 |", rows[0])
         self.assertIn("| ×1.250 |", rows[0])
         self.assertIn("(the rung) | 4 | 260 |", rows[1])
+
+    def test_epilogues_stand_beside_the_fastest_other_way(self):
+        results = self.load([linear(1000.0, "gelu", product_us=900.0), linear(1900.0, "swiglu", 1, is_rung=True)])
+        rows = [line for line in tables.table(results, "linear 8192x14336x4096").splitlines() if line.startswith("| `")]
+        self.assertIn("| `gelu` | 962 | `chain` | ×1.100 | 90.0 % |", rows[0])
+        self.assertIn("| `swiglu` | 1013 |", rows[1])  # of two products
+        self.assertIn("Not recorded yet", tables.table(self.load([norm("03_vectorized", 260.0)]), "linear 8192x14336x4096"))
+
+    def test_another_device_is_shown_where_it_is_named(self):
+        norms = [norm(rung, 250.0) for rung in ("02_smem_tiling", "03_vectorized")]
+        results = self.load([*norms, {**row_operator("03_vectorized", 130.0, "softmax"), "device": "Other GPU 2"}])
+        self.assertEqual(results.device, "Test GPU")
+        self.assertIn("Not recorded yet", tables.table(results, "rows 16384x8192"))
+        there = tables.table(results, "rows 16384x8192 device=other")
+        self.assertIn("| `softmax` | 130 |", there)
+        self.assertIn("Other GPU 2, CUDA", there)
+        self.assertEqual(values.evaluate(results, "us 03_vectorized:softmax row_operator 16384x8192 device=2"), "130")
+        of_two = "quotient us 03_vectorized:softmax row_operator 16384x8192 device=2 / us 03_vectorized fused_norm 16384x8192"
+        self.assertEqual(values.evaluate(results, of_two), "0.520")
+        for nothing in "gpu", "third":  # no device, or several
+            with self.assertRaises(ResultError):
+                tables.table(results, f"rows 16384x8192 device={nothing}")
