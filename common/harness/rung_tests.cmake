@@ -59,7 +59,7 @@ function(ladder_rung_tests name arch)
 
   foreach(problem ${ARGN})
     add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
-             -D RUN=${problem} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
+             -D RUN=${problem} -D EVERY=${LADDER_EVERY_ORDER} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
     set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600 COST 20)
     if(ladder_gpu_programs)
       set(test ${name}.${problem}.needs_gpu)
@@ -70,8 +70,9 @@ function(ladder_rung_tests name arch)
   endforeach()
 endfunction()
 
-# ladder_simulation(NAME TEST arguments [seeds]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
-# --k 8", in six orders of execution or those of the seeds "0,1": large ones.
+# ladder_simulation(NAME TEST arguments [seeds [SMs]]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
+# --k 8", in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so few, where each
+# CTA shall have several tiles.
 function(ladder_simulation name test arguments)
   if(NOT LADDER_TESTS)
     return()
@@ -80,8 +81,12 @@ function(ladder_simulation name test arguments)
   if(ARGC GREATER 3)
     set(seeds ${ARGV3})
   endif()
+  set(few "")
+  if(ARGC GREATER 4)
+    set(few -D SMS=${ARGV4})
+  endif()
   add_test(NAME ${name}.sim.${test} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim> -D RUN=${arguments}
-           -D SEEDS=${seeds} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
+           -D SEEDS=${seeds} ${few} -D EVERY=${LADDER_EVERY_ORDER} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
   set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST 60)
 endfunction()
 

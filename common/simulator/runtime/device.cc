@@ -1,7 +1,11 @@
 #include "common/simulator/device.h"
 
 #include <array>
+#include <map>
+#include <mutex>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "common/simulator/settings.h"
 
@@ -66,13 +70,30 @@ Device b200() {
   return d;
 }
 
+// This device with so many multiprocessors. Devices live as long as the program: callers keep references.
+const Device& smaller(const Device& device, int multiprocessors) {
+  static std::mutex one_thread;
+  static std::map<std::pair<std::string, int>, Device> made;
+  const std::lock_guard lock(one_thread);
+  Device d = device;
+  d.multiprocessors = multiprocessors;
+  return made.try_emplace({device.name, multiprocessors}, d).first->second;
+}
+
 }  // namespace
 
 const Device& device() {
   static const std::array<Device, 4> devices{a100(), l40s(), h200(), b200()};
   const std::string& wanted = settings().device;
   for (const Device& d : devices) {
-    if (d.name.compare(sizeof "simulator:" - 1, std::string::npos, wanted) == 0) return d;
+    if (d.name.compare(sizeof "simulator:" - 1, std::string::npos, wanted) != 0) continue;
+    const int fewer = settings().multiprocessors;
+    if (fewer == 0 || fewer == d.multiprocessors) return d;
+    if (fewer < 0 || fewer > d.multiprocessors) {
+      throw std::invalid_argument("SIMULATOR_SMS=" + std::to_string(fewer) + ": " + wanted + " has " +
+                                  std::to_string(d.multiprocessors));
+    }
+    return smaller(d, fewer);
   }
   throw std::invalid_argument("device " + wanted + ": it must be a100, l40s, h200 or b200");
 }

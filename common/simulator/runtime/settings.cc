@@ -57,6 +57,7 @@ Settings read_environment() {
       refuse("SIMULATOR_DEVICE", value, "a100, l40s, h200 or b200");
     }
   }
+  read_number<int>("SIMULATOR_SMS", settings.multiprocessors, 1024);
   read_number<uint64_t>("SIMULATOR_SEED", settings.seed, UINT64_MAX);
   read_number<int>("SIMULATOR_THREADS", settings.threads, 4096);
   if (const char* value = variable("SIMULATOR_CHECKS")) {

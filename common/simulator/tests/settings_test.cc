@@ -69,6 +69,7 @@ TEST_F(SettingsDeathTest, Values) {
 TEST_F(SettingsDeathTest, WrongValuesAreNamed) {
   REFUSES("SIMULATOR_DEVICE", "h100", "SIMULATOR_DEVICE=h100: it must be a100, l40s, h200 or b200");
   REFUSES("SIMULATOR_SEED", "12x", "SIMULATOR_SEED=12x: it must be a number");
+  REFUSES("SIMULATOR_SMS", "few", "SIMULATOR_SMS=few: it must be a number from 0 to 1024");
   REFUSES("SIMULATOR_THREADS", "-1", "SIMULATOR_THREADS=-1");
   REFUSES("SIMULATOR_TRACE_WARP", "3", "SIMULATOR_TRACE_WARP=3: it must be CTA:WARP, two numbers");
   REFUSES("SIMULATOR_TRACE_WARP", "0:x", "SIMULATOR_TRACE_WARP=0:x");
@@ -94,6 +95,16 @@ TEST(Devices, Limits) {
   settings().device = "b200";
   EXPECT_EQ(device().multiprocessors, 148);
   EXPECT_TRUE(device().architecture_specific);
+  settings().multiprocessors = 16;
+  EXPECT_EQ(device().multiprocessors, 16);
+  EXPECT_EQ(device().name, "simulator:b200");
+  settings().device = "h200";
+  EXPECT_EQ(device().multiprocessors, 16);
+  EXPECT_EQ(device().max_cluster_nonportable, 16);
+  settings().multiprocessors = 133;
+  EXPECT_THROW(device(), std::invalid_argument);
+  settings().multiprocessors = 0;
+  EXPECT_EQ(device().multiprocessors, 132);
   settings().device = "v100";
   EXPECT_THROW(device(), std::invalid_argument);
   settings().device = before;
