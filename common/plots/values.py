@@ -10,6 +10,7 @@
     noise    RUNG PROBLEM SHAPE                               how far the rung was from itself, as a share
     per_clock RUNG[:VARIANT] PROBLEM SHAPE                    its score at an SM clock of 1 GHz
     roof     NAME                                             a measured roof, in its unit
+    memory   WAY NAME                                         of a way to bring data in: gbps, ms, or a field of its record
     of_roof  RUNG[:VARIANT] PROBLEM SHAPE NAME                the share of that roof reached
     field    RUNG[:VARIANT] PROBLEM SHAPE NAME                any field of the record, such as sm_clock_mhz
     counter  RUNG[:VARIANT] PROBLEM SHAPE NAME                a counter of the simulator
@@ -175,6 +176,18 @@ class Expression:
         return self.results.roofs[name]
 
 
+def _memory(e):
+    way, name = e.take("way"), e.take("field")
+    if way not in e.results.ways:
+        raise NotRecorded(f"no memory record of '{way}'")
+    record = e.results.ways[way]
+    if name == "ms":
+        return record["median_us"] / 1e3
+    if record.get(name) is None:
+        raise ResultError(f"no field '{name}' in the memory record of '{way}'")
+    return record[name]
+
+
 def _ratio(e):
     run = e.runs()[0]
     return ratio(run, e.baseline(run))
@@ -325,6 +338,7 @@ FORMS = {
     "noise": _noise,
     "per_clock": _per_clock,
     "roof": lambda e: e.roof()["value"],
+    "memory": _memory,
     "of_roof": _of_roof,
     "field": _field,
     "counter": _counter,

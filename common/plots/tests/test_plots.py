@@ -27,6 +27,7 @@ import picture_inside  # noqa: E402
 import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
 from test_drawing import Drawing, Inside, Layouts, Timelines  # noqa: E402, F401 (run with the others)
+from test_memory_ways import MemoryWays  # noqa: E402, F401
 from test_models import Charts, Models  # noqa: E402, F401
 from test_operators import Operators  # noqa: E402, F401
 from test_pages import InTurns, Pages  # noqa: E402, F401
