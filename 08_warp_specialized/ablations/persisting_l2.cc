@@ -3,10 +3,10 @@
 // these L2 evicts none while they fit the part that is set aside for them, whatever streams through the rest.
 //
 // Three things bound it. The part set aside is a limit of the whole process, cudaLimitPersistingL2CacheSize,
-// 3/16 of L2 unless the program has set another. A launch leaves it alone: it would take L2 away from every
-// kernel after it, from cuBLAS's in turns with it, too. Of a window that does not fit, as B's may not, only a
-// share of the lines is to persist, the hit ratio; if all were, they would evict each other. And a window has
-// a largest size.
+// 3/16 of L2 unless the program has set another (--l2-set-aside). A launch leaves it alone: it would take L2
+// away from every kernel after it, from cuBLAS's in turns with it, too. Of a window that does not fit, as B's
+// may not, only a share of the lines is to persist, the hit ratio; if all were, they would evict each other.
+// And a window has a largest size.
 #include <algorithm>
 
 #include "common/rung.h"
@@ -27,8 +27,7 @@ cudaError_t window_over(const void* base, std::size_t bytes, cudaStreamAttrValue
     error = cudaDeviceGetAttribute(&largest, cudaDevAttrMaxAccessPolicyWindowSize, device);
   if (error == cudaSuccess) error = cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize);
   if (error != cudaSuccess) return error;
-  // Without a window the variant would be the rung under another name: so it is in an instance of MIG.
-  if (set_aside == 0 || largest == 0) return cudaErrorNotSupported;
+  if (set_aside == 0 || largest == 0) return cudaErrorNotSupported;  // see nothing_set_aside()
   bytes = std::min(bytes, std::size_t(largest));
   const float share = std::min(1.0f, float(set_aside) / float(bytes));
   value.accessPolicyWindow = {const_cast<void*>(base), bytes, share, cudaAccessPropertyPersisting,
@@ -55,6 +54,16 @@ cudaError_t launch_with_window(const void* base, std::size_t bytes, cudaStream_t
   return error != cudaSuccess ? error : restored;
 }
 
+// Without a window a variant would be the rung under another name. In an instance of MIG it is like that.
+std::string nothing_set_aside() {
+  std::size_t set_aside = 0;
+  const cudaError_t error = cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize);
+  if (error != cudaSuccess) cudaGetLastError();  // it is said here, and no launch's
+  return error == cudaSuccess && set_aside > 0
+             ? std::string()
+             : "no part of L2 is set aside for lines that persist (cudaLimitPersistingL2CacheSize)";
+}
+
 cudaError_t launch_persisting_gamma(const FusedNorm& p, cudaStream_t stream) {
   static const auto rung = fused_norm().back().launch;
   return launch_with_window(p.gamma, sizeof p.gamma[0] * p.cols, stream, [&] { return rung(p, stream); });
@@ -70,13 +79,18 @@ cudaError_t launch_persisting_b(const Gemm& p, cudaStream_t stream) {
 Variants<FusedNorm> persisting_gamma() {
   return {{.name = "persisting_gamma",
            .what = "gamma's lines persist in L2, by an access policy window",
+           .unsupported = [](const FusedNorm&) { return nothing_set_aside(); },
            .launch = launch_persisting_gamma}};
 }
 
 Variants<Gemm> persisting_b() {
   return {{.name = "persisting_b",
            .what = "128x256 while B's lines persist in L2, as many as fit the part set aside",
-           .unsupported = rows_of_vectors,
+           .unsupported =
+               [](const Gemm& p) {
+                 const std::string rows = rows_of_vectors(p);
+                 return rows.empty() ? nothing_set_aside() : rows;
+               },
            .launch = launch_persisting_b}};
 }
 

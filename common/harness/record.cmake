@@ -56,6 +56,12 @@ if("08_warp_specialized" IN_LIST rungs)
   step(${BIN}/08_warp_specialized gemm --sweep models --shapes 200 --seed 1 --json ${json})
   step(${BIN}/08_warp_specialized gemm --sweep models --shapes 200 --seed 1 --tune --json ${json})
 endif()
+# More of L2 set aside for B (docs/deeper/memory.md), and the same kernel beside it.
+if("08_warp_specialized" IN_LIST rungs)
+  foreach(variant persisting_b 128x256)
+    step(${BIN}/08_warp_specialized gemm --variant ${variant} --l2-set-aside 30 --json ${json})
+  endforeach()
+endif()
 # cuBLAS where no row starts at a multiple of 16 bytes, beside a kernel that takes such rows (docs/claims.md).
 if("08_warp_specialized" IN_LIST rungs)
   foreach(size 4095 4097)

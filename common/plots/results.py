@@ -352,6 +352,8 @@ class Results:
         timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
         self.outlying = [record for record in timed if "outlier" in record]  # with --outlier
         timed = [record for record in timed if "outlier" not in record]
+        self.aside = [record for record in timed if "l2_set_aside_mib" in record]  # with --l2-set-aside
+        timed = [record for record in timed if "l2_set_aside_mib" not in record]
         self.swept = [record for record in timed if "sweep" in record]  # with --sweep models: shapes of many kinds
         timed = [record for record in timed if "sweep" not in record]
         self.even = [record for record in timed if record.get("routing") == "even"]  # groups of as many rows each
@@ -396,7 +398,7 @@ class Results:
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            names = ("launches", "type", "outlier", "sweep", "routing")
+            names = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")
             how = (record["device"], timed, *(record.get(name) for name in names))
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
         records[key] = (where, record)
@@ -442,6 +444,13 @@ class Results:
         """A gemm whose A and B end with this number."""
         wanted = (rung, shape, variant, outlier)
         runs = (run for run in self.outlying if (run["rung"], shape_of(run), run["variant"], run["outlier"]) == wanted)
+        return next(runs, None)
+
+    def beside_set_aside(self, rung: str, problem: str, shape: str, variant: str, mib: int) -> dict | None:
+        """What was run with so much of L2 set aside."""
+        wanted = (rung, problem, shape, variant, mib)
+        names = ("rung", "problem", "shape", "variant", "l2_set_aside_mib")
+        runs = (run for run in self.aside if tuple((run | {"shape": shape_of(run)})[name] for name in names) == wanted)
         return next(runs, None)
 
     def of_type(self, rung: str, problem: str, shape: str, type: str) -> dict | None:

@@ -34,7 +34,8 @@
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT, and RUNG@TYPE is what was run
 with --type TYPE: its types were run one after the other, a rung itself beside its variants. With `launches=stream` or
 `launches=graph` what is meant is one of many launches in a row, with `outlier=N` a variant's gemm whose A and B end with
-N. The unit is not part of the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
+N, with `l2_set_aside=MIB` a variant that ran with so much of L2 set aside. The unit is not part of the figure, except with
+`as=percent`, which makes 0.913 into 91.3 %.
 """
 
 from __future__ import annotations
@@ -132,10 +133,13 @@ class Expression:
         variant = own_variant or variant
         launches = self.options.pop("launches", None)
         outlier = self.options.pop("outlier", None)
+        set_aside = self.options.pop("l2_set_aside", None)
         if of_type:
             found = None if variant else self.results.of_type(rung, problem, shape, of_type)
         elif outlier:
             found = self.results.beside_outlier(rung, shape, variant, int(outlier))
+        elif set_aside:
+            found = self.results.beside_set_aside(rung, problem, shape, variant, int(set_aside))
         elif launches:
             found = self.results.chain(rung, problem, shape, variant, launches)
         elif not simulated:
