@@ -142,11 +142,11 @@ TEST(PersistingL2, ShareOfALargeB) {
   ASSERT_EQ(cudaDeviceGetLimit(&before, cudaLimitPersistingL2CacheSize), cudaSuccess);
   ASSERT_EQ(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1 << 20), cudaSuccess);
   ASSERT_EQ(cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize), cudaSuccess);  // may be rounded
-  const int m = 8, n = 2048, k = 2048;                                                     // B: 8 MiB
+  const int m = 8, n = 2048, k = 1024;                                                     // B: 4 MiB
   const OnDevice a(m * k), b(std::size_t(k) * n), c(m * n, false);
   const Gemm p{.m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
   const auto windows = captured(p, named(rung().gemm, "persisting_b"), named(rung().gemm, "128x256"));
-  expect_on_second(windows, b.get(), 8 << 20, float(set_aside) / (8 << 20));
+  expect_on_second(windows, b.get(), 4 << 20, float(set_aside) / (4 << 20));
   EXPECT_EQ(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, before), cudaSuccess);
 }
 

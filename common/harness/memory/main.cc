@@ -21,7 +21,7 @@ namespace {
 constexpr std::size_t bytes = std::size_t(256) << 20;  // more than any L2; of managed memory never more
 constexpr int warm_samples = 2, samples = 15;
 
-// "32.0 GT/s PCIe x16", as the system has it; empty where it does not say.
+// "32.0 GT/s PCIe x16", what the card can do: idle, the link is slower. Empty where the system does not say.
 std::string host_link() {
   int device = 0;
   char id[32] = "";
