@@ -4,6 +4,7 @@ namespace ladder {
 namespace rung_08 {
 Variants<Gemm> gemm();
 Variants<Gemm> threads_store();
+Variants<Gemm> persisting_b();
 Variants<Gemm> swapped_operands();
 Variants<Gemm> narrow_tiles();
 Variants<Gemm> matrix_vector();
@@ -13,6 +14,7 @@ Variants<Gemm> fp8_promoted();
 Variants<Gemm> fp8();
 Variants<FusedNorm> fused_norm_ring();
 Variants<FusedNorm> fused_norm_persistent();
+Variants<FusedNorm> persisting_gamma();
 Variants<FusedNorm> fused_norm_fp8();
 Variants<FusedNorm> fused_norm_shapes();
 Variants<FusedNorm> fused_norm();
@@ -30,11 +32,12 @@ const Rung& rung() {
       .name = "08_warp_specialized",
       .title = "Warp specialisation, clusters, persistent CTAs",
       .needs = {9, 0, Compatibility::exact},
-      .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::fp8_promoted(), rung_08::fp8(),
+      .gemm = join({rung_08::gemm(), rung_08::threads_store(), rung_08::persisting_b(),
+                    rung_08::fp8_promoted(), rung_08::fp8(),
                     with_excursions(rung_08::shapes(), {rung_08::swapped_operands(), rung_08::narrow_tiles(),
                                                         rung_08::matrix_vector(), rung_08::any_n_k()})}),
       .fused_norm =
-          join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(),
+          join({rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(), rung_08::persisting_gamma(),
                 with_excursions(rung_08::fused_norm(), {rung_08::fusing(), rung_08::fused_norm_fp8(),
                                                         rung_08::fused_norm_shapes()})}),
       .norm_gemm = rung_08::norm_gemm(),

@@ -145,7 +145,7 @@ function(ladder_course)
   list(TRANSFORM rungs APPEND _sim OUTPUT_VARIABLE simulated)
   set(on_gpu "")
   if(ladder_gpu_programs)
-    set(on_gpu ${rungs} roofs)
+    set(on_gpu ${rungs} roofs memory)
   endif()
   set(climb ${CMAKE_COMMAND} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -D BUILD=${CMAKE_BINARY_DIR}
             -D GPU_PROGRAMS=${ladder_gpu_programs})

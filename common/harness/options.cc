@@ -213,6 +213,8 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     bad_usage("--pad fills up the gemm's matrices: beside gemm, and not --soak");
   if (o.outlier && (!o.gemm || o.soak))
     bad_usage("--outlier is in the gemm's matrices: beside gemm, and not --soak");
+  if (o.l2_set_aside && (o.soak || o.sweep || o.tune || o.power_seconds))
+    bad_usage("--l2-set-aside is for single timings: not beside --soak, --sweep, --tune or --power");
   if (o.type) {
     if (!o.variant.empty()) bad_usage("--type chooses variants: not beside --variant");
     auto has_type = [&](const auto& variants) {
@@ -264,8 +266,9 @@ void refuse_elsewhere(const std::string& option, const Rung& rung, DeviceKind de
   if (on_gpu && (option == "--counters" || option == "--source"))
     bad_usage(option + ": only on the simulator: use " + program_name(rung, DeviceKind::simulator) +
               ", or ncu");
-  if (!on_gpu && (option == "--sweep" || option == "--tune" || option == "--repeats" ||
-                  option == "--launches" || option == "--power" || option == "--input"))
+  if (!on_gpu &&
+      (option == "--sweep" || option == "--tune" || option == "--repeats" || option == "--launches" ||
+       option == "--power" || option == "--input" || option == "--l2-set-aside"))
     bad_usage(option + ": the simulator measures no times: use " + program_name(rung, DeviceKind::gpu));
 }
 
@@ -406,6 +409,8 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       o.seed = parse_number<std::uint64_t>(option, value(), 0, std::numeric_limits<std::uint64_t>::max());
     } else if (option == "--outlier") {
       o.outlier = parse_number(option, value(), 1, 1 << 30);
+    } else if (option == "--l2-set-aside") {
+      o.l2_set_aside = parse_number(option, value(), 1, 1024);
     } else if (option == "--json") {
       o.json = value();
       if (o.json.empty()) bad_usage("--json needs a file name");
@@ -455,6 +460,7 @@ how
   --repeats N          timed samples per kernel (default: as many as fit 1.5 s, of --sweep models 0.15 s)
   --seed N             seed of the random inputs, and of --sweep models (default 1)
   --outlier N          the last element of a gemm's A and of its B is N: what that costs the others
+  --l2-set-aside MIB   so much of L2 set aside for lines that persist (cudaLimitPersistingL2CacheSize)
   --input HOW          beside --power, the elements of A and B: normal (default), integers, ones, zeros
   --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes
 )";

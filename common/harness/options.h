@@ -68,9 +68,10 @@ struct Options {
   std::uint64_t seed = 1;
   int power_seconds = 0;        // run without a pause for so long and watch the card, instead of timing
   Input input = Input::normal;  // of a gemm's timed A and B, beside power_seconds
-  int outlier = 0;    // what the last element of a gemm's normal A and of its B is; 0: like the others
-  std::string json;   // empty: no file
-  bool rows = false;  // table rows without the header, for the course's ladder
+  int outlier = 0;       // what the last element of a gemm's normal A and of its B is; 0: like the others
+  int l2_set_aside = 0;  // MiB of L2 set aside for lines that persist; 0: as the driver has it
+  std::string json;      // empty: no file
+  bool rows = false;     // table rows without the header, for the course's ladder
 };
 
 // What the rung's program for that device is called: "03_vectorized", "03_vectorized_sim".

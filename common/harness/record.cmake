@@ -1,9 +1,9 @@
 # cmake -D RUNGS=00_naive,01_coalesced,… -D NORM_GEMM=06_swizzle_ldmatrix,… -D BIN=build/bin -D OUT=build/record -P record.cmake
 #
-# Everything the plots and the docs are made of, measured on this machine: the roofs, every variant of every rung at the
-# course's sizes, a sweep over sizes, and the hardware's counters, in build/record/results.jsonl; the simulator's counters
-# in build/record/simulator.jsonl (record_simulator.cmake). The files in docs/results were made by these two and nothing
-# else.
+# Everything the plots and the docs are made of, measured on this machine: the roofs, the ways to bring data in, every
+# variant of every rung at the course's sizes, a sweep over sizes, and the hardware's counters, in
+# build/record/results.jsonl; the simulator's counters in build/record/simulator.jsonl (record_simulator.cmake). The
+# files in docs/results were made by these two and nothing else.
 cmake_minimum_required(VERSION 3.25)
 string(REPLACE "," ";" rungs "${RUNGS}")
 string(REPLACE "," ";" norm_gemm_rungs "${NORM_GEMM}")
@@ -23,6 +23,7 @@ endfunction()
 # the rung.
 set(json ${OUT}/results.jsonl)
 step(${BIN}/roofs --json ${json})
+step(${BIN}/memory --json ${json})
 foreach(rung ${rungs})
   step(${BIN}/${rung} --sweep --json ${json})
   step(${BIN}/${rung} --ablate --json ${json})
@@ -54,6 +55,12 @@ endforeach()
 if("08_warp_specialized" IN_LIST rungs)
   step(${BIN}/08_warp_specialized gemm --sweep models --shapes 200 --seed 1 --json ${json})
   step(${BIN}/08_warp_specialized gemm --sweep models --shapes 200 --seed 1 --tune --json ${json})
+endif()
+# More of L2 set aside for B (docs/deeper/memory.md), and the same kernel beside it.
+if("08_warp_specialized" IN_LIST rungs)
+  foreach(variant persisting_b 128x256)
+    step(${BIN}/08_warp_specialized gemm --variant ${variant} --l2-set-aside 30 --json ${json})
+  endforeach()
 endif()
 # cuBLAS where no row starts at a multiple of 16 bytes, beside a kernel that takes such rows (docs/claims.md).
 if("08_warp_specialized" IN_LIST rungs)

@@ -348,6 +348,9 @@ class Runner {
       contenders.insert(contenders.end(), plain.begin(), plain.end());
       c.result.measurement = measure(contenders, sets, options_.repeats, options_.launches,
                                      options_.models ? model_seconds : usual_seconds);
+      // Lines that a variant has made persist in L2 are not in the way of the next one. Where there can be
+      // none this may be refused.
+      if (cudaCtxResetPersistingL2Cache() != cudaSuccess) cudaGetLastError();
       auto& timings = c.result.measurement->timings;
       if (!plain.empty()) {
         c.result.product_us = timings.back().median_us;
@@ -523,6 +526,7 @@ class Runner {
     if (r.measurement) add_card_state(o, r.measurement->card);
     o.field("input", input);
     if (options_.outlier && std::is_same_v<Problem, Gemm>) o.field("outlier", options_.outlier);
+    if (options_.l2_set_aside) o.field("l2_set_aside_mib", options_.l2_set_aside);
     if (r.measurement) o.field("l2", l2_text(footprint_bytes(shape, precision), sets, machine_.l2_bytes));
     o.field("seed", options_.seed);
     json_.write(o);
@@ -579,12 +583,27 @@ void soak_problem(const Rung& rung, const Options& options, const Machine& machi
   json.write(o);
 }
 
+// Of the whole process: the rung and cuBLAS run with what is left, too.
+void set_l2_aside(int mib) {
+  if (mib == 0) return;
+  int device = 0, most = 0;
+  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device), "asking for L2's size");
+  const std::size_t bytes = std::size_t(mib) << 20;
+  if (bytes > std::size_t(most)) {
+    std::string line = "--l2-set-aside: this GPU sets aside at most ";
+    throw Failure(Exit::bad_usage, line.append(std::to_string(most >> 20)).append(" MiB"));
+  }
+  check(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, bytes), "setting a part of L2 aside");
+}
+
 }  // namespace
 
 Exit run(const Rung& rung, const Options& options) {
   JsonLines json(options.json);
   const Machine machine = this_machine();
   require(machine, rung.needs);
+  set_l2_aside(options.l2_set_aside);
   if (!options.rows)
     std::printf("%s: %s\n%s\n\n", rung.name, rung.title, machine_text(machine, options.device).c_str());
   Tally tally;

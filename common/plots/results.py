@@ -9,7 +9,7 @@ from pathlib import Path
 
 import memory
 
-KINDS = ("run", "roof", "profile", "soak", "power", "tune", "trace", "timeline", "inside", "simulator_speed")
+KINDS = ("run", "roof", "memory", "profile", "soak", "power", "tune", "trace", "timeline", "inside", "simulator_speed")
 STEPS = {  # of a timeline, and what each must have
     **{step: ("at", "until", "first", "count") for step in ("copy", "load", "store")},
     **{"commit": ("at", "group"), "wait": ("at", "below"), "barrier": ("at",)},
@@ -184,6 +184,13 @@ def check_record(record) -> None:
         if record.get("unit") not in ("GB/s", "TFLOPS"):
             raise ResultError(f"\"unit\" is {record.get('unit')!r}, expected GB/s or TFLOPS")
         return
+    if record["record"] == "memory":
+        need("way", str)
+        for name in ("bytes", "gbps", "median_us"):
+            need(name, number)
+        if abs(record["gbps"] * record["median_us"] * 1e3 / record["bytes"] - 1) > 0.01:
+            raise ResultError(f"\"gbps\" is {record['gbps']}, which does not follow from its bytes and time")
+        return None
     need("rung", str)
     if not re.match(r"\d\d|[A-Za-z_]", record["rung"]):  # a reader's own program (practice/) has a name without a number
         raise ResultError(f"\"rung\" is {record['rung']!r}, which does not start with its two-digit number")
@@ -342,9 +349,12 @@ class Results:
         self.device = device or (self.devices[0] if self.devices else None)
         here = [record for record in measured if record["device"] == self.device]
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
+        self.ways = {record["way"]: record for record in here if record["record"] == "memory"}  # to bring data in
         timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
         self.outlying = [record for record in timed if "outlier" in record]  # with --outlier
         timed = [record for record in timed if "outlier" not in record]
+        self.aside = [record for record in timed if "l2_set_aside_mib" in record]  # with --l2-set-aside
+        timed = [record for record in timed if "l2_set_aside_mib" not in record]
         self.swept = [record for record in timed if "sweep" in record]  # with --sweep models: shapes of many kinds
         timed = [record for record in timed if "sweep" not in record]
         self.even = [record for record in timed if record.get("routing") == "even"]  # groups of as many rows each
@@ -384,6 +394,8 @@ class Results:
             raise ResultError(f"{where}: {error}") from None
         if record["record"] == "roof":
             key = (record["roof"], record["device"])
+        elif record["record"] == "memory":
+            key = ("memory", record["way"], record["device"])
         elif record["record"] == "trace":
             key = ("trace", where)
         elif record["record"] == "simulator_speed":
@@ -398,7 +410,7 @@ class Results:
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            names = ("launches", "type", "outlier", "sweep", "routing")
+            names = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")
             how = (record["device"], timed, *(record.get(name) for name in names))
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
         records[key] = (where, record)
@@ -444,6 +456,13 @@ class Results:
         """A gemm whose A and B end with this number."""
         wanted = (rung, shape, variant, outlier)
         runs = (run for run in self.outlying if (run["rung"], shape_of(run), run["variant"], run["outlier"]) == wanted)
+        return next(runs, None)
+
+    def beside_set_aside(self, rung: str, problem: str, shape: str, variant: str, mib: int) -> dict | None:
+        """What was run with so much of L2 set aside."""
+        wanted = (rung, problem, shape, variant, mib)
+        names = ("rung", "problem", "shape", "variant", "l2_set_aside_mib")
+        runs = (run for run in self.aside if tuple((run | {"shape": shape_of(run)})[name] for name in names) == wanted)
         return next(runs, None)
 
     def of_type(self, rung: str, problem: str, shape: str, type: str) -> dict | None:

@@ -17,6 +17,7 @@ A table, rewritten between its two markers, each alone on its line:
     profile RUNG PROBLEM [VARIANT …]  the hardware's counters by Nsight Compute, variants across
     agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
+    memory steps|whole                what it costs to bring data in (memory_tables.py)
     models summary|regions|regrets|worth RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the
                                       roofs, its choice beside the fastest of its variants, and each variant (models_tables.py)
     models furthest RUNG [COUNT]      those shapes at which it is furthest behind
@@ -47,6 +48,7 @@ import os
 import re
 from pathlib import Path
 
+import memory_tables
 import models
 import models_tables
 import operator_tables
@@ -276,6 +278,7 @@ TABLES = {
     )
 }
 TABLES["power"] = power.table
+TABLES["memory"] = memory_tables.memory
 TABLES["rows"] = operator_tables.rows
 TABLES["fusing"] = operator_tables.fusing
 TABLES["linear"] = operator_tables.linear

@@ -10,6 +10,7 @@
     noise    RUNG PROBLEM SHAPE                               how far the rung was from itself, as a share
     per_clock RUNG[:VARIANT] PROBLEM SHAPE                    its score at an SM clock of 1 GHz
     roof     NAME                                             a measured roof, in its unit
+    memory   WAY NAME                                         of a way to bring data in: gbps, ms, or a field of its record
     of_roof  RUNG[:VARIANT] PROBLEM SHAPE NAME                the share of that roof reached
     field    RUNG[:VARIANT] PROBLEM SHAPE NAME                any field of the record, such as sm_clock_mhz
     counter  RUNG[:VARIANT] PROBLEM SHAPE NAME                a counter of the simulator
@@ -33,7 +34,8 @@
 Without a variant the rung itself is meant; `variant=NAME` may stand in place of :VARIANT, and RUNG@TYPE is what was run
 with --type TYPE: its types were run one after the other, a rung itself beside its variants. With `launches=stream` or
 `launches=graph` what is meant is one of many launches in a row, with `outlier=N` a variant's gemm whose A and B end with
-N; with `device=H100` that device's record. The unit is not part of the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
+N, with `l2_set_aside=MIB` a variant that ran with so much of L2 set aside; with `device=H100` that device's record. The unit
+is not part of the figure, except with `as=percent`, which makes 0.913 into 91.3 %.
 """
 
 from __future__ import annotations
@@ -136,10 +138,13 @@ class Expression:
         variant = own_variant or variant
         launches = self.options.pop("launches", None)
         outlier = self.options.pop("outlier", None)
+        set_aside = self.options.pop("l2_set_aside", None)
         if of_type:
             found = None if variant else self.results.of_type(rung, problem, shape, of_type)
         elif outlier:
             found = self.results.beside_outlier(rung, shape, variant, int(outlier))
+        elif set_aside:
+            found = self.results.beside_set_aside(rung, problem, shape, variant, int(set_aside))
         elif launches:
             found = self.results.chain(rung, problem, shape, variant, launches)
         elif not simulated:
@@ -178,6 +183,18 @@ class Expression:
         if name not in self.results.roofs:
             raise ResultError(f"no record of roof '{name}'; there are: {', '.join(self.results.roofs) or 'none'}")
         return self.results.roofs[name]
+
+
+def _memory(e):
+    way, name = e.take("way"), e.take("field")
+    if way not in e.results.ways:
+        raise NotRecorded(f"no memory record of '{way}'")
+    record = e.results.ways[way]
+    if name == "ms":
+        return record["median_us"] / 1e3
+    if record.get(name) is None:
+        raise ResultError(f"no field '{name}' in the memory record of '{way}'")
+    return record[name]
 
 
 def _ratio(e):
@@ -330,6 +347,7 @@ FORMS = {
     "noise": _noise,
     "per_clock": _per_clock,
     "roof": lambda e: e.roof()["value"],
+    "memory": _memory,
     "of_roof": _of_roof,
     "field": _field,
     "counter": _counter,

@@ -339,6 +339,16 @@ TEST(BadUsage, OutliersThatAreNone) {
   expect_refused({"--outlier", "0"}, {"--outlier", "between 1 and"});
 }
 
+TEST(BadUsage, PartsOfL2ThatAreNone) {
+  EXPECT_EQ(parse({"gemm", "--l2-set-aside", "30", "--ablate"}).l2_set_aside, 30);
+  EXPECT_EQ(parse({}).l2_set_aside, 0);
+  expect_refused({"--l2-set-aside", "0"}, {"--l2-set-aside", "between 1 and 1024"});
+  for (const std::string other : {"--soak=5", "--sweep", "--tune", "--power=3"})
+    expect_refused({"--l2-set-aside", "9", other}, {"--l2-set-aside", other.substr(0, other.find('='))});
+  expect_refused({"--l2-set-aside", "9"}, {"--l2-set-aside: the simulator measures no times: use 42_fake"},
+                 DeviceKind::simulator);
+}
+
 TEST(Power, RunsInsteadOfTiming) {
   EXPECT_EQ(parse({"--power", "3"}).power_seconds, 3);
   EXPECT_EQ(parse({"gemm", "--power", "3", "--input", "zeros"}).input, Input::zeros);

@@ -27,6 +27,7 @@ import picture_inside  # noqa: E402
 import tables  # noqa: E402
 from results import ResultError, Results  # noqa: E402
 from test_drawing import Drawing, Inside, Layouts, Timelines  # noqa: E402, F401 (run with the others)
+from test_memory_ways import MemoryWays  # noqa: E402, F401
 from test_models import Charts, Models  # noqa: E402, F401
 from test_operators import Operators  # noqa: E402, F401
 from test_pages import InTurns, Pages  # noqa: E402, F401
@@ -103,6 +104,14 @@ class Loading(InFolder):
         )
         self.assertEqual(results.run("01_coalesced", "gemm", shape)["median_us"], 4.0)
         self.assertEqual(results.ablations(), {("01_coalesced", "gemm"): [shape]})
+
+    def test_a_run_beside_a_part_of_l2_set_aside_is_kept_apart(self):
+        results = self.load([gemm("00_naive", 9.0, l2_set_aside_mib=30), gemm("00_naive", 8.0)])
+        self.assertEqual([run["median_us"] for run in results.runs], [8.0])
+        own = results.own_variant("00_naive", "gemm")
+        for text, us in (("us 00_naive gemm 4096x4096x4096", "8.00"), (f"us 00_naive:{own} gemm 4096x4096x4096 l2_set_aside=30", "9.00")):
+            self.assertEqual(evaluate(results, text), us)
+        self.assertEqual(evaluate(results, f"if_recorded us 00_naive:{own} gemm 4096x4096x4096 l2_set_aside=9"), "not recorded yet")
 
     def test_the_usual_ablation_is_the_first(self):
         def at(*sizes):

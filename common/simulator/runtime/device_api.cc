@@ -151,6 +151,10 @@ extern "C" cudaError_t cudaDeviceSetLimit(cudaLimit limit, size_t value) {
     if (index >= state.limits.size()) return cudaErrorInvalidValue;
     if (limit == cudaLimitDevRuntimeSyncDepth) return cudaErrorUnsupportedLimit;
     if (limit == cudaLimitPrintfFifoSize && buffers_in_use().printf) return cudaErrorInvalidValue;
+    int most = 0;
+    device_attribute(cudaDevAttrMaxPersistingL2CacheSize, most);
+    if (limit == cudaLimitPersistingL2CacheSize && value > static_cast<size_t>(most))
+      return cudaErrorInvalidValue;
     if (limit == cudaLimitMallocHeapSize && buffers_in_use().heap) return cudaErrorInvalidValue;
     state.limits[index] = value;
     return cudaSuccess;

@@ -55,6 +55,7 @@ std::unique_ptr<Graph> Graph::clone() const {
     GraphNode* made = copy->add(node->type, {}, node->work);
     made->child = node->child;
     made->original = node.get();
+    made->attributes = node->attributes;
     twin[node.get()] = made;
   }
   for (const auto& node : nodes) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct GraphNode {
   cudaGraphNodeType type = cudaGraphNodeTypeEmpty;
   Work work;  // empty: nothing to do
   std::vector<GraphNode*> dependencies;
-  std::shared_ptr<Graph> child;         // of a child graph node
-  const GraphNode* original = nullptr;  // of a clone
+  std::shared_ptr<Graph> child;                                        // of a child graph node
+  const GraphNode* original = nullptr;                                 // of a clone
+  std::map<cudaKernelNodeAttrID, cudaKernelNodeAttrValue> attributes;  // of a kernel node; none has an effect
 };
 
 struct Graph {

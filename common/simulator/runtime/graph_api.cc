@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simulator/runtime/access_policy.h"
 #include "common/simulator/runtime/copy.h"
 #include "common/simulator/runtime/event.h"
 #include "common/simulator/runtime/graph.h"
@@ -218,6 +219,33 @@ extern "C" cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t handle, c
 extern "C" cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
                                                     const cudaKernelNodeParams* params) {
   return set_params(node, params, cudaGraphNodeTypeKernel);
+}
+
+// Of a launch's shape (cluster, cooperative, …) a node keeps no attribute.
+extern "C" cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle, cudaKernelNodeAttrID attribute,
+                                                       cudaKernelNodeAttrValue* value) {
+  return call([&] {
+    const GraphNode* node = node_of(handle);
+    if (node == nullptr || value == nullptr || node->type != cudaGraphNodeTypeKernel)
+      return cudaErrorInvalidValue;
+    if (attribute != cudaLaunchAttributeAccessPolicyWindow) return cudaErrorNotSupported;
+    const auto it = node->attributes.find(attribute);
+    *value = it != node->attributes.end() ? it->second : cudaKernelNodeAttrValue{};
+    return cudaSuccess;
+  });
+}
+
+extern "C" cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cudaKernelNodeAttrID attribute,
+                                                       const cudaKernelNodeAttrValue* value) {
+  return call([&] {
+    GraphNode* node = node_of(handle);
+    if (node == nullptr || value == nullptr || node->type != cudaGraphNodeTypeKernel)
+      return cudaErrorInvalidValue;
+    if (attribute != cudaLaunchAttributeAccessPolicyWindow) return cudaErrorNotSupported;
+    if (const cudaError_t error = check_window(value->accessPolicyWindow); error != cudaSuccess) return error;
+    node->attributes[attribute] = *value;
+    return cudaSuccess;
+  });
 }
 
 extern "C" cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {

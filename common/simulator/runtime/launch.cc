@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "common/simulator/device.h"
+#include "common/simulator/runtime/access_policy.h"
 #include "common/simulator/runtime/event.h"
 #include "common/simulator/runtime/functions.h"
 #include "common/simulator/runtime/occupancy.h"
@@ -177,9 +178,13 @@ cudaError_t read_attributes(const cudaLaunchConfig_t& config, LaunchRequest& req
       case cudaLaunchAttributeLaunchCompletionEvent:
         events.recorded[1] = value.launchCompletionEvent.event;
         break;
+      case cudaLaunchAttributeAccessPolicyWindow:
+        if (const cudaError_t error = check_window(value.accessPolicyWindow); error != cudaSuccess)
+          return error;
+        request.window = value.accessPolicyWindow;
+        break;
       // About speed or overlap only: kernels run one after the other.
       case cudaLaunchAttributeIgnore:
-      case cudaLaunchAttributeAccessPolicyWindow:
       case cudaLaunchAttributeClusterSchedulingPolicyPreference:
       case cudaLaunchAttributeProgrammaticStreamSerialization:
       case cudaLaunchAttributePriority:

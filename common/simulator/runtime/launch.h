@@ -18,6 +18,7 @@ struct LaunchRequest {
   size_t dynamic_shared = 0;  // bytes
   std::optional<std::array<uint32_t, 3>> cluster;
   bool cooperative = false;
+  std::optional<cudaAccessPolicyWindow> window;
 };
 
 // A launch with its arguments copied: can be run any number of times.

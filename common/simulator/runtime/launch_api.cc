@@ -32,6 +32,13 @@ cudaError_t launch(const void* func, const LaunchRequest& request, void** argume
     return error;
   }
   cudaError_t error = submit(handle, cudaGraphNodeTypeKernel, [prepared] { return execute(*prepared); });
+  if (error == cudaSuccess &&
+      stream->capture != nullptr) {  // the node's attributes: the stream's, then its own
+    auto& attributes = stream->frontier.back()->attributes;
+    attributes = stream->attributes;
+    if (request.window)
+      attributes[cudaLaunchAttributeAccessPolicyWindow].accessPolicyWindow = *request.window;
+  }
   for (cudaEvent_t event : events.recorded) {
     if (error == cudaSuccess && event != nullptr) error = record_event(event, handle);
   }

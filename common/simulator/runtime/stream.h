@@ -32,7 +32,7 @@ struct Stream {
   unsigned flags = 0;
   int priority = 0;
   unsigned long long id = 0;
-  std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes;  // as set; none has an effect
+  std::map<cudaStreamAttrID, cudaStreamAttrValue> attributes;  // as set; a captured launch takes them along
   bool legacy = false;
   std::shared_ptr<Capture> capture;  // null: not capturing
   std::vector<GraphNode*> frontier;  // what the next captured node depends on

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "common/simulator/runtime/access_policy.h"
 #include "common/simulator/runtime/event.h"
 #include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
@@ -173,6 +174,10 @@ extern "C" cudaError_t cudaStreamSetAttribute(cudaStream_t handle, cudaStreamAtt
     Stream* stream = find_stream(handle);
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (value == nullptr || !is_stream_attribute(attribute)) return cudaErrorInvalidValue;
+    if (attribute == cudaLaunchAttributeAccessPolicyWindow) {
+      if (const cudaError_t error = check_window(value->accessPolicyWindow); error != cudaSuccess)
+        return error;
+    }
     stream->attributes[attribute] = *value;
     return cudaSuccess;
   });

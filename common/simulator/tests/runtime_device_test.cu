@@ -72,6 +72,11 @@ TEST_F(Runtime, VersionsLimitsAndPeers) {
   EXPECT_EQ(limit, 64u << 20);
   GIVES(cudaDeviceGetLimit(&limit, cudaLimitDevRuntimeSyncDepth), cudaErrorUnsupportedLimit);
   GIVES(cudaDeviceSetLimit(static_cast<cudaLimit>(99), 1), cudaErrorInvalidValue);
+  const int most = attribute(cudaDevAttrMaxPersistingL2CacheSize);
+  OK(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, most));
+  GIVES(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, size_t(most) + 1), cudaErrorInvalidValue);
+  OK(cudaDeviceGetLimit(&limit, cudaLimitPersistingL2CacheSize));
+  EXPECT_EQ(limit, size_t(most));
   OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
   EXPECT_EQ(least, 0);
   EXPECT_EQ(greatest, -5);

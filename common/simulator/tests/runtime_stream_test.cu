@@ -81,6 +81,100 @@ TEST_F(Runtime, StreamsAndTheirErrors) {
   GIVES(cudaStreamSynchronize(cudaStreamLegacy), cudaSuccess);
 }
 
+// By the documentation, not tried on a GPU.
+TEST_F(Runtime, WindowsOfPersistingMemoryAreChecked) {
+  cudaStream_t stream;
+  OK(cudaStreamCreate(&stream));
+  int most = 0;
+  OK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxAccessPolicyWindowSize, 0));
+  const cudaAccessPolicyWindow good{nullptr, size_t(most), 0.5f, cudaAccessPropertyPersisting,
+                                    cudaAccessPropertyStreaming};
+  auto set = [&](const cudaAccessPolicyWindow& window) {
+    cudaStreamAttrValue value{};
+    value.accessPolicyWindow = window;
+    return cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value);
+  };
+  auto launch = [&](const cudaAccessPolicyWindow& window) {
+    cudaLaunchAttribute attribute{};
+    attribute.id = cudaLaunchAttributeAccessPolicyWindow;
+    attribute.val.accessPolicyWindow = window;
+    cudaLaunchConfig_t config{};
+    config.gridDim = config.blockDim = 1;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelEx(&config, nothing);
+  };
+  GIVES(set(good), cudaSuccess);
+  GIVES(launch(good), cudaSuccess);
+  auto bad = [&](auto change) {
+    cudaAccessPolicyWindow window = good;
+    change(window);
+    GIVES(set(window), cudaErrorInvalidValue);
+    GIVES(launch(window), cudaErrorInvalidValue);
+  };
+  bad([](auto& w) { ++w.num_bytes; });
+  bad([](auto& w) { w.hitRatio = 1.5f; });
+  bad([](auto& w) { w.hitRatio = -0.1f; });
+  bad([](auto& w) { w.hitProp = static_cast<cudaAccessProperty>(3); });
+  bad([](auto& w) { w.missProp = cudaAccessPropertyPersisting; });
+  cudaStreamAttrValue kept{};
+  OK(cudaStreamGetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &kept));
+  EXPECT_EQ(kept.accessPolicyWindow.num_bytes, size_t(most)) << "what was refused has changed nothing";
+}
+
+// A launch that is captured takes the window that its stream has then, or its own.
+TEST_F(Capture, KernelNodesHaveTheirWindows) {
+  auto set = [&](size_t bytes) {
+    cudaStreamAttrValue value{};
+    value.accessPolicyWindow = {this->value, bytes, 1, cudaAccessPropertyPersisting,
+                                cudaAccessPropertyNormal};
+    return cudaStreamSetAttribute(stream, cudaStreamAttributeAccessPolicyWindow, &value);
+  };
+  cudaLaunchAttribute own{};
+  own.id = cudaLaunchAttributeAccessPolicyWindow;
+  own.val.accessPolicyWindow = {value, 2, 1, cudaAccessPropertyPersisting, cudaAccessPropertyNormal};
+  cudaLaunchConfig_t config{};
+  config.gridDim = config.blockDim = 1;
+  config.stream = stream;
+  config.attrs = &own;
+  config.numAttrs = 1;
+  begin();
+  OK(set(4));
+  add<<<1, 1, 0, stream>>>(value, 1);
+  OK(cudaLaunchKernelEx(&config, nothing));
+  OK(set(0));
+  add<<<1, 1, 0, stream>>>(value, 1);
+  OK(cudaStreamEndCapture(stream, &graph));
+  size_t count = 3;
+  const size_t bytes[3] = {4, 2, 0};
+  cudaGraphNode_t nodes[3];
+  OK(cudaGraphGetNodes(graph, nodes, &count));
+  ASSERT_EQ(count, 3u);
+  cudaKernelNodeAttrValue window{};
+  for (size_t i = 0; i < 3; ++i) {
+    OK(cudaGraphKernelNodeGetAttribute(nodes[i], cudaKernelNodeAttributeAccessPolicyWindow, &window));
+    EXPECT_EQ(window.accessPolicyWindow.num_bytes, bytes[i]);
+  }
+  window.accessPolicyWindow.num_bytes = 1;
+  OK(cudaGraphKernelNodeSetAttribute(nodes[0], cudaKernelNodeAttributeAccessPolicyWindow, &window));
+  OK(cudaGraphKernelNodeGetAttribute(nodes[0], cudaKernelNodeAttributeAccessPolicyWindow, &window));
+  EXPECT_EQ(window.accessPolicyWindow.num_bytes, 1u);
+  window.accessPolicyWindow.hitRatio = 2;
+  GIVES(cudaGraphKernelNodeSetAttribute(nodes[0], cudaKernelNodeAttributeAccessPolicyWindow, &window),
+        cudaErrorInvalidValue);
+  cudaGraphNode_t empty;
+  OK(cudaGraphAddEmptyNode(&empty, graph, nullptr, 0));
+  GIVES(cudaGraphKernelNodeGetAttribute(empty, cudaKernelNodeAttributeAccessPolicyWindow, &window),
+        cudaErrorInvalidValue);
+  cudaGraph_t clone;
+  cudaGraphNode_t twin;
+  OK(cudaGraphClone(&clone, graph));
+  OK(cudaGraphNodeFindInClone(&twin, nodes[1], clone));
+  OK(cudaGraphKernelNodeGetAttribute(twin, cudaKernelNodeAttributeAccessPolicyWindow, &window));
+  EXPECT_EQ(window.accessPolicyWindow.num_bytes, 2u);
+}
+
 TEST_F(Runtime, EventsAndTheirErrors) {
   cudaEvent_t a, b, untimed;
   float milliseconds = -1;
