@@ -21,6 +21,8 @@ A table, rewritten between its two markers, each alone on its line:
                                       roofs, its choice beside the fastest of its variants, and each variant (models_tables.py)
     models furthest RUNG [COUNT]      those shapes at which it is furthest behind
     models bounds RUNG SHAPE …        the roofs over these shapes
+    over_k RUNG MxN VARIANT …         a gemm over k, predicted, and where it is recorded the first variant beside the others
+                                      (over_k.py)
     waves SHAPE SMS TILE …            tiles over SMs, worked out (waves.py)
     rows SHAPE                        the operators of rows on all rungs that have them (operator_tables.py)
     fusing SHAPE                      the fused norm beside its variants that are not fused, on the same rungs
@@ -47,6 +49,7 @@ from pathlib import Path
 import models
 import models_tables
 import operator_tables
+import over_k
 import power
 import precisions
 import transcripts
@@ -277,6 +280,7 @@ TABLES["rows"] = operator_tables.rows
 TABLES["fusing"] = operator_tables.fusing
 TABLES["models"] = models_tables.table
 TABLES["waves"] = waves.waves
+TABLES["over_k"] = over_k.table
 
 
 def table(results: Results, what: str) -> str:
