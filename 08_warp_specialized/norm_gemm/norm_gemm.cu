@@ -8,6 +8,10 @@
 #include "common/extension.h"
 
 namespace ladder::rung_08 {
+
+// early_weights.cu
+cudaError_t launch_weights_first(const Gemm& p, cudaStream_t stream, const NormOperands& norm, int sms);
+
 namespace {
 
 using general::Design;
@@ -104,9 +108,10 @@ general::Choice<ScaleRows> fastest_scaled(const Gemm& p, int sms) {
                           general::tile_128x128, general::tile_128x192, general::tile_128x256>(p, sms);
 }
 
-// Whether the sum starts while the grid before still runs, and the product while the sum does.
+// Whether the sum starts while the grid before still runs, the product while the sum does, and whether the
+// product then loads weights before it waits for the sum.
 struct EarlyStart {
-  bool sum, product;
+  bool sum, product, weights = false;
 };
 
 template <EarlyStart early>
@@ -120,6 +125,8 @@ cudaError_t launch_two_kernels(const NormGemm& p, cudaStream_t stream) {
   norm.eps = p.eps;
   error = launch_add(p, norm.squares, stream, early.sum);
   if (error != cudaSuccess) return error;
+  static_assert(!early.weights || !early.sum, "what wrote the weights must have ended when the sum starts");
+  if (early.weights) return launch_weights_first(product(p), stream, norm, sms);
   return fastest_scaled(product(p), sms).launch(product(p), stream, norm, early.product);
 }
 
@@ -214,6 +221,10 @@ Variants<NormGemm> norm_gemm() {
       {.name = "row_scales",
        .what = "a sum, and a product that scales rows and starts while the sum still runs",
        .launch = launch_two_kernels<EarlyStart{false, true}>},
+      {.name = "early_weights",
+       .what =
+           "row_scales, whose product loads weights before it waits for the sum, which does not write them",
+       .launch = launch_two_kernels<EarlyStart{false, true, true}>},
       {.name = "high_strips",
        .what = "one kernel: the product's producers add, in strips as high as the gemm's",
        .launch = launch_high_strips},

@@ -78,11 +78,26 @@ std::string known_problems(const Rung& rung) {
   return names;
 }
 
-// --sweep models and --tune: of the gemm alone, and nothing beside them that chooses other variants or work.
+// --tune beside --variant: every name is a variant's that is timed in turns with the rung.
+void check_tuned_names(const Rung& rung, const Options& o) {
+  std::istringstream names(o.variant);
+  for (std::string name; std::getline(names, name, ',');) {
+    const auto found = std::find_if(rung.gemm.begin(), rung.gemm.end(),
+                                    [&](const Variant<Gemm>& v) { return v.name == name; });
+    if (found == rung.gemm.end()) bad_usage("no variant '" + name + "' of gemm here; --list has them");
+    if (extension_of(*found).precision != Precision::bf16 || extension_of(*found).rank != 0 ||
+        found->dependent_launch)
+      bad_usage("--tune times variants in bf16, each launched alone: not '" + name + "'");
+  }
+}
+
+// --sweep models, --sweep k and --tune: of the gemm alone, and nothing beside them that chooses other
+// variants or work.
 void choose_models(const std::string& problem, bool shapes_given, Options& o) {
   if (shapes_given && !o.models)
     bad_usage("--shapes is how many shapes --sweep models draws: not without it");
-  for (const auto& [given, name] : {std::pair(o.models, "--sweep models"), std::pair(o.tune, "--tune")}) {
+  for (const auto& [given, name] : {std::pair(o.models, "--sweep models"), std::pair(o.over_k, "--sweep k"),
+                                    std::pair(o.tune, "--tune")}) {
     if (!given) continue;
     if (!o.gemm)
       bad_usage(name + std::string(" is of gemm alone, not of ") + (problem.empty() ? "a norm" : problem));
@@ -91,8 +106,8 @@ void choose_models(const std::string& problem, bool shapes_given, Options& o) {
   if (o.tune && (o.verify_only || o.soak || o.ablate || o.power_seconds || !o.trace.empty()))
     bad_usage(
         "--tune times the variants in turns: not beside --verify-only, --soak, --ablate, --power, --trace");
-  if (o.tune && (!o.variant.empty() || o.type || o.outlier || o.pad))
-    bad_usage("--tune chooses the variants: not beside --variant, --type, --outlier or --pad");
+  if (o.tune && (o.type || o.outlier || o.pad))
+    bad_usage("--tune times the variants in bf16: not beside --type, --outlier or --pad");
 }
 
 // --trace: only problems, and a variant, that have a timeline.
@@ -155,7 +170,8 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
 
   choose_models(problem, shapes_given, o);
 
-  if (o.gemm && (sizes.any_gemm() || sizes.size)) {
+  if (o.over_k && (sizes.k || sizes.size)) bad_usage("--sweep k chooses k itself: give it --m and --n alone");
+  if (o.gemm && (sizes.any_gemm() || sizes.size || o.over_k)) {
     Gemm p = ProblemInfo<Gemm>::default_shape(o.device);
     p.m = sizes.size.value_or(sizes.m.value_or(p.m));
     p.n = sizes.size.value_or(sizes.n.value_or(p.n));
@@ -203,7 +219,7 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
         "--soak chooses the sizes itself and only checks: beside it only --variant, --type, --seed, --json");
   if (o.counters && o.verify_only) bad_usage("--counters counts, --verify-only does not: not both");
   if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
-  if (o.sweep && sizes_given) bad_usage("--sweep chooses the sizes itself: give it none");
+  if (o.sweep && !o.over_k && sizes_given) bad_usage("--sweep chooses the sizes itself: give it none");
 
   if (o.power_seconds && (o.soak || o.sweep || o.verify_only || o.repeats || !o.trace.empty()))
     bad_usage("--power times nothing else: not beside --soak, --sweep, --verify-only, --repeats or --trace");
@@ -232,6 +248,7 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
     o.fused_norm = o.fused_norm && norm_has;
   }
   if (o.variant.empty()) return;
+  if (o.tune) return check_tuned_names(rung, o);
   if (o.ablate) bad_usage("--ablate runs every variant: not beside --variant");
   const bool in_gemm = has_variant<Gemm>(rung, o.variant), in_norm = has_variant<FusedNorm>(rung, o.variant);
   const bool in_norm_gemm = has_variant<NormGemm>(rung, o.variant);
@@ -318,9 +335,11 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       target = true;
     };
 
-    const bool models =
-        option == "--sweep" &&
-        (attached ? *attached == "models" : i + 1 < arguments.size() && arguments[i + 1] == "models");
+    const auto sweeps_over = [&](const char* what) {
+      return option == "--sweep" &&
+             (attached ? *attached == what : i + 1 < arguments.size() && arguments[i + 1] == what);
+    };
+    const bool models = sweeps_over("models"), over_k = sweeps_over("k");
     if (!models) refuse_elsewhere(option, rung, device);
     if (option == "gemm" || option == "fused_norm" || option == "norm_gemm" || option == "grouped_gemm" ||
         option == "linear" || option == "row_operator") {
@@ -363,11 +382,13 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
     } else if (option == "--ablate") {
       flag(o.ablate);
     } else if (option == "--sweep") {
-      if (models) {
-        o.models = value() == "models";
+      if (models || over_k) {
+        value();
+        o.models = models;
+        o.over_k = over_k;
         o.sweep = true;
       } else {
-        if (attached) bad_usage("--sweep takes no value but 'models', not '" + *attached + "'");
+        if (attached) bad_usage("--sweep takes no value but 'models' or 'k', not '" + *attached + "'");
         flag(o.sweep);
       }
     } else if (option == "--shapes") {
@@ -427,6 +448,14 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
   return o;
 }
 
+bool is_named(const std::string& names, const std::string& variant) {
+  if (names.empty()) return true;
+  std::istringstream all(names);
+  for (std::string name; std::getline(all, name, ',');)
+    if (name == variant) return true;
+  return false;
+}
+
 static const char what_to_run[] = R"(
 what to run
   gemm                 C[m,n] = A[m,k] B[k,n], bf16, fp32 accumulation
@@ -447,9 +476,11 @@ what to run
 static const char on_a_gpu[] = R"(  --ablate             every variant: what each trick buys
   --trace FILE         a timeline of what the warps of a gemm do, for Perfetto: some variants have it
   --sweep              a range of sizes
+  --sweep k            gemm: k from 64 to 16384, at the m and n of --m and --n
   --sweep models       gemm: shapes that language models have, and what they come to, cuBLAS against the rung
   --shapes N           of which so many are drawn, by --seed (default 200)
-  --tune               gemm: all variants in bf16, in turns: which is fastest, and how far off the rung is
+  --tune               gemm: all variants in bf16, in turns: which is fastest, and how far off the rung is; with
+                       --variant ONE,OTHER these and the rung, and the time of each
   --verify-only        check, do not time; without sizes, a list of awkward ones
   --soak N             N launches over random shapes, back to back, every element of each compared
   --power S            S seconds without a pause: clock, power, joules; then, without --variant, the baselines

@@ -47,11 +47,12 @@ struct Options {
   std::optional<RowOperator> row_operator_shape;
   bool even = false;  // every group of a grouped_gemm has the same number of rows, or one more
 
-  std::string variant;            // empty: the rung itself
+  std::string variant;            // empty: the rung itself; beside tune also several, "one,other"
   std::optional<Precision> type;  // only variants of this precision, without a variant the last of them
   bool pad = false;               // a gemm that is refused grows to the next sizes that are not
   bool ablate = false;
   bool sweep = false;
+  bool over_k = false;  // a sweep over k at one m and n, of the gemm alone
   bool models = false;  // a sweep over shapes that models have, of the gemm alone
   int model_shapes = default_model_shapes;
   bool tune = false;  // time the gemm's variants in bf16 in turns: does the rung choose the fastest?
@@ -80,6 +81,9 @@ std::string program_name(const Rung& rung, DeviceKind device);
 // Reads the arguments after the program's name. Throws Failure(Exit::bad_usage) with one line that names the
 // argument at fault and what it should have been.
 Options parse_options(const std::vector<std::string>& arguments, const Rung& rung, DeviceKind device);
+
+// Whether --variant, beside --tune, leaves this one: "one,other" or nothing, which leaves all.
+bool is_named(const std::string& names, const std::string& variant);
 
 std::string help_text(const Rung& rung, DeviceKind device);
 std::string list_text(const Rung& rung);

@@ -25,6 +25,12 @@ std::vector<Gemm> ProblemInfo<Gemm>::sweep_shapes() {
           gemm_shape(2048, 2048, 2048), gemm_shape(4096, 4096, 4096), gemm_shape(8192, 8192, 8192)};
 }
 
+std::vector<Gemm> ProblemInfo<Gemm>::sweep_over_k(int m, int n) {
+  std::vector<Gemm> shapes;
+  for (int k = 64; k <= 16384; k *= 2) shapes.push_back(gemm_shape(m, n, k));
+  return shapes;
+}
+
 std::vector<FusedNorm> ProblemInfo<FusedNorm>::verify_shapes() {
   return {norm_shape(1, 1),       norm_shape(3, 7),      norm_shape(111, 541),   norm_shape(37, 256),
           norm_shape(19, 512),    norm_shape(5, 1000),   norm_shape(13, 2040),   norm_shape(9, 4096),

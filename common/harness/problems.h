@@ -49,6 +49,7 @@ struct ProblemInfo<Gemm> {
   }
   static std::vector<Gemm> verify_shapes();  // awkward sizes, large ones last: what --verify-only runs
   static std::vector<Gemm> sweep_shapes();   // what --sweep times
+  static std::vector<Gemm> sweep_over_k(int m, int n);  // what --sweep k times
   static const std::vector<Variant<Gemm>>& variants(const Rung& r) { return r.gemm; }
 };
 

@@ -62,6 +62,12 @@ if("08_warp_specialized" IN_LIST rungs)
     step(${BIN}/08_warp_specialized gemm --variant ${variant} --l2-set-aside 30 --json ${json})
   endforeach()
 endif()
+# Ping-pong beside cooperative consumers over k, in whole waves and in a few (docs/deeper/08_variants.md).
+if("08_warp_specialized" IN_LIST rungs)
+  foreach(shape "--m;4096;--n;4096" "--m;2048;--n;2304")
+    step(${BIN}/08_warp_specialized gemm --sweep k ${shape} --tune --variant ping_pong,128x256,128x128 --repeats 300 --json ${json})
+  endforeach()
+endif()
 # cuBLAS where no row starts at a multiple of 16 bytes, beside a kernel that takes such rows (docs/claims.md).
 if("08_warp_specialized" IN_LIST rungs)
   foreach(size 4095 4097)

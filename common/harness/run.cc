@@ -220,6 +220,8 @@ class Runner {
       if (options_.type && extension_of(v).precision != *options_.type) continue;
       const bool alone = extension_of(v).rank == 0 && !v.dependent_launch;
       if (options_.tune && (extension_of(v).precision != Precision::bf16 || !alone)) continue;
+      const bool is_rung = &v == &Info::variants(rung_).back();
+      if (options_.tune && !is_rung && !is_named(options_.variant, v.name)) continue;
       if (&v != one && !options_.ablate && !options_.tune) continue;
       Candidate c{&v, {}};
       c.result.rung = rung_.name;
@@ -391,12 +393,14 @@ class Runner {
       show(shape, "timing " + std::to_string(variants.size()) + " variants in turns");
       const Tuned tuned = tune(variants, workload, sets, options_.repeats, options_.launches);
       notes_ += tune_row(shape_text(shape), tuned);
+      if (!options_.variant.empty()) notes_ += times_row(tuned);
       regrets_.push_back({shape, tuned.regret});
       JsonObject o;
       o.field("record", "tune").field("rung", rung_.name).field("problem", Info::name);
       o.field("variant", tuned.rung.name);
       add_shape(o, shape);
       if (options_.models) o.field("sweep", "models");
+      if (options_.over_k) o.field("sweep", "k");
       o.field("rung_us", tuned.rung.median_us).field("repeats", tuned.rung.samples);
       o.field("fastest", tuned.fastest.name).field("fastest_us", tuned.fastest.median_us);
       o.field("regret", tuned.regret).field("variants", tuned.variants);
@@ -548,6 +552,8 @@ class Runner {
 template <class Problem>
 std::vector<Problem> shapes_for(const Options& o, const std::optional<Problem>& given) {
   using Info = ProblemInfo<Problem>;
+  if constexpr (std::is_same_v<Problem, Gemm>)
+    if (o.over_k) return Info::sweep_over_k(given->m, given->n);
   if (given) return {*given};
   if (o.sweep && !o.models) return Info::sweep_shapes();
   if (!o.verify_only && !o.models) return {Info::default_shape(o.device)};

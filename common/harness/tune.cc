@@ -35,6 +35,7 @@ Tuned tune(const std::vector<const Variant<Gemm>*>& variants, GemmWorkload& work
   });
   tuned.regret = tuned.rung.median_us / tuned.fastest.median_us - 1;
   for (const Timing& t : timings) tuned.variants.field(t.name.c_str(), t.median_us);
+  tuned.timings = timings;
   tuned.card = measured.card;
   return tuned;
 }
@@ -52,6 +53,16 @@ std::string tune_row(const std::string& shape, const Tuned& tuned) {
                 tuned.fastest.name.c_str(), tuned.fastest.median_us, tuned.rung.median_us,
                 100 * tuned.regret);
   return line;
+}
+
+std::string times_row(const Tuned& tuned) {
+  std::string row = "   ";
+  for (const Timing& t : tuned.timings) {
+    char cell[80];
+    std::snprintf(cell, sizeof cell, " %s %.2f us ", t.name.c_str(), t.median_us);
+    row += cell;
+  }
+  return row + "\n";
 }
 
 }  // namespace ladder

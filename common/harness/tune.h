@@ -12,8 +12,9 @@ namespace ladder {
 
 struct Tuned {
   Timing rung, fastest;
-  double regret = 0;    // the rung's median / the fastest's - 1; 0 where the rung is the fastest
-  JsonObject variants;  // name -> median_us, of those that were timed
+  double regret = 0;            // the rung's median / the fastest's - 1; 0 where the rung is the fastest
+  std::vector<Timing> timings;  // of those that were timed
+  JsonObject variants;          // name -> median_us, of the same
   CardState card;
 };
 
@@ -24,5 +25,6 @@ Tuned tune(const std::vector<const Variant<Gemm>*>& variants, GemmWorkload& work
 
 std::string tune_header();
 std::string tune_row(const std::string& shape, const Tuned& tuned);
+std::string times_row(const Tuned& tuned);  // below it: the time of each variant
 
 }  // namespace ladder

@@ -51,7 +51,8 @@ def swept(results: Results, rung: str) -> list:
 
 
 def tuned(results: Results, rung: str) -> list:
-    return [tune for tune in results.tunes if tune["rung"] == rung]
+    """Not of a sweep over k, whose shapes are one m and n (over_k.py)."""
+    return [tune for tune in results.tunes if tune["rung"] == rung and tune.get("sweep") != "k"]
 
 
 def estimated(results: Results, rung: str) -> list:

@@ -22,6 +22,8 @@ A table, rewritten between its two markers, each alone on its line:
                                       roofs, its choice beside the fastest of its variants, and each variant (models_tables.py)
     models furthest RUNG [COUNT]      those shapes at which it is furthest behind
     models bounds RUNG SHAPE …        the roofs over these shapes
+    over_k RUNG MxN VARIANT …         a gemm over k, predicted, and where it is recorded the first variant beside the others
+                                      (over_k.py)
     waves SHAPE SMS TILE …            tiles over SMs, worked out (waves.py)
     rows SHAPE                        the operators of rows on all rungs that have them (operator_tables.py)
     fusing SHAPE                      the fused norm beside its variants that are not fused, on the same rungs
@@ -52,6 +54,7 @@ import memory_tables
 import models
 import models_tables
 import operator_tables
+import over_k
 import power
 import precisions
 import transcripts
@@ -284,6 +287,7 @@ TABLES["fusing"] = operator_tables.fusing
 TABLES["linear"] = operator_tables.linear
 TABLES["models"] = models_tables.table
 TABLES["waves"] = waves.waves
+TABLES["over_k"] = over_k.table
 
 
 def table(results: Results, what: str) -> str:

@@ -506,6 +506,32 @@ TEST(Options, ASweepOverModelsIsOfTheGemmAlone) {
   expect_refused({"--sweep=model"}, {"--sweep", "'models'", "'model'"});
 }
 
+TEST(Options, ASweepOverKIsOfOneMAndN) {
+  for (const Arguments& arguments : {Arguments{"gemm", "--sweep", "k", "--m", "256"},
+                                     Arguments{"--m=256", "--sweep=k", "--repeats", "9"}}) {
+    const Options o = parse(arguments);
+    EXPECT_TRUE(o.sweep && o.over_k && o.gemm);
+    EXPECT_FALSE(o.models || o.fused_norm);
+    EXPECT_EQ(o.gemm_shape->m, 256);
+    EXPECT_EQ(o.gemm_shape->n, 4096);
+  }
+  EXPECT_TRUE(parse({"gemm", "--sweep", "k"}).gemm_shape);
+  EXPECT_FALSE(parse({"--sweep"}).over_k);
+  expect_refused({"gemm", "--sweep", "k", "--k", "8"}, {"--sweep k", "--m and --n alone"});
+  expect_refused({"gemm", "--sweep", "k", "--size", "8"}, {"--sweep k", "--m and --n alone"});
+  expect_refused({"fused_norm", "--sweep", "k"}, {"--sweep k", "gemm alone", "fused_norm"});
+  expect_refused({"gemm", "--sweep", "k"}, {"--sweep: the simulator measures no times"},
+                 DeviceKind::simulator);
+}
+
+TEST(Options, TuneTakesSeveralVariants) {
+  EXPECT_EQ(parse({"gemm", "--tune", "--variant", "plain,fast"}).variant, "plain,fast");
+  EXPECT_TRUE(is_named("", "fast") && is_named("plain,fast", "fast") && is_named("fast", "fast"));
+  EXPECT_FALSE(is_named("slow,faster", "fast"));
+  expect_refused({"gemm", "--tune", "--variant", "plain,none"}, {"'none'"});
+  expect_refused({"gemm", "--variant", "plain,fast"}, {"'plain,fast'"});
+}
+
 TEST(BadUsage, ShapesAreOfASweepOverModels) {
   expect_refused({"--shapes", "9"}, {"--shapes", "--sweep models"});
   expect_refused({"--shapes", "9", "--sweep"}, {"--shapes", "--sweep models"});
@@ -521,8 +547,8 @@ TEST(Options, TuneIsOfTheGemmAlone) {
   EXPECT_TRUE(parse({"gemm", "--sweep", "--tune", "--repeats", "7"}).sweep);
   expect_refused({"fused_norm", "--tune"}, {"--tune", "gemm alone", "fused_norm"});
   expect_refused({"--rows", "8", "--tune"}, {"--tune", "gemm alone"});
-  for (const std::string other : {"--verify-only", "--soak=5", "--ablate", "--power=3", "--variant=fast",
-                                  "--type=bf16", "--outlier=9", "--pad"})
+  for (const std::string other :
+       {"--verify-only", "--soak=5", "--ablate", "--power=3", "--type=bf16", "--outlier=9", "--pad"})
     expect_refused({"gemm", "--tune", other}, {"--tune", other.substr(0, other.find('='))});
   expect_refused({"gemm", "--tune"}, {"--tune: the simulator measures no times: use 42_fake"},
                  DeviceKind::simulator);

@@ -171,6 +171,13 @@ std::vector<std::string> model_texts(int count, std::uint64_t seed) {
   return texts;
 }
 
+TEST(Problems, ASweepOverKHasPowersOfTwo) {
+  const std::vector<Gemm> shapes = ProblemInfo<Gemm>::sweep_over_k(2048, 2304);
+  EXPECT_EQ(shapes.size(), 9u);
+  EXPECT_EQ(shape_text(shapes.front()), "2048x2304x64");
+  EXPECT_EQ(shape_text(shapes.back()), "2048x2304x16384");
+}
+
 // Pinned: a reader's sweep has the shapes of the course's.
 TEST(ModelShapes, AreTheSameOnEveryMachine) {
   EXPECT_EQ(model_texts(3, 1), (std::vector<std::string>{"256x16384x3072", "98x7168x5120", "31x4784x88"}));

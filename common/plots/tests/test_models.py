@@ -75,6 +75,23 @@ class Models(InFolder):
         self.assertEqual(lines[3].split(" | ")[5:], ["**172**", "190", "90.4 % |"])  # a run of its own counts
         self.assertEqual(lines[4].split(" | ")[6:], ["not recorded yet", " |"])
 
+    def test_over_k_the_prediction_stands_before_anything_is_measured(self):
+        lines = tables.table(self.load(SWEPT + TUNED), f"over_k {RUNG} 512x256 ping_pong 128x256").split("\n")
+        self.assertEqual(lines[2], "| 64 | 1 | 70.9 % | ×1.17 |")
+        self.assertEqual(lines[8], "| 4096 | 64 | 3.7 % | ×1.04 |")
+        self.assertIn("--sweep k --m 512 --n 256 --tune --variant ping_pong,128x256", lines[-1])
+        with self.assertRaises(ResultError):
+            tables.table(self.load(SWEPT), f"over_k {RUNG} 512 ping_pong 128x256")
+
+    def test_over_k_one_variant_is_beside_the_fastest_of_the_others(self):
+        times = {"ping_pong": 4.0, "128x256": 5.0, "128x128": 4.4, "warp_specialized": 5.0}
+        of_k = {**tuned(512, times), "n": 256, "k": 128, "sweep": "k"}
+        results = self.load(TUNED + [of_k])
+        lines = tables.table(results, f"over_k {RUNG} 512x256 ping_pong 128x256 128x128").split("\n")
+        self.assertTrue(lines[2].endswith("|  |  |  |  |"), lines[2])
+        self.assertTrue(lines[3].endswith("| 4.00 | 5.00 | 4.40 | ×1.100 |"), lines[3])
+        self.assertEqual(models.value(results, RUNG, "tuned"), len(TUNED))
+
     def test_the_furthest_behind_come_first(self):
         lines = self.table(f"furthest {RUNG} 2", ROOFS + SWEPT)
         self.assertEqual(lines[2], "| 16×16384×8192 | ×0.900 | 80.0 | 72.0 | weights | 84.1 % |")
