@@ -65,8 +65,7 @@ TEST(Sparse, TheTwoLargestOfFourStay) {
     round_matrix(Precision::bf16_sparse, Factor::a, pruned, m, k);
     for (int first = 0; first < k; first += 4 * n) {
       std::vector<float> b(k * n);
-      for (int i = first; i < std::min(k, first + 4 * n); ++i)
-        b[i * n + (i - first) / 4] = float(1 << 2 * (i % 4));
+      for (int i = first; i < std::min(k, first + 4 * n); ++i) b[i * n + (i - first) / 4] = float(1 << i % 4);
       for (const Variant<Gemm>& variant : sparse()) {
         const std::vector<float> c = product(variant, a, b);
         for (int row = 0; row < m; ++row)
