@@ -1,7 +1,7 @@
 // The rung with a sparse A: of every four neighbours along k two are stored, and wgmma.sp multiplies 32 of k
 // in the time of 16. TMA loads A's stored elements and B as before; a bulk copy adds the metadata, which
-// threads load into registers, since the instruction takes them from there. B is whole: bytes of B per flop
-// are twice those of the dense kernel, and A costs little. So a tile is as high as it can be.
+// threads load into registers, since the instruction takes them from there. B is whole: in the same time
+// twice as much of it has to arrive. So a tile is high, and narrow enough that the accumulators fit.
 #include "07_wgmma_tma/precision/compressed.h"
 #include "07_wgmma_tma/precision/epilogue.cuh"
 #include "common/ptx/mbarrier.cuh"
@@ -161,9 +161,8 @@ Variant<Gemm> variant(const char* name, const char* what) {
 Variants<Gemm> sparse() {
   return {
       variant<Config<128, 256, 64, 5>>("bf16_sparse_128x256", "2:4 sparse A: the rung's tile, k-tiles of 64"),
-      variant<Config<256, 192, 64, 5>>("bf16_sparse_256x192", "2:4 sparse A: 256x192 tiles, k-tiles of 64"),
-      variant<Config<256, 128, 128, 3>>(
-          "bf16_sparse", "2:4 sparse A by wgmma.sp: 256x128 tiles, k-tiles of 128 in rows of 128 bytes")};
+      variant<Config<256, 128, 128, 3>>("bf16_sparse_256x128", "2:4 sparse A: 256x128 tiles, k-tiles of 128"),
+      variant<Config<256, 192, 64, 5>>("bf16_sparse", "2:4 sparse A by wgmma.sp: 256x192 tiles")};
 }
 
 }  // namespace ladder::rung_07
