@@ -122,6 +122,12 @@ if("06_swizzle_ldmatrix" IN_LIST rungs) # below the power limit
   step(${BIN}/06_swizzle_ldmatrix gemm --type bf16 --size 2048 --json ${json})
   step(${BIN}/06_swizzle_ldmatrix gemm --type bf16_sparse --size 2048 --json ${json})
 endif()
+if("07_wgmma_tma" IN_LIST rungs) # wgmma.sp, beside the same kernel's dense form
+  foreach(size 2048 4096 8192)
+    step(${BIN}/07_wgmma_tma gemm --type bf16 --size ${size} --json ${json})
+    step(${BIN}/07_wgmma_tma gemm --type bf16_sparse --ablate --size ${size} --json ${json})
+  endforeach()
+endif()
 if("03_vectorized" IN_LIST rungs)
   step(${BIN}/03_vectorized gemm --type fp32 --json ${json})
   step(${BIN}/03_vectorized gemm --type s8 --json ${json})

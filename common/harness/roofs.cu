@@ -174,13 +174,20 @@ void run(const std::string& json_path) {
   add_mma(Tf32Mma(), "tf32_mma_sync", "tf32");
   add_mma(S8Mma(), "s8_mma_sync", "s8");
   add_mma(SparseMma(), "bf16_sparse_mma_sync", "bf16 with a sparse A, by mma.sp; what is not stored counts");
-  if (machine.major == 9 && machine.minor == 0)
+  if (machine.major == 9 && machine.minor == 0) {
     roofs.push_back(
         {"bf16_wgmma",
          "bf16 tensor cores through wgmma, from shared memory",
          "TFLOPS",
          wgmma_operations(sms),
          {{"bf16_wgmma", [&](int, cudaStream_t s) { return launch_wgmma(from.data(), out, sms, s); }}}});
+    roofs.push_back({"bf16_sparse_wgmma",
+                     "bf16 with a sparse A, by wgmma.sp; what is not stored counts",
+                     "TFLOPS",
+                     wgmma_sp_operations(sms),
+                     {{"bf16_sparse_wgmma",
+                       [&](int, cudaStream_t s) { return launch_wgmma_sp(from.data(), out, sms, s); }}}});
+  }
 
   std::printf("%s, driver %s, CUDA %s\n\n%-20s %16s %10s %8s  %-12s %s\n", machine.device.c_str(),
               machine.driver.c_str(), machine.cuda.c_str(), "roof", "measured", "SM clock", "power",
@@ -224,7 +231,7 @@ int main(int argc, char** argv) {
             "Measures this GPU's bandwidth of a copy and of a stream that is only read, its fp32 FMA rate "
             "and its\n"
             "tensor-core rates, by mma.sync in several types and, on compute capability 9.0, by wgmma in "
-            "bf16.");
+            "bf16, with a dense and a sparse A.");
         return Exit::passed;
       }
       if (arguments[i] != "--json" || i + 1 == arguments.size())

@@ -14,4 +14,8 @@ double wgmma_operations(int sms);
 constexpr int wgmma_elements = 96 * 1024;
 cudaError_t launch_wgmma(const __nv_bfloat16* random, float* out, int sms, cudaStream_t stream);
 
+// The same with a sparse A. The operations on what is not stored count, too.
+double wgmma_sp_operations(int sms);
+cudaError_t launch_wgmma_sp(const __nv_bfloat16* random, float* out, int sms, cudaStream_t stream);
+
 }  // namespace ladder

@@ -90,8 +90,9 @@ function(ladder_simulation name test arguments)
   set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST 60)
 endfunction()
 
-# ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, a GoogleTest that launches its kernels: on the
-# simulator every TEST in it is a test of ctest's; on a GPU the whole program, NAME_TEST, is one.
+# ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
+# GoogleTest that launches its kernels. On the simulator every TEST in it is a test of ctest's; on a GPU the whole program,
+# NAME_TEST, is one.
 function(ladder_rung_test name file)
   if(NOT LADDER_TESTS)
     return()

@@ -181,7 +181,8 @@ class Expression:
     def roof(self) -> dict:
         name = self.take("roof")
         if name not in self.results.roofs:
-            raise ResultError(f"no record of roof '{name}'; there are: {', '.join(self.results.roofs) or 'none'}")
+            kind = NotRecorded if self.results.roofs else ResultError
+            raise kind(f"no record of roof '{name}'; there are: {', '.join(self.results.roofs) or 'none'}")
         return self.results.roofs[name]
 
 

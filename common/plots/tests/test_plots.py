@@ -193,6 +193,7 @@ class Values(InFolder):
                 f"if_recorded quotient baseline 00_naive gemm 4095x4095x4095 / baseline 00_naive gemm {cube}",
                 "not recorded yet",
             ),
+            ("if_recorded quotient roof bf16_sparse_wgmma / roof copy", "not recorded yet"),
             ("device", "Test GPU, CUDA 13.0, driver 1.2, cuBLAS 13.1"),
         ):
             self.assertEqual(self.value(text), expected, text)
