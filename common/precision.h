@@ -34,6 +34,10 @@ enum class Number { bf16, f16, tf32, fp32, s8, s32, e4m3, e5m2, e2m1 };
 //                which none exceeds 448
 //   nvfp4        q is e2m1, at most ±6; a block is 16; s is the e4m3 nearest to the largest |x| / 6, and
 //                where it is 0, so are they
+//   bf16_s8, bf16_e4m3
+//                A is bf16, and B, the weights, have 8 bits in memory: q is a whole number, at most ±127, or
+//                e4m3. A column of B shares a scale: s is fp32, the largest |x| / 127 or / 448. Where it is
+//                0, so are they. What is NaN is not the largest, and becomes 0 in s8
 //   bf16_sparse  A has two elements of every four along k at most: the two largest by |bf16(x)|, of equal
 //                ones the first. The others are 0. B is bf16
 enum class Precision {
@@ -51,15 +55,17 @@ enum class Precision {
   fp8_block,
   mxfp8,
   nvfp4,
+  bf16_s8,
+  bf16_e4m3,
   bf16_sparse
 };
 
 // What a precision makes of a product.
 struct Format {
   Number a, b;  // the elements of the factors
-  int block;    // elements along k that share a scale, 0: none do, or in fp8_tensor the whole matrix
-  Number sum;   // what products are added up in
-  Number c;     // what the sums are stored as
+  int block;  // elements along k that share a scale, 0: none do, or the whole matrix (fp8_tensor), or columns
+  Number sum;  // what products are added up in
+  Number c;    // what the sums are stored as
 };
 
 __host__ __device__ constexpr Format format_of(Precision precision) {
@@ -89,11 +95,20 @@ __host__ __device__ constexpr Format format_of(Precision precision) {
       return {Number::e4m3, Number::e4m3, 32, Number::fp32, Number::bf16};
     case Precision::nvfp4:
       return {Number::e2m1, Number::e2m1, 16, Number::fp32, Number::bf16};
+    case Precision::bf16_s8:
+      return {Number::bf16, Number::s8, 0, Number::fp32, Number::bf16};
+    case Precision::bf16_e4m3:
+      return {Number::bf16, Number::e4m3, 0, Number::fp32, Number::bf16};
     case Precision::bf16:
     case Precision::bf16_sparse:
       break;
   }
   return {Number::bf16, Number::bf16, 0, Number::fp32, Number::bf16};
+}
+
+// Whether B's columns have a scale each: B is converted to A's type on its way to the tensor core.
+__host__ __device__ constexpr bool has_scaled_columns(Precision precision) {
+  return precision == Precision::bf16_s8 || precision == Precision::bf16_e4m3;
 }
 
 // Of an element in memory.

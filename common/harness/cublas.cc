@@ -36,7 +36,7 @@ cudaDataType lt_type(Number number) {
   }
 }
 LtTypes lt_types(Precision precision) {
-  const Format format = format_of(precision);
+  const Format format = format_of(library_precision(precision));
   LtTypes types{lt_type(format.a), lt_type(format.b), lt_type(format.c), CUDA_R_32F, CUBLAS_COMPUTE_32F};
   if (format.a == Number::tf32) types.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
   if (format.sum == Number::f16) types.scale = CUDA_R_16F, types.compute = CUBLAS_COMPUTE_16F;
@@ -57,9 +57,9 @@ struct LtSets {
   std::vector<LibraryOperands> rounded;
 };
 
-// A product described to cublasLt. In bf16 all is as the rungs have it. Else B is transposed, with k along
-// its rows as A has it, which 8-bit types ask for: in the library's columns of A·B it is op(B) that is
-// transposed.
+// A product described to cublasLt. Of the rungs' own operands, in bf16, all is as the rungs have it. Of
+// LibraryOperands B is transposed, with k along its rows as A has it, which 8-bit types ask for: in the
+// library's columns of A·B it is op(B) that is transposed.
 struct LtProblem {
   LtTypes types;
   cublasLtMatmulDesc_t operation = nullptr;
@@ -208,7 +208,7 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
   auto library = std::make_shared<Library>();
   auto all = std::make_shared<LtSets>();
   for (const Gemm& p : sets) {
-    const LibraryOperands& set = all->rounded.emplace_back(p, precision);
+    const LibraryOperands& set = all->rounded.emplace_back(p, library_precision(precision));
     void* const c = p.c ? static_cast<void*>(p.c) : p.typed->c;
     all->operands.push_back({set.a.as<void>(), set.b.as<void>(), c});
     if (!set.a_scales) continue;
@@ -222,6 +222,10 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
                                                all->operands[0]),
                    all);
   };
+  if (has_scaled_columns(precision)) {
+    add("cublasLt_bf16_best16", false);
+    return baselines;
+  }
   add("cublasLt_best16", false);
   const Number type = format_of(precision).a;
   if ((type == Number::e4m3 || type == Number::e5m2) && precision != Precision::fp8_block)

@@ -95,8 +95,8 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
 
 // Whether it is FP8 that sm_89 or sm_90 adds up.
 static bool added_up_in_14_bits(Precision precision) {
-  const Number b = format_of(precision).b;
-  return (b == Number::e4m3 || b == Number::e5m2) && precision != Precision::mxfp8;
+  const Number a = format_of(precision).a;  // where one of them has 8 bits, and is not converted, both have
+  return (a == Number::e4m3 || a == Number::e5m2) && precision != Precision::mxfp8;
 }
 
 double accumulation_slack(Precision precision, double k, double norm_a, double norm_b) {

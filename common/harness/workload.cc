@@ -100,6 +100,8 @@ void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, c
 // the powers of two may differ by as much as there are bits left. In fp8_tensor each matrix has one 7, at its
 // end. Without their scales all of that A would be 0, and of that B 0 or ±448.
 //
+// A column of bf16_s8 or bf16_e4m3 ends with 127 or 7 times a power of two, so that its scale is one.
+//
 // Of the normal ones the last may be an outlier: what it does to the others.
 std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
   using Kind = Distribution::Kind;
@@ -133,6 +135,21 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
     b = a;
     b.cols = shape_.n;
     b.block_rows = block;
+    return {a, b};
+  }
+  if (has_scaled_columns(precision_)) {
+    const int largest = precision_ == Precision::bf16_s8 ? 127 : seven;
+    const int limit = int(std::min(3.0, std::sqrt((0x1p24 - 3 * largest) / shape_.k)));
+    if (limit == 0) return {a, b};
+    a = {.kind = Kind::integer, .limit = limit};
+    b = {.kind = Kind::blocks,
+         .limit = limit,
+         .spread = 3,
+         .cols = shape_.n,
+         .block_rows = shape_.k,
+         .block_cols = 1,
+         .row = content_.k - 1,
+         .largest = largest};
     return {a, b};
   }
   const bool tensor = precision_ == Precision::fp8_tensor;

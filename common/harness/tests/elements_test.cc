@@ -121,7 +121,9 @@ TEST(OtherTypes, TheSlackIsOfWhatSumsAreKeptIn) {
   EXPECT_EQ(accumulation_slack(Precision::f16, 8, 1, 1), 0x1p-20);
   EXPECT_EQ(accumulation_slack(Precision::f16_f16, 8, 1, 1), 0x1p-8);
   EXPECT_GT(accumulation_slack(Precision::fp8, 8, 1, 1), 0x1p-10);
+  EXPECT_EQ(accumulation_slack(Precision::bf16_e4m3, 8, 1, 1), 0x1p-20);
   EXPECT_EQ(exact_bits(Precision::bf16), 24);
+  EXPECT_EQ(exact_bits(Precision::bf16_e4m3), 24);
   EXPECT_EQ(exact_bits(Precision::f16), 24);
   EXPECT_EQ(exact_bits(Precision::f16_f16), 11);
   EXPECT_EQ(exact_bits(Precision::fp8), 13);
