@@ -8,7 +8,7 @@
 namespace ladder {
 
 // The types of numbers. tf32 is fp32 of which 10 bits of fraction count. s8 and s32 are whole numbers.
-enum class Number { bf16, f16, tf32, fp32, s8, s32, e4m3, e5m2, e2m1 };
+enum class Number { bf16, f16, tf32, fp32, fp64, s8, s32, e4m3, e5m2, e2m1 };
 
 // What the factors of a product are rounded to. Most rungs know bf16 alone.
 //
@@ -17,6 +17,7 @@ enum class Number { bf16, f16, tf32, fp32, s8, s32, e4m3, e5m2, e2m1 };
 // that sm_80 has); past the largest it is the largest (in f16: infinity).
 //   bf16, f16, tf32, fp32
 //                no scales
+//   fp64         q is x itself: no scales. What more bits buy is in the sums
 //   f16_f16      f16 that is added up in f16, too
 //   s8           q is a whole number, at most ±127; s is 1/32 for all: one in 16 000 of N(0,1) is cut off. C
 //                is the sum of whole numbers, without the scales
@@ -46,6 +47,7 @@ enum class Precision {
   f16_f16,
   tf32,
   fp32,
+  fp64,
   s8,
   fp8,
   fp8_e5m2,
@@ -78,6 +80,8 @@ __host__ __device__ constexpr Format format_of(Precision precision) {
       return {Number::tf32, Number::tf32, 0, Number::fp32, Number::fp32};
     case Precision::fp32:
       return {Number::fp32, Number::fp32, 0, Number::fp32, Number::fp32};
+    case Precision::fp64:
+      return {Number::fp64, Number::fp64, 0, Number::fp64, Number::fp64};
     case Precision::s8:
       return {Number::s8, Number::s8, 0, Number::s32, Number::s32};
     case Precision::fp8:
@@ -114,6 +118,8 @@ __host__ __device__ constexpr bool has_scaled_columns(Precision precision) {
 // Of an element in memory.
 __host__ __device__ constexpr int bits_of(Number number) {
   switch (number) {
+    case Number::fp64:
+      return 64;
     case Number::tf32:
     case Number::fp32:
     case Number::s32:

@@ -78,6 +78,8 @@ void round_to(Number number, const GuardedBuffer& to, const Source& source, int 
     case Number::tf32:  // the tensor core does not look at the bits that tf32 lacks
     case Number::fp32:
       return round_to<float>(to, source, pitch, layout, scales);
+    case Number::fp64:
+      return round_to<double>(to, source, pitch, layout, scales);
     case Number::s8:
       return round_to<signed char>(to, source, pitch, layout, scales);
     case Number::e4m3:

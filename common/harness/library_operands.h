@@ -21,7 +21,7 @@ struct LibraryOperands {
   GuardedBuffer a, b;
   std::optional<GuardedBuffer> a_scales, b_scales;
 
-  // From p.typed. The precision is one of bf16, f16, f16_f16, tf32, fp32, s8, fp8, fp8_e5m2,
+  // From p.typed. The precision is one of bf16, f16, f16_f16, tf32, fp32, fp64, s8, fp8, fp8_e5m2,
   // fp8_e4m3_e5m2, fp8_tensor, fp8_block.
   LibraryOperands(const Gemm& p, Precision precision);
 };

@@ -49,6 +49,7 @@ float round_to(Number number, float value) {
     case Number::e2m1:
       return round_to(value, 1, 0, 6);
     case Number::fp32:
+    case Number::fp64:
     case Number::s32:
       break;
   }
@@ -81,6 +82,8 @@ const char* precision_name(Precision precision) {
       return "tf32";
     case Precision::fp32:
       return "fp32";
+    case Precision::fp64:
+      return "fp64";
     case Precision::s8:
       return "s8";
     case Precision::fp8:

@@ -10,13 +10,24 @@
 
 namespace ladder {
 
-constexpr Precision all_precisions[] = {
-    Precision::bf16,          Precision::f16,        Precision::f16_f16,
-    Precision::tf32,          Precision::fp32,       Precision::s8,
-    Precision::fp8,           Precision::fp8_e5m2,   Precision::fp8_e4m3_e5m2,
-    Precision::fp8_e5m2_e5m2, Precision::fp8_tensor, Precision::fp8_block,
-    Precision::mxfp8,         Precision::nvfp4,      Precision::bf16_s8,
-    Precision::bf16_e4m3,     Precision::bf16_sparse};
+constexpr Precision all_precisions[] = {Precision::bf16,
+                                        Precision::f16,
+                                        Precision::f16_f16,
+                                        Precision::tf32,
+                                        Precision::fp32,
+                                        Precision::fp64,
+                                        Precision::s8,
+                                        Precision::fp8,
+                                        Precision::fp8_e5m2,
+                                        Precision::fp8_e4m3_e5m2,
+                                        Precision::fp8_e5m2_e5m2,
+                                        Precision::fp8_tensor,
+                                        Precision::fp8_block,
+                                        Precision::mxfp8,
+                                        Precision::nvfp4,
+                                        Precision::bf16_s8,
+                                        Precision::bf16_e4m3,
+                                        Precision::bf16_sparse};
 
 const char* precision_name(Precision precision);
 std::optional<Precision> precision_of(const std::string& name);

@@ -102,6 +102,7 @@ static bool added_up_in_14_bits(Precision precision) {
 double accumulation_slack(Precision precision, double k, double norm_a, double norm_b) {
   const Format format = format_of(precision);
   const double relative = format.sum == Number::s32        ? 0
+                          : format.sum == Number::fp64     ? 0x1p-53
                           : format.sum == Number::f16      ? 0x1p-11
                           : added_up_in_14_bits(precision) ? 0x1.1p-13
                                                            : 0x1p-23;
@@ -112,6 +113,7 @@ int exact_bits(Precision precision) {
   const Format format = format_of(precision);
   if (format.sum == Number::s32) return 31;
   if (format.sum == Number::f16) return 11;
+  if (format.sum == Number::fp64) return 53;
   return added_up_in_14_bits(precision) ? 13 : 24;
 }
 

@@ -231,6 +231,8 @@ auto GemmWorkload::with_type_of_c(const Act& act) const {
       return act(__half());
     case Number::fp32:
       return act(float());
+    case Number::fp64:
+      return act(double());
     case Number::s32:
       return act(std::int32_t());
     default:
@@ -260,9 +262,10 @@ template <class T>
 Verdict GemmWorkload::verify_as() const {
   const GuardedBuffer& c = sets_[0].c;
   // cuBLAS adds up bf16 in fp32, too; everything else, and the CPU, in fp64.
-  const bool fp32_reference = precision_ == Precision::bf16 && reference_kind_ == Reference::cublas;
+  const bool as_the_kernel = precision_ == Precision::fp64 ||
+                             (precision_ == Precision::bf16 && reference_kind_ == Reference::cublas);
   return check_product<T>(c, shape_.n, seed_, Remembering{*reference_, exact_}, reference_c_,
-                          fp32_reference ? 2 : 1, [&](std::uint64_t index, double value, int accumulations) {
+                          as_the_kernel ? 2 : 1, [&](std::uint64_t index, double value, int accumulations) {
                             return reference_->expected(index, value, accumulations);
                           });
 }
@@ -294,9 +297,9 @@ GemmWorkload::RelativeErrors GemmWorkload::relative_errors_as() const {
     sets_[0].c.copy_to_host(row * n, std::span(c));
     for (int j = 0; j < cols; ++j) {
       const std::uint64_t col = std::uint64_t(j) * shape_.n / cols;
-      double exact = 0;
-      for (std::uint64_t l = 0; l < k; ++l) exact += double(a[l]) * b[l * n + col];
-      const double got = static_cast<double>(static_cast<float>(c[col]));
+      long double sum = 0;
+      for (std::uint64_t l = 0; l < k; ++l) sum += double(a[l]) * b[l * n + col];
+      const double exact = double(sum), got = to_double(c[col]);
       of_product += std::pow(unit * got - exact, 2);
       of_sums += std::pow(unit * (got - reference_c_[row * n + col]), 2);
       squares += exact * exact;
