@@ -11,6 +11,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/extension.h"
@@ -61,7 +62,13 @@ std::vector<double> product_as(const Variant<Gemm>& variant, const std::vector<f
                         static_cast<const void*>(c), static_cast<const void*>(typed.workspace)})
     cudaFree(const_cast<void*>(q));
   std::vector<double> wide;
-  for (const T x : host) wide.push_back(double(float(x)));
+  for (const T x : host) {
+    if constexpr (std::is_same_v<T, double>) {
+      wide.push_back(x);
+    } else {
+      wide.push_back(double(float(x)));
+    }
+  }
   return wide;
 }
 
@@ -72,6 +79,8 @@ std::vector<double> product(const Variant<Gemm>& variant, const std::vector<floa
       return product_as<__half>(variant, a, b);
     case Number::fp32:
       return product_as<float>(variant, a, b);
+    case Number::fp64:
+      return product_as<double>(variant, a, b);
     case Number::s32:
       return product_as<std::int32_t>(variant, a, b);
     default:
@@ -153,6 +162,15 @@ TEST(Types, SumsInF16Stagnate) {
   for (int i = 16 * n; i < k * n; ++i) b[i] = i / n % 16 == 0;  // three ones, each in a step of its own
   for (const double c : product(named("f16"), a, b)) EXPECT_EQ(c, 2052);  // 2051, to even
   for (const double c : product(named("f16_f16"), a, b)) EXPECT_EQ(c, 2048);
+}
+
+// And in fp64 nothing is lost that has 53 bits: of the factors, whose 24 bits pass 32, nor of a sum.
+TEST(Types, Fp64KeepsWhatFp32Drops) {
+  std::vector<float> a(m * k), b(k * n, 1);
+  for (int i = 0; i < m; ++i) a[i * k + i] = 1 + 0x1p-23f, a[i * k + i + 40] = -0x1p-29f;
+  const std::vector<double> c = product(named("fp64"), a, b);
+  for (const double x : c) EXPECT_EQ(x, 1 + 0x1p-23 - 0x1p-29);
+  for (const double x : alone(named("fp64"), nan, 1)) EXPECT_TRUE(std::isnan(x));
 }
 
 // Exact to the end of the range: k · 127², of both signs; and what is past ±127/32 is cut off.

@@ -8,7 +8,7 @@
 namespace ladder {
 
 // The types of numbers. tf32 is fp32 of which 10 bits of fraction count. s8 and s32 are whole numbers.
-enum class Number { bf16, f16, tf32, fp32, s8, s32, e4m3, e5m2, e2m1 };
+enum class Number { bf16, f16, tf32, fp32, fp64, s8, s32, e4m3, e5m2, e2m1 };
 
 // What the factors of a product are rounded to. Most rungs know bf16 alone.
 //
@@ -17,6 +17,7 @@ enum class Number { bf16, f16, tf32, fp32, s8, s32, e4m3, e5m2, e2m1 };
 // that sm_80 has); past the largest it is the largest (in f16: infinity).
 //   bf16, f16, tf32, fp32
 //                no scales
+//   fp64         q is x itself: no scales. What more bits buy is in the sums
 //   f16_f16      f16 that is added up in f16, too
 //   s8           q is a whole number, at most ±127; s is 1/32 for all: one in 16 000 of N(0,1) is cut off. C
 //                is the sum of whole numbers, without the scales
@@ -34,6 +35,10 @@ enum class Number { bf16, f16, tf32, fp32, s8, s32, e4m3, e5m2, e2m1 };
 //                which none exceeds 448
 //   nvfp4        q is e2m1, at most ±6; a block is 16; s is the e4m3 nearest to the largest |x| / 6, and
 //                where it is 0, so are they
+//   bf16_s8, bf16_e4m3
+//                A is bf16, and B, the weights, have 8 bits in memory: q is a whole number, at most ±127, or
+//                e4m3. A column of B shares a scale: s is fp32, the largest |x| / 127 or / 448. Where it is
+//                0, so are they. What is NaN is not the largest, and becomes 0 in s8
 //   bf16_sparse  A has two elements of every four along k at most: the two largest by |bf16(x)|, of equal
 //                ones the first. The others are 0. B is bf16
 enum class Precision {
@@ -42,6 +47,7 @@ enum class Precision {
   f16_f16,
   tf32,
   fp32,
+  fp64,
   s8,
   fp8,
   fp8_e5m2,
@@ -51,15 +57,17 @@ enum class Precision {
   fp8_block,
   mxfp8,
   nvfp4,
+  bf16_s8,
+  bf16_e4m3,
   bf16_sparse
 };
 
 // What a precision makes of a product.
 struct Format {
   Number a, b;  // the elements of the factors
-  int block;    // elements along k that share a scale, 0: none do, or in fp8_tensor the whole matrix
-  Number sum;   // what products are added up in
-  Number c;     // what the sums are stored as
+  int block;  // elements along k that share a scale, 0: none do, or the whole matrix (fp8_tensor), or columns
+  Number sum;  // what products are added up in
+  Number c;    // what the sums are stored as
 };
 
 __host__ __device__ constexpr Format format_of(Precision precision) {
@@ -72,6 +80,8 @@ __host__ __device__ constexpr Format format_of(Precision precision) {
       return {Number::tf32, Number::tf32, 0, Number::fp32, Number::fp32};
     case Precision::fp32:
       return {Number::fp32, Number::fp32, 0, Number::fp32, Number::fp32};
+    case Precision::fp64:
+      return {Number::fp64, Number::fp64, 0, Number::fp64, Number::fp64};
     case Precision::s8:
       return {Number::s8, Number::s8, 0, Number::s32, Number::s32};
     case Precision::fp8:
@@ -89,6 +99,10 @@ __host__ __device__ constexpr Format format_of(Precision precision) {
       return {Number::e4m3, Number::e4m3, 32, Number::fp32, Number::bf16};
     case Precision::nvfp4:
       return {Number::e2m1, Number::e2m1, 16, Number::fp32, Number::bf16};
+    case Precision::bf16_s8:
+      return {Number::bf16, Number::s8, 0, Number::fp32, Number::bf16};
+    case Precision::bf16_e4m3:
+      return {Number::bf16, Number::e4m3, 0, Number::fp32, Number::bf16};
     case Precision::bf16:
     case Precision::bf16_sparse:
       break;
@@ -96,9 +110,16 @@ __host__ __device__ constexpr Format format_of(Precision precision) {
   return {Number::bf16, Number::bf16, 0, Number::fp32, Number::bf16};
 }
 
+// Whether B's columns have a scale each: B is converted to A's type on its way to the tensor core.
+__host__ __device__ constexpr bool has_scaled_columns(Precision precision) {
+  return precision == Precision::bf16_s8 || precision == Precision::bf16_e4m3;
+}
+
 // Of an element in memory.
 __host__ __device__ constexpr int bits_of(Number number) {
   switch (number) {
+    case Number::fp64:
+      return 64;
     case Number::tf32:
     case Number::fp32:
     case Number::s32:

@@ -51,13 +51,14 @@ Verdict check_product(const GuardedBuffer& c, int n, std::uint64_t seed, const R
   Verdict verdict = check_output<T>(
       "C", c, n, [&](std::uint64_t index) { return expected(index, values[index], accumulations); });
   constexpr int samples = 64;
+  constexpr double last_bit = sizeof(T) == sizeof(double) ? 0x1p-53 : 0x1p-24;  // values may be fp32
   std::mt19937_64 random(seed);
   Verdict witnessed;
   for (int sample = 0; sample < samples; ++sample) {
     const std::uint64_t corners[] = {0, std::uint64_t(n) - 1, c.count() - n, c.count() - 1};
     const std::uint64_t index = sample < 4 ? corners[sample] : random() % c.count();
     const double exact = product.exact(index), slack = product.expected(index, exact, 1).slack;
-    if (!(std::abs(values[index] - exact) <= slack + std::abs(exact) * 0x1p-24))
+    if (!(std::abs(values[index] - exact) <= slack + std::abs(exact) * last_bit))
       throw Failure(Exit::wrong_result, "the reference for C is wrong at element " + std::to_string(index) +
                                             ": it is not what fp64 on the CPU gives");
     T got;

@@ -23,6 +23,8 @@ cudaDataType lt_type(Number number) {
       return CUDA_R_16BF;
     case Number::f16:
       return CUDA_R_16F;
+    case Number::fp64:
+      return CUDA_R_64F;
     case Number::s8:
       return CUDA_R_8I;
     case Number::s32:
@@ -36,10 +38,11 @@ cudaDataType lt_type(Number number) {
   }
 }
 LtTypes lt_types(Precision precision) {
-  const Format format = format_of(precision);
+  const Format format = format_of(library_precision(precision));
   LtTypes types{lt_type(format.a), lt_type(format.b), lt_type(format.c), CUDA_R_32F, CUBLAS_COMPUTE_32F};
   if (format.a == Number::tf32) types.compute = CUBLAS_COMPUTE_32F_FAST_TF32;
   if (format.sum == Number::f16) types.scale = CUDA_R_16F, types.compute = CUBLAS_COMPUTE_16F;
+  if (format.sum == Number::fp64) types.scale = CUDA_R_64F, types.compute = CUBLAS_COMPUTE_64F;
   if (format.sum == Number::s32) types.scale = CUDA_R_32I, types.compute = CUBLAS_COMPUTE_32I;
   return types;
 }
@@ -57,9 +60,9 @@ struct LtSets {
   std::vector<LibraryOperands> rounded;
 };
 
-// A product described to cublasLt. In bf16 all is as the rungs have it. Else B is transposed, with k along
-// its rows as A has it, which 8-bit types ask for: in the library's columns of A·B it is op(B) that is
-// transposed.
+// A product described to cublasLt. Of the rungs' own operands, in bf16, all is as the rungs have it. Of
+// LibraryOperands B is transposed, with k along its rows as A has it, which 8-bit types ask for: in the
+// library's columns of A·B it is op(B) that is transposed.
 struct LtProblem {
   LtTypes types;
   cublasLtMatmulDesc_t operation = nullptr;
@@ -115,10 +118,12 @@ struct LtProblem {
   cublasStatus_t run(Library& library, const LtOperands& p, const cublasLtMatmulAlgo_t& algorithm,
                      cudaStream_t stream) const {
     const float one = 1, zero = 0;
+    const double double_one = 1, double_zero = 0;
     const __half half_one = 1.0f, half_zero = 0.0f;
     const std::int32_t whole_one = 1, whole_zero = 0;
     const void *alpha = &one, *beta = &zero;
     if (types.scale == CUDA_R_16F) alpha = &half_one, beta = &half_zero;
+    if (types.scale == CUDA_R_64F) alpha = &double_one, beta = &double_zero;
     if (types.scale == CUDA_R_32I) alpha = &whole_one, beta = &whole_zero;
     if (p.a_scales) set_scales(p);
     if (p.bias) set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, p.bias);
@@ -193,6 +198,17 @@ static std::vector<Contender> bf16_baselines(const std::vector<Gemm>& sets) {
   return baselines;
 }
 
+// Of LibraryOperands, whose B is transposed.
+static cublasStatus_t fp64_gemm_ex(Library& library, const Gemm& p, const LtOperands& of, int pitch,
+                                   cudaStream_t stream) {
+  const double one = 1, zero = 0;
+  const cublasStatus_t status = use(library, stream);
+  if (status != CUBLAS_STATUS_SUCCESS) return status;
+  return cublasGemmEx(library.blas, CUBLAS_OP_T, CUBLAS_OP_N, p.n, p.m, p.k, &one, of.b, CUDA_R_64F, pitch,
+                      of.a, CUDA_R_64F, pitch, &zero, of.c, CUDA_R_64F, p.n, CUBLAS_COMPUTE_64F,
+                      CUBLAS_GEMM_DEFAULT);
+}
+
 std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision precision) {
   switch (precision) {
     case Precision::bf16:
@@ -208,7 +224,7 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
   auto library = std::make_shared<Library>();
   auto all = std::make_shared<LtSets>();
   for (const Gemm& p : sets) {
-    const LibraryOperands& set = all->rounded.emplace_back(p, precision);
+    const LibraryOperands& set = all->rounded.emplace_back(p, library_precision(precision));
     void* const c = p.c ? static_cast<void*>(p.c) : p.typed->c;
     all->operands.push_back({set.a.as<void>(), set.b.as<void>(), c});
     if (!set.a_scales) continue;
@@ -222,6 +238,18 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
                                                all->operands[0]),
                    all);
   };
+  if (has_scaled_columns(precision)) {
+    add("cublasLt_bf16_best16", false);
+    return baselines;
+  }
+  if (precision == Precision::fp64) {
+    const Contender gemm{"cublasGemmEx",
+                         [=, p = sets[0], pitch = all->rounded[0].pitch](int set, cudaStream_t stream) {
+                           const LtOperands& of = all->operands[set];
+                           return as_cuda(fp64_gemm_ex(*library, p, of, pitch, stream));
+                         }};
+    if (works(gemm)) baselines.push_back(gemm);
+  }
   add("cublasLt_best16", false);
   const Number type = format_of(precision).a;
   if ((type == Number::e4m3 || type == Number::e5m2) && precision != Precision::fp8_block)

@@ -71,11 +71,15 @@ void round_to(const GuardedBuffer& to, const Source& source, int pitch, BlockSca
 void round_to(Number number, const GuardedBuffer& to, const Source& source, int pitch, BlockScales layout,
               const std::optional<GuardedBuffer>& scales) {
   switch (number) {
+    case Number::bf16:
+      return round_to<__nv_bfloat16>(to, source, pitch, layout, scales);
     case Number::f16:
       return round_to<__half>(to, source, pitch, layout, scales);
     case Number::tf32:  // the tensor core does not look at the bits that tf32 lacks
     case Number::fp32:
       return round_to<float>(to, source, pitch, layout, scales);
+    case Number::fp64:
+      return round_to<double>(to, source, pitch, layout, scales);
     case Number::s8:
       return round_to<signed char>(to, source, pitch, layout, scales);
     case Number::e4m3:

@@ -17,9 +17,13 @@ inline double bytes_needed(const Gemm& p, int sets, bool, bool bf16_only) {
   const double reference = bf16_only ? 4 * outputs : 8 * (inputs + outputs);
   return of_a_set * sets + reference + memory_slack;
 }
-// Beside them, in every set: what a variant of the gemm in bf16 uses as a workspace.
+// Beside them, in every set: what a variant of the gemm in bf16 uses as a workspace, or one in fp64 needs
+// more.
 inline double workspace_needed(const Variant<Gemm>& variant, const Gemm& p) {
   const Extension<Gemm>& extension = extension_of(variant);
+  // Of fp64 what lies in the two layouts, and C, is twice as long as counted above.
+  if (extension.precision == Precision::fp64)
+    return 8 * (double(p.m) * p.k + double(p.k) * p.n) + 4 * (double(p.m) * p.n);
   const bool counted = extension.precision != Precision::bf16 || !extension.workspace_bytes;
   return counted ? 0 : double(extension.workspace_bytes(p));
 }

@@ -49,6 +49,7 @@ float round_to(Number number, float value) {
     case Number::e2m1:
       return round_to(value, 1, 0, 6);
     case Number::fp32:
+    case Number::fp64:
     case Number::s32:
       break;
   }
@@ -81,6 +82,8 @@ const char* precision_name(Precision precision) {
       return "tf32";
     case Precision::fp32:
       return "fp32";
+    case Precision::fp64:
+      return "fp64";
     case Precision::s8:
       return "s8";
     case Precision::fp8:
@@ -99,6 +102,10 @@ const char* precision_name(Precision precision) {
       return "mxfp8";
     case Precision::nvfp4:
       return "nvfp4";
+    case Precision::bf16_s8:
+      return "bf16_s8";
+    case Precision::bf16_e4m3:
+      return "bf16_e4m3";
     case Precision::bf16_sparse:
       return "bf16_sparse";
   }
@@ -112,7 +119,8 @@ std::optional<Precision> precision_of(const std::string& name) {
 }
 
 float scale_of(Precision precision, float largest) {
-  if (precision == Precision::fp8_block) return largest / 448;
+  if (precision == Precision::fp8_block || precision == Precision::bf16_e4m3) return largest / 448;
+  if (precision == Precision::bf16_s8) return largest / 127;
   if (precision == Precision::fp8_tensor) return largest / 448 == 0 ? 1 : largest / 448;
   if (precision == Precision::nvfp4) return round_to(Number::e4m3, largest / 6);
   if (precision != Precision::mxfp8) return 1;
@@ -159,7 +167,8 @@ void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix
     std::swap(lines, length);
     std::swap(line_step, step);
   }
-  const std::uint64_t block = format.block ? format.block : 1;
+  const bool whole_line = of_b && has_scaled_columns(precision);
+  const std::uint64_t block = whole_line ? length : format.block ? format.block : 1;
   const std::uint64_t abreast = of_b && precision == Precision::fp8_block ? block : 1;
   float largest_of_all = 0;
   if (precision == Precision::fp8_tensor)
@@ -175,8 +184,9 @@ void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix
                 for (std::uint64_t i = first; i < last; ++i) act(matrix[l * line_step + i * step]);
             };
             float largest = largest_of_all;
-            if (format.block) for_each([&](float x) { largest = std::max(largest, std::abs(x)); });
-            const float scale = scale_of(precision, largest);
+            if (format.block || whole_line)
+              for_each([&](float x) { largest = std::max(largest, std::abs(x)); });
+            const float scale = of_b || !has_scaled_columns(precision) ? scale_of(precision, largest) : 1;
             for_each([&](float& x) {
               x = precision == Precision::s8 ? round_to(number, 32 * x)
                   : scale == 0               ? 0

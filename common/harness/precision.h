@@ -10,18 +10,30 @@
 
 namespace ladder {
 
-constexpr Precision all_precisions[] = {
-    Precision::bf16,          Precision::f16,        Precision::f16_f16,
-    Precision::tf32,          Precision::fp32,       Precision::s8,
-    Precision::fp8,           Precision::fp8_e5m2,   Precision::fp8_e4m3_e5m2,
-    Precision::fp8_e5m2_e5m2, Precision::fp8_tensor, Precision::fp8_block,
-    Precision::mxfp8,         Precision::nvfp4,      Precision::bf16_sparse};
+constexpr Precision all_precisions[] = {Precision::bf16,
+                                        Precision::f16,
+                                        Precision::f16_f16,
+                                        Precision::tf32,
+                                        Precision::fp32,
+                                        Precision::fp64,
+                                        Precision::s8,
+                                        Precision::fp8,
+                                        Precision::fp8_e5m2,
+                                        Precision::fp8_e4m3_e5m2,
+                                        Precision::fp8_e5m2_e5m2,
+                                        Precision::fp8_tensor,
+                                        Precision::fp8_block,
+                                        Precision::mxfp8,
+                                        Precision::nvfp4,
+                                        Precision::bf16_s8,
+                                        Precision::bf16_e4m3,
+                                        Precision::bf16_sparse};
 
 const char* precision_name(Precision precision);
 std::optional<Precision> precision_of(const std::string& name);
 
-// The scale of a block, or in fp8_tensor a matrix, whose largest absolute value this is; 1 without scales.
-// Grows with it, but for the 1 in fp8_tensor.
+// The scale of a block, in fp8_tensor a matrix, or of bf16_s8 and bf16_e4m3 a column of B, whose largest
+// absolute value this is; 1 without scales. Grows with it, but for the 1 in fp8_tensor.
 float scale_of(Precision precision, float largest);
 
 // What x of a block with this scale becomes. Grows with x.
@@ -34,8 +46,8 @@ float decoded_element(Precision precision, unsigned char bits);
 enum class Factor { a, b };
 
 // Rounds a row-major matrix in place: A with its blocks along rows, B down columns. What the tensor core
-// multiplies, without error but for fp8_block and fp8_tensor, whose scales make 28 bits of an element. Of s8
-// the whole numbers, without their scale.
+// multiplies, without error but for those whose scales are fp32: they make more than 24 bits of an element.
+// Of s8 the whole numbers, without their scale.
 void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix, int rows, int cols);
 
 }  // namespace ladder

@@ -250,6 +250,7 @@ static std::uint64_t matrix_bytes(Precision precision, int rows, int cols) {
 
 static std::uint64_t bytes_of_b(const Gemm& p, Precision precision) {
   if (precision == Precision::bf16_sparse) return matrix_bytes(Precision::bf16, p.n, p.k);
+  if (has_scaled_columns(precision)) return product(p.n, p.k) + 4 * std::uint64_t(p.n);
   if (precision == Precision::fp8_block) return product(p.n, p.k) + 4 * blocks(p.n, 128) * blocks(p.k, 128);
   return matrix_bytes(precision, p.n, p.k);
 }

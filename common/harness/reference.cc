@@ -46,9 +46,9 @@ GemmReference::GemmReference(const Gemm& shape, Precision precision, std::vector
 
 double GemmReference::exact(std::uint64_t index) const {
   const std::uint64_t n = shape_.n, k = shape_.k, row = index / n, col = index % n;
-  double sum = 0;
+  long double sum = 0;  // to judge fp64, too
   for (std::uint64_t l = 0; l < k; ++l) sum += double(a_[row * k + l]) * b_[l * n + col];
-  return sum;
+  return double(sum);
 }
 
 std::vector<double> GemmReference::all() const {

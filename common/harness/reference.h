@@ -22,8 +22,9 @@ class GemmReference {
                 bool whole_numbers);
   GemmReference(const Gemm& shape, const HostMatrix& a, const HostMatrix& b, bool whole_numbers);
 
-  double exact(std::uint64_t index) const;  // element `index` of C in fp64
-  std::vector<double> all() const;          // every element in fp64: 2·m·n·k operations
+  double exact(
+      std::uint64_t index) const;   // element `index` of C, added up in more than fp64 where C++ has it
+  std::vector<double> all() const;  // every element in fp64: 2·m·n·k operations
 
   // What element `index` may be when `value` stands for it and `accumulations` results of the precision's
   // accumulation are being compared: 1 against fp64, 2 against another such result.

@@ -59,7 +59,8 @@ Gemm in_vectors(Gemm p, Precision precision) {
   p.n = next_multiple(p.n, 8);
   const Format format = format_of(precision);
   const bool sparse = precision == Precision::bf16_sparse;  // half of a row is stored
-  p.k = next_multiple(p.k, std::max({8, (sparse ? 256 : 128) / bits_of(format.a), format.block}));
+  const int bits = std::min(bits_of(format.a), bits_of(format.b));
+  p.k = next_multiple(p.k, std::max({8, (sparse ? 256 : 128) / bits, format.block}));
   return p;
 }
 FusedNorm in_vectors(FusedNorm p, Precision precision) {

@@ -95,13 +95,14 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
 
 // Whether it is FP8 that sm_89 or sm_90 adds up.
 static bool added_up_in_14_bits(Precision precision) {
-  const Number b = format_of(precision).b;
-  return (b == Number::e4m3 || b == Number::e5m2) && precision != Precision::mxfp8;
+  const Number a = format_of(precision).a;  // where one of them has 8 bits, and is not converted, both have
+  return (a == Number::e4m3 || a == Number::e5m2) && precision != Precision::mxfp8;
 }
 
 double accumulation_slack(Precision precision, double k, double norm_a, double norm_b) {
   const Format format = format_of(precision);
   const double relative = format.sum == Number::s32        ? 0
+                          : format.sum == Number::fp64     ? 0x1p-53
                           : format.sum == Number::f16      ? 0x1p-11
                           : added_up_in_14_bits(precision) ? 0x1.1p-13
                                                            : 0x1p-23;
@@ -112,6 +113,7 @@ int exact_bits(Precision precision) {
   const Format format = format_of(precision);
   if (format.sum == Number::s32) return 31;
   if (format.sum == Number::f16) return 11;
+  if (format.sum == Number::fp64) return 53;
   return added_up_in_14_bits(precision) ? 13 : 24;
 }
 

@@ -47,7 +47,7 @@ struct Expected {
 // Checks `got`, elements [first, first + size) of an output with `cols` columns called `name`.
 // `expected(index)` gives what element `index` may be. Runs on all cores; `expected` is called from several
 // threads.
-// The elements are bf16, f16, fp32 or s32.
+// The elements are bf16, f16, fp32, fp64 or s32.
 template <class T, class ExpectedAt>
 Verdict check_elements(const char* name, std::span<const T> got, std::uint64_t first, std::uint64_t cols,
                        const ExpectedAt& expected);
@@ -79,7 +79,8 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
 // fp8 on sm_89 and sm_90 keeps less: terms are cut 13 bits below the largest, of which there are K + 1, K at
 // least 16: 17/16 · k · 2^-13 · Σ|a·b|, far from what happens (the exact pass of whole numbers is what finds
 // a fault there). In f16 a sum is cut to 11 bits after every two products or more: k/2 · 2^-10 · Σ|a·b|. Sums
-// in s32 are exact.
+// in s32 are exact. In fp64 a sum is rounded to nearest after each product, which is exact where the factors
+// were fp32: k · 2^-53.
 double accumulation_slack(Precision precision, double k, double norm_a, double norm_b);
 
 // Whole numbers up to 2^these are added up without error.
@@ -92,7 +93,7 @@ double norm_slack(double y, double cols);
 
 // bf16, f16, fp32 as a kernel rounds its fp32 result: to fp32 first, then to nearest, ties to even, overflow
 // to infinity. For a value that fp32 cannot hold these are two roundings; they are monotone, which is all
-// that Expected needs. s32 holds whole numbers, which are theirs already.
+// that Expected needs. fp64 is what the value is already, and so are the whole numbers of s32.
 template <class T>
 T rounded(double value);
 template <>
@@ -108,6 +109,10 @@ template <>
 __half rounded(double value);
 template <>
 float rounded(double value);
+template <>
+inline double rounded(double value) {
+  return value;
+}
 template <>
 std::int32_t rounded(double value);
 inline __nv_bfloat16 round_to_bf16(double value) {
@@ -133,6 +138,9 @@ inline double to_double(__half value) {
   return __half2float(value);
 }
 inline double to_double(float value) {
+  return value;
+}
+inline double to_double(double value) {
   return value;
 }
 inline double to_double(std::int32_t value) {

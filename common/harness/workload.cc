@@ -100,6 +100,8 @@ void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, c
 // the powers of two may differ by as much as there are bits left. In fp8_tensor each matrix has one 7, at its
 // end. Without their scales all of that A would be 0, and of that B 0 or ±448.
 //
+// A column of bf16_s8 or bf16_e4m3 ends with 127 or 7 times a power of two, so that its scale is one.
+//
 // Of the normal ones the last may be an outlier: what it does to the others.
 std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
   using Kind = Distribution::Kind;
@@ -133,6 +135,21 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
     b = a;
     b.cols = shape_.n;
     b.block_rows = block;
+    return {a, b};
+  }
+  if (has_scaled_columns(precision_)) {
+    const int largest = precision_ == Precision::bf16_s8 ? 127 : seven;
+    const int limit = int(std::min(3.0, std::sqrt((0x1p24 - 3 * largest) / shape_.k)));
+    if (limit == 0) return {a, b};
+    a = {.kind = Kind::integer, .limit = limit};
+    b = {.kind = Kind::blocks,
+         .limit = limit,
+         .spread = 3,
+         .cols = shape_.n,
+         .block_rows = shape_.k,
+         .block_cols = 1,
+         .row = content_.k - 1,
+         .largest = largest};
     return {a, b};
   }
   const bool tensor = precision_ == Precision::fp8_tensor;
@@ -214,6 +231,8 @@ auto GemmWorkload::with_type_of_c(const Act& act) const {
       return act(__half());
     case Number::fp32:
       return act(float());
+    case Number::fp64:
+      return act(double());
     case Number::s32:
       return act(std::int32_t());
     default:
@@ -243,9 +262,10 @@ template <class T>
 Verdict GemmWorkload::verify_as() const {
   const GuardedBuffer& c = sets_[0].c;
   // cuBLAS adds up bf16 in fp32, too; everything else, and the CPU, in fp64.
-  const bool fp32_reference = precision_ == Precision::bf16 && reference_kind_ == Reference::cublas;
+  const bool as_the_kernel = precision_ == Precision::fp64 ||
+                             (precision_ == Precision::bf16 && reference_kind_ == Reference::cublas);
   return check_product<T>(c, shape_.n, seed_, Remembering{*reference_, exact_}, reference_c_,
-                          fp32_reference ? 2 : 1, [&](std::uint64_t index, double value, int accumulations) {
+                          as_the_kernel ? 2 : 1, [&](std::uint64_t index, double value, int accumulations) {
                             return reference_->expected(index, value, accumulations);
                           });
 }
@@ -277,9 +297,9 @@ GemmWorkload::RelativeErrors GemmWorkload::relative_errors_as() const {
     sets_[0].c.copy_to_host(row * n, std::span(c));
     for (int j = 0; j < cols; ++j) {
       const std::uint64_t col = std::uint64_t(j) * shape_.n / cols;
-      double exact = 0;
-      for (std::uint64_t l = 0; l < k; ++l) exact += double(a[l]) * b[l * n + col];
-      const double got = static_cast<double>(static_cast<float>(c[col]));
+      long double sum = 0;
+      for (std::uint64_t l = 0; l < k; ++l) sum += double(a[l]) * b[l * n + col];
+      const double exact = double(sum), got = to_double(c[col]);
       of_product += std::pow(unit * got - exact, 2);
       of_sums += std::pow(unit * (got - reference_c_[row * n + col]), 2);
       squares += exact * exact;

@@ -54,6 +54,15 @@ __device__ __forceinline__ void mma_m16n8k8_tf32(float (&d)[4], const unsigned (
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
+// d[8,8] += a[8,4] · b[4,8] in fp64, fused multiply-adds, rounded to nearest. Lane 4g + t holds a: row g,
+// column t; b: column g, row t; d[0], d[1]: row g, columns 2t, 2t+1.
+// (mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64)
+__device__ __forceinline__ void mma_m8n8k4_f64(double (&d)[2], double a, double b) {
+  asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+               : "+d"(d[0]), "+d"(d[1])
+               : "d"(a), "d"(b));
+}
+
 // d[16,8] += a[16,32] · b[32,8]: s8 operands, four to a register, s32 accumulators, which wrap around. Again
 // the bytes lie as those of bf16 do: a[0]: row g, columns 4t to 4t+3; b[0]: column g, rows 4t to 4t+3.
 // (mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32)

@@ -109,6 +109,14 @@ TEST(OtherTypes, Fp32HasOneRightAnswerWithoutSlack) {
   EXPECT_TRUE(check_as(std::nextafter(1.0f, 2.0f), {1, 0x1p-22}).passed());
 }
 
+TEST(OtherTypes, Fp64IsNotRoundedToFp32) {
+  EXPECT_TRUE(check_as(1 + 0x1p-52, {1 + 0x1p-52, 0}).passed());
+  EXPECT_FALSE(check_as(1 + 0x1p-52, {1, 0}).passed());
+  EXPECT_FALSE(check_as(1 + 0x1p-50, {1, 0x1p-51}).passed());
+  EXPECT_TRUE(check_as(1 + 0x1p-50, {1, 0x1p-50}).passed());
+  EXPECT_FALSE(check_as(std::nan(""), {1, 1}).passed());
+}
+
 TEST(OtherTypes, WholeNumbersAreExact) {
   EXPECT_TRUE(check_as(std::int32_t(-2147479552), {-2147479552.0, 0}).passed());
   EXPECT_FALSE(check_as(std::int32_t(-2147479551), {-2147479552.0, 0}).passed());
@@ -121,7 +129,11 @@ TEST(OtherTypes, TheSlackIsOfWhatSumsAreKeptIn) {
   EXPECT_EQ(accumulation_slack(Precision::f16, 8, 1, 1), 0x1p-20);
   EXPECT_EQ(accumulation_slack(Precision::f16_f16, 8, 1, 1), 0x1p-8);
   EXPECT_GT(accumulation_slack(Precision::fp8, 8, 1, 1), 0x1p-10);
+  EXPECT_EQ(accumulation_slack(Precision::bf16_e4m3, 8, 1, 1), 0x1p-20);
+  EXPECT_EQ(accumulation_slack(Precision::fp64, 8, 1, 1), 0x1p-50);
+  EXPECT_EQ(exact_bits(Precision::fp64), 53);
   EXPECT_EQ(exact_bits(Precision::bf16), 24);
+  EXPECT_EQ(exact_bits(Precision::bf16_e4m3), 24);
   EXPECT_EQ(exact_bits(Precision::f16), 24);
   EXPECT_EQ(exact_bits(Precision::f16_f16), 11);
   EXPECT_EQ(exact_bits(Precision::fp8), 13);

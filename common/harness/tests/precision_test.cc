@@ -122,6 +122,27 @@ TEST(Types, S8IsAWholeNumberOfThirtySeconds) {
   EXPECT_EQ(rounded(Precision::s8, -100), -127);
 }
 
+TEST(Types, MixedOperandsHaveAScaleForEachColumnOfB) {
+  constexpr int k = 200, n = 3;
+  for (const Precision precision : {Precision::bf16_s8, Precision::bf16_e4m3}) {
+    const float most = precision == Precision::bf16_s8 ? 127 : 448;
+    std::vector<float> b(k * n), a{1 + 0x1p-8f, 1000, -0x1p-100f};
+    for (int i = 0; i < k; ++i) b[i * n] = 1, b[i * n + 1] = float(i % 3) / 7;
+    b[3 * n] = -2 * most;
+    b[4 * n] = std::numeric_limits<float>::quiet_NaN();
+    round_matrix(precision, Factor::b, b, k, n);
+    EXPECT_EQ(b[3 * n], -2 * most);
+    EXPECT_EQ(b[5 * n], precision == Precision::bf16_s8 ? 0 : 1)
+        << "half a step of 2, to even; or 0.5 in e4m3";
+    EXPECT_EQ(std::isnan(b[4 * n]), precision == Precision::bf16_e4m3);
+    EXPECT_FLOAT_EQ(b[5 * n + 1], 2.0f / 7) << "the largest of its column";
+    EXPECT_NEAR(b[4 * n + 1], 1.0f / 7, 0.004f);
+    EXPECT_EQ(b[n + 2], 0) << "a column of zeros";
+    round_matrix(precision, Factor::a, a, 1, 3);
+    EXPECT_EQ(a, (std::vector<float>{1, 1000, -0x1p-100f})) << "bf16, without a scale";
+  }
+}
+
 TEST(Types, SparseKeepsTheTwoLargestOfFour) {
   std::vector<float> a{1, -3, 2, 0.5f, 4, 4, 4, -4, 0, 0, 0, 7, -1, 1, 2}, b = a;
   round_matrix(Precision::bf16_sparse, Factor::a, a, 1, int(a.size()));

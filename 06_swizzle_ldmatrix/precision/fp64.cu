@@ -1,0 +1,147 @@
+// FP64 on the tensor cores: mma of m8n8k4. A kernel of its own, since little of the rung's carries over.
+// ldmatrix moves 32 bits to a lane, so an element of 64 would arrive in two; fragments come by ordinary
+// 8-byte loads instead. Nothing is packed, so B needs no transposition, wherever its rows run. And an MMA
+// takes so long, for so few products, that loads and copies are never in the way: no fragments are loaded
+// ahead.
+#include "06_swizzle_ldmatrix/precision/prepare.cuh"
+#include "06_swizzle_ldmatrix/tiles.cuh"
+#include "common/ptx/cp_async.cuh"
+#include "common/ptx/mma.cuh"
+
+namespace ladder::rung_06 {
+namespace {
+
+struct F64 {
+  using Element = double;
+  static __device__ double round(float x) { return x; }
+};
+struct OfF64 {
+  using A = F64;
+  using B = F64;
+  static constexpr bool k_major_b = false, sparse = false;
+};
+
+using ptx::SharedAddress;
+
+struct Fp64Product {
+  int m, n, k;
+  const double *a, *b;
+  double* c;
+};
+
+constexpr int block_m = 128, block_n = 128, block_k = 16, stages = 3, threads = 256;
+constexpr int warp_m = 32, warp_n = 64, warps_n = block_n / warp_n;  // of C: 64 accumulators, 128 registers
+constexpr int mma_m = 8, mma_n = 8, mma_k = 4;
+constexpr int element = sizeof(double), vector = 16 / element;  // elements that cp.async copies at a time
+constexpr int row_a = block_k * element, row_b = block_n * element;  // bytes: 128 and 1024
+constexpr int tile_a = block_m * row_a, stage_bytes = tile_a + block_k * row_b;
+constexpr int shared_bytes = stages * stage_bytes;  // 96 KiB: every GPU since sm_80 has as many for a CTA
+static_assert(threads / 32 * warp_m * warp_n == block_m * block_n, "a warp for each part of the tile");
+
+// Bytes from the start of a tile to an element. The banks are 128 bytes, and an 8-byte load takes them in two
+// halves of a warp: lanes of four neighbouring rows, four elements of each, 32 bytes. So the unit that moves
+// is 32 bytes, and four rows put it in four places.
+__device__ int offset(int row_bytes, int row, int col) {
+  return row * row_bytes + (col / 4 ^ row % 4) * 32 + col % 4 * element;
+}
+
+// Global -> shared: a thread's share of a k-tile, 16 bytes of as many rows, zeros past the edges.
+__device__ void copy(const Fp64Product& p, SharedAddress to, int row0, int col0, int k0) {
+#pragma unroll
+  for (int i = threadIdx.x; i < block_m * block_k / vector; i += threads) {
+    const int row = i / (block_k / vector), col = i % (block_k / vector) * vector;
+    const bool inside = row0 + row < p.m && k0 + col < p.k;
+    ptx::cp_async_16(to + offset(row_a, row, col), p.a + std::size_t(row0 + row) * p.k + k0 + col,
+                     inside ? 16 : 0);
+  }
+#pragma unroll
+  for (int i = threadIdx.x; i < block_k * block_n / vector; i += threads) {
+    const int row = i / (block_n / vector), col = i % (block_n / vector) * vector;
+    const bool inside = k0 + row < p.k && col0 + col < p.n;
+    ptx::cp_async_16(to + tile_a + offset(row_b, row, col), p.b + std::size_t(k0 + row) * p.n + col0 + col,
+                     inside ? 16 : 0);
+  }
+}
+
+// Shared -> registers -> tensor cores: a warp's part of a k-tile. Lane 4g + t has of 8 rows of A row g, and
+// of 8 columns of B column g; of four of k the t-th.
+__device__ void multiply(double (&accumulator)[warp_m / mma_m][warp_n / mma_n][2], const unsigned char* stage,
+                         int warp_row, int warp_col) {
+  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
+  auto load = [&](int at) { return *reinterpret_cast<const double*>(stage + at); };
+#pragma unroll
+  for (int k = t; k < block_k + t; k += mma_k) {
+    double a[warp_m / mma_m], b[warp_n / mma_n];
+#pragma unroll
+    for (int i = 0; i < warp_m / mma_m; ++i) a[i] = load(offset(row_a, warp_row + i * mma_m + g, k));
+#pragma unroll
+    for (int j = 0; j < warp_n / mma_n; ++j) b[j] = load(tile_a + offset(row_b, k, warp_col + j * mma_n + g));
+#pragma unroll
+    for (int i = 0; i < warp_m / mma_m; ++i)
+#pragma unroll
+      for (int j = 0; j < warp_n / mma_n; ++j) ptx::mma_m8n8k4_f64(accumulator[i][j], a[i], b[j]);
+  }
+}
+
+__global__ void __launch_bounds__(threads, 1) fp64_kernel(Fp64Product p, Order<8> order) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  const int2 tile = order.tile(blockIdx.x);
+  const int row0 = tile.x * block_m, col0 = tile.y * block_n, tiles_k = ceil_div(p.k, block_k);
+  const int warp = threadIdx.x / 32, warp_row = warp / warps_n * warp_m, warp_col = warp % warps_n * warp_n;
+  auto load = [&](int k_tile) {  // a group for each, also where it is past the end: wait_group counts them
+    if (k_tile < tiles_k)
+      copy(p, ptx::shared_address(shared) + k_tile % stages * stage_bytes, row0, col0, k_tile * block_k);
+    ptx::cp_async_commit_group();
+  };
+
+  for (int t = 0; t < stages - 1; ++t) load(t);
+  double accumulator[warp_m / mma_m][warp_n / mma_n][2] = {};
+#pragma unroll 1
+  for (int t = 0; t < tiles_k; ++t) {
+    ptx::cp_async_wait_group<stages - 2>();  // this thread's copies of k-tile t have landed
+    __syncthreads();                         // and everybody's; and every warp has left k-tile t - 1,
+    load(t + stages - 1);                    // whose stage this fills
+    multiply(accumulator, shared + t % stages * stage_bytes, warp_row, warp_col);
+  }
+
+  // Registers -> global: a lane has two neighbours of a row, 16 bytes.
+  const int row = row0 + warp_row + threadIdx.x % 32 / 4, col = col0 + warp_col + threadIdx.x % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < warp_m / mma_m; ++i)
+#pragma unroll
+    for (int j = 0; j < warp_n / mma_n; ++j)
+      if (row + i * mma_m < p.m && col + j * mma_n < p.n)
+        *reinterpret_cast<double2*>(p.c + std::size_t(row + i * mma_m) * p.n + col + j * mma_n) =
+            make_double2(accumulator[i][j][0], accumulator[i][j][1]);
+}
+
+cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+  const Workspace<OfF64> w(p);
+  const auto error =
+      cudaFuncSetAttribute(fp64_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+  if (error != cudaSuccess) return error;
+  const Order<8> order(ceil_div(p.m, block_m), ceil_div(p.n, block_n));
+  fp64_kernel<<<order.tiles, threads, shared_bytes, stream>>>(
+      {p.m, p.n, p.k, w.a, w.b, static_cast<double*>(p.typed->c)}, order);
+  return cudaGetLastError();
+}
+
+std::string pairs(const Gemm& p) {
+  if (p.n % vector == 0 && p.k % vector == 0) return {};
+  return "n and k must be even: rows of A, B and C are copied 16 bytes at a time";
+}
+
+constexpr Extension<Gemm> of_fp64{
+    .precision = Precision::fp64, .workspace_bytes = workspace_bytes<OfF64>, .prepare = prepare<OfF64>};
+
+}  // namespace
+
+Variants<Gemm> fp64() {
+  return {{.name = "fp64",
+           .what = "fp64 by mma of m8n8k4, fragments by 8-byte loads",
+           .unsupported = pairs,
+           .launch = launch,
+           .extension = &of_fp64}};
+}
+
+}  // namespace ladder::rung_06
