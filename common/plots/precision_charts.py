@@ -12,8 +12,8 @@ from values import figure as digits
 from values import percent
 
 OF_FP8 = (VERMILLION, PURPLE, PURPLE, PURPLE, VERMILLION, INK, INK)
-COLOURS = dict(zip(ORDER, (GREY, SKY, BLUE, GREEN, YELLOW, ORANGE, *OF_FP8, INK, BROWN)))
-MARKERS = dict(zip(ORDER, "os^Dv<PX><*phdH"))
+COLOURS = dict(zip(ORDER, (GREY, SKY, BLUE, GREEN, YELLOW, ORANGE, *OF_FP8, INK, INK, BROWN)))
+MARKERS = dict(zip(ORDER, "os^Dv<PX><*ph8dH"))
 
 
 def ladder(results: Results):
