@@ -118,6 +118,9 @@ def work_rate(record: dict, microseconds: float) -> float:
     return work / microseconds
 
 
+CUTLASS = "cutlass_beside"  # the program that times its configurations (common/cutlass)
+
+
 def best_baseline(record: dict) -> str | None:
     """The name of the fastest baseline timed in the same run."""
     baselines = record.get("baselines") or {}
@@ -342,6 +345,8 @@ class Results:
         here = [record for record in measured if record["device"] == self.device]
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
         timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
+        self.cutlass = [record for record in timed if record["rung"] == CUTLASS]  # no rung of the course
+        timed = [record for record in timed if record["rung"] != CUTLASS]
         self.outlying = [record for record in timed if "outlier" in record]  # with --outlier
         timed = [record for record in timed if "outlier" not in record]
         self.swept = [record for record in timed if "sweep" in record]  # with --sweep models: shapes of many kinds
