@@ -18,9 +18,14 @@ struct TypedOperands {
 };
 
 // y of a norm whose precision is not bf16, as QuantisedLayout lays it out. FusedNorm's y is null then.
+//
+// The scale of nvfp4 that all of y share is read: the largest |y| is known only when the last row is, and
+// then all rows would have to be read again. So who launches the norm estimates it, from the layer's y on
+// other inputs. It should be at least the largest |y| / 2688: block scales saturate at 448.
 struct QuantisedRows {
   unsigned char* elements;
   unsigned char* scales;
+  const float* matrix_scale = nullptr;  // of nvfp4, else null
 };
 
 // A linear layer behind a residual add and an RMSNorm:

@@ -33,8 +33,11 @@ enum class Number { bf16, f16, tf32, fp32, fp64, s8, s32, e4m3, e5m2, e2m1 };
 //                they
 //   mxfp8        q is e4m3; a block is 32 elements; s is the smallest power of two, from 2^-127 on, with
 //                which none exceeds 448
-//   nvfp4        q is e2m1, at most ±6; a block is 16; s is the e4m3 nearest to the largest |x| / 6, and
-//                where it is 0, so are they
+//   nvfp4        q is e2m1, at most ±6; a block is 16, and all of a matrix share a scale t, fp32: its largest
+//                |x| / 2688 (6 · 448) or, where that is 0, 1. s is t times the e4m3 nearest to the block's
+//                largest |x| / 6 / t; where s is 0, so are they. An infinity makes all of it NaN. e2m1
+//                has no NaN: what one becomes is not said
+//   nvfp4_blocks the same without the matrix's scale: t is 1
 //   bf16_s8, bf16_e4m3
 //                A is bf16, and B, the weights, have 8 bits in memory: q is a whole number, at most ±127, or
 //                e4m3. A column of B shares a scale: s is fp32, the largest |x| / 127 or / 448. Where it is
@@ -57,6 +60,7 @@ enum class Precision {
   fp8_block,
   mxfp8,
   nvfp4,
+  nvfp4_blocks,
   bf16_s8,
   bf16_e4m3,
   bf16_sparse
@@ -98,6 +102,7 @@ __host__ __device__ constexpr Format format_of(Precision precision) {
     case Precision::mxfp8:
       return {Number::e4m3, Number::e4m3, 32, Number::fp32, Number::bf16};
     case Precision::nvfp4:
+    case Precision::nvfp4_blocks:
       return {Number::e2m1, Number::e2m1, 16, Number::fp32, Number::bf16};
     case Precision::bf16_s8:
       return {Number::bf16, Number::s8, 0, Number::fp32, Number::bf16};
@@ -164,7 +169,7 @@ struct BlockScales {
 
 // A matrix [rows, cols] of fp8, fp8_block, mxfp8 or nvfp4 in memory: `elements`, row-major, and `scales`,
 // both aligned to 256 bytes. cols is a multiple of the block, except in fp8_block, whose scales are
-// BlockScales.
+// BlockScales. The scale that all of a matrix share in nvfp4 is apart from these.
 //
 // Of the others a scale is a byte, and scales lie in tiles of 512 bytes: 128 rows by 4 blocks, as the tensor
 // cores of rung 09 want them. From row r to r + 1 of a tile it is 16 bytes, but the tile is folded: rows 32

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -68,7 +69,15 @@ TEST_P(Chain, NormThenGemm) {
 
   // A was quantised from x, and is overwritten with the norm's y.
   const rung_09::Workspace workspace(precision, gemm);
-  const QuantisedRows y_rows{workspace.a_elements, workspace.a_scales};
+  const NormReference of_norm(norm_shape(m, k), x, residual, gamma);
+  float scale_of_y = 1;
+  if (nvfp4) {
+    double largest = 0;
+    for (int i = 0; i < m * k; ++i) largest = std::max(largest, std::abs(of_norm.y(i).exact));
+    scale_of_y = matrix_scale_of(precision, float(largest));
+    succeed(cudaMemcpy(workspace.a_matrix_scale, &scale_of_y, sizeof scale_of_y, cudaMemcpyHostToDevice));
+  }
+  const QuantisedRows y_rows{workspace.a_elements, workspace.a_scales, workspace.a_matrix_scale};
   const FusedNorm norm{.rows = m,
                        .cols = k,
                        .x = on_device(x),
@@ -92,8 +101,9 @@ TEST_P(Chain, NormThenGemm) {
     for (int col = 0; col < k; ++col) {
       unsigned char byte = elements[row * workspace.a.pitch() + std::size_t(col) * workspace.a.bits / 8];
       if (nvfp4 && col % 2) byte >>= 4;
-      y[row * k + col] = decoded_element(precision, byte) *
-                         decoded_scale(precision, scales[workspace.a.scale_at(row, col / workspace.a.block)]);
+      y[row * k + col] =
+          decoded_element(precision, byte) *
+          (decoded_scale(precision, scales[workspace.a.scale_at(row, col / workspace.a.block)]) * scale_of_y);
     }
   }
   round_matrix(precision, Factor::b, rounded_b, k, n);
@@ -105,10 +115,10 @@ TEST_P(Chain, NormThenGemm) {
   EXPECT_TRUE(verdict.passed()) << verdict.wrong << " wrong: " << verdict.first_wrong;
 
   // And y is the norm's, not what A was before.
-  const NormReference of_norm(norm_shape(m, k), x, residual, gamma);
   const auto raw = [](const std::vector<unsigned char>& v) { return std::as_bytes(std::span(v)); };
-  const Verdict stored = check_quantised("y", precision, m, k, raw(elements), raw(scales),
-                                         [&](std::uint64_t i) { return of_norm.y(i); });
+  const Verdict stored = check_quantised(
+      "y", precision, m, k, raw(elements), raw(scales), [&](std::uint64_t i) { return of_norm.y(i); },
+      scale_of_y);
   EXPECT_TRUE(stored.passed()) << stored.wrong << " wrong: " << stored.first_wrong;
 
   for (const void* p : {static_cast<const void*>(typed.a), static_cast<const void*>(typed.b),

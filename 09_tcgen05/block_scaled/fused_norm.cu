@@ -16,11 +16,19 @@ __device__ void add(unsigned (&x)[words], const unsigned (&residual)[words], flo
   for (int i = 0; i < words; ++i) x[i] = add_pair(x[i], residual[i], squares);
 }
 
+// The scale of all of y, where the precision has one.
+template <Precision precision>
+__device__ float given_scale(const QuantisedRows& y) {
+  if constexpr (precision == Precision::nvfp4) return *y.matrix_scale;
+  return 1;
+}
+
 // Stores y of a thread's vector, the `at`-th of the row; `there`: before the row's end. By all lanes of a
 // warp, whose vectors are neighbours, the first a multiple of 32: lanes share blocks, and tiles of scales.
 template <Precision precision>
 __device__ void store_y(const FusedNorm& p, QuantisedRows y_of_rows, int row, int at, bool there,
-                        const unsigned (&h)[words], const unsigned (&gamma)[words], float scale) {
+                        const unsigned (&h)[words], const unsigned (&gamma)[words], float scale,
+                        float matrix_scale) {
   float y[elements];
 #pragma unroll
   for (int i = 0; i < words; ++i) {
@@ -31,10 +39,10 @@ __device__ void store_y(const FusedNorm& p, QuantisedRows y_of_rows, int row, in
   static_assert(sharers == 1 || sharers == 2);
   float largest = largest_of(y);
   if constexpr (sharers == 2) largest = fmaxf(largest, __shfl_xor_sync(all_lanes, largest, 1));
-  const unsigned byte = scale_byte<precision>(largest);
+  const unsigned byte = scale_byte<precision>(largest, matrix_scale);
   const QuantisedLayout layout(precision, p.rows, p.cols);
   unsigned rounded[elements * bits<precision> / 32];
-  round_elements<precision>(y, byte, rounded);
+  round_elements<precision>(y, byte, matrix_scale, rounded);
   if (there) store_words(y_of_rows.elements + row * layout.pitch() + at * sizeof rounded, rounded);
   // Four blocks' scales are a word of a tile. Those past the row's end are 0, as the layout requires: the
   // largest there is 0.
@@ -75,10 +83,11 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p, Qu
     add(h[v], residual[v], squares);
     ptx::store_32_bytes(p.h + start + column(v), h[v]);
   }
+  const float matrix_scale = given_scale<precision>(y);
   const float scale = rsqrtf(row_sum(squares, partial) / float(p.cols) + p.eps);
 #pragma unroll
   for (int v = 0; v < vectors; ++v)
-    store_y<precision>(p, y, row, vector_of_row(v), there(v), h[v], gamma[v], scale);
+    store_y<precision>(p, y, row, vector_of_row(v), there(v), h[v], gamma[v], scale, matrix_scale);
 }
 
 // A row too long for registers, by a CTA: h is read back from L2.
@@ -95,6 +104,7 @@ __global__ void __launch_bounds__(threads) row_from_l2(FusedNorm p, QuantisedRow
     add(h, residual, squares);
     ptx::store_32_bytes(p.h + start + at * elements, h);
   }
+  const float matrix_scale = given_scale<precision>(y);
   const float scale = rsqrtf(row_sum(squares, partial) / float(p.cols) + p.eps);
   for (int first = 0; first < row_vectors; first += threads) {  // the same for all lanes
     const int at = first + threadIdx.x;
@@ -103,7 +113,7 @@ __global__ void __launch_bounds__(threads) row_from_l2(FusedNorm p, QuantisedRow
       ptx::load_32_bytes(h, p.h + start + at * elements);
       ptx::load_32_bytes(gamma, p.gamma + at * elements);
     }
-    store_y<precision>(p, y, blockIdx.x, at, at < row_vectors, h, gamma, scale);
+    store_y<precision>(p, y, blockIdx.x, at, at < row_vectors, h, gamma, scale, matrix_scale);
   }
 }
 
@@ -146,7 +156,7 @@ Variants<FusedNorm> block_scaled_norm() {
            .launch = launch_by_width<Precision::mxfp8>,
            .extension = &rounded<Precision::mxfp8>},
           {.name = "nvfp4",
-           .what = "y in e2m1 with a scale for every 16",
+           .what = "y in e2m1 with a scale for every 16, and one for all, which is given",
            .unsupported = whole_blocks<Precision::nvfp4>,
            .launch = launch_by_width<Precision::nvfp4>,
            .extension = &rounded<Precision::nvfp4>}};

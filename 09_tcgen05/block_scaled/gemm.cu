@@ -2,7 +2,7 @@
 // mxfp8 and nvfp4 have scales, each for 32 or 16 neighbours along k: TMA loads them with a k-tile, tcgen05.cp
 // copies them to tensor memory, and the MMAs read them there. They leave less than two tiles' room for
 // accumulators, so the two overlap by half: the next tile begins when that half of the last one has been
-// read.
+// read. nvfp4 has a scale for each matrix, besides: the epilogue multiplies the accumulators by both.
 //
 // Who waits for whom is as in ../gemm.cu; and with scales
 //   multiply  empty of a stage: the MMAs are complete that read the scales it is about to overwrite
@@ -33,6 +33,7 @@ struct Config {
                                   : precision == Precision::mxfp8 ? MmaKind::mxf8f6f4
                                                                   : MmaKind::mxf4nvf4;
   static constexpr bool scaled = layout.block != 0;
+  static constexpr bool matrix_scales = precision == Precision::nvfp4;
   static constexpr int ctas = 2, stages = scaled ? 5 : 6;
   static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
 
@@ -82,6 +83,23 @@ struct Config {
 struct Operands {
   CUtensorMap a{}, b{}, c{}, scales_a{}, scales_b{};
   int m, n, tiles_k;
+  const float *matrix_scale_a, *matrix_scale_b;  // null where the matrices have none
+};
+
+// The scales of A and of B that all elements share, and so all of C. The smaller one first: an accumulator
+// times both leaves fp32's range on the way only if it does in the end. Their product alone might be
+// infinite, and 0 times that is NaN.
+struct MatrixScales {
+  float smaller = 1, larger = 1;
+
+  __device__ void load(const Operands& p) {
+    smaller = fminf(*p.matrix_scale_a, *p.matrix_scale_b);
+    larger = fmaxf(*p.matrix_scale_a, *p.matrix_scale_b);
+  }
+  __device__ void apply(float (&values)[2][32]) const {
+#pragma unroll
+    for (int i = 0; i < 64; ++i) values[i / 32][i % 32] = values[i / 32][i % 32] * smaller * larger;
+  }
 };
 
 // Global -> shared, by one thread of each CTA. It runs ahead of the MMAs, also from tile to tile, as far as
@@ -216,6 +234,8 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
   Stage<C::accumulators> accumulator;
   Stage<C::releases> released;
   int next_box = 0;
+  MatrixScales matrix_scales;
+  if constexpr (C::matrix_scales) matrix_scales.load(p);
   auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
   while (broadcast(tiles.valid())) {
     const int tile_row = broadcast(tiles.row()) + rank * C::block_m + warp * warp_size;
@@ -237,6 +257,7 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
         if (lane == 0) ptx::mbarrier_arrive(released.of(shared.accumulator_empty), 0);
       }
 
+      if constexpr (C::matrix_scales) matrix_scales.apply(values);
       if (lane == 0) ptx::bulk_wait_group_read<1>();
       __syncwarp();  // TMA has read this box
       store_row(boxes[next_box], lane, values);
@@ -319,7 +340,12 @@ cudaError_t make_maps(Operands* p, const Gemm& gemm) {
 template <Precision precision>
 cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   using C = Config<precision>;
-  Operands operands{.m = p.m, .n = p.n, .tiles_k = ceil_div(p.k, C::block_k)};
+  const Workspace w(precision, p);
+  Operands operands{.m = p.m,
+                    .n = p.n,
+                    .tiles_k = ceil_div(p.k, C::block_k),
+                    .matrix_scale_a = w.a_matrix_scale,
+                    .matrix_scale_b = w.b_matrix_scale};
   cudaError_t error = make_maps<C>(&operands, p);
   if (error == cudaSuccess)
     error =
@@ -355,21 +381,27 @@ constexpr Extension<Gemm> rounded{
 }  // namespace
 
 Variants<Gemm> block_scaled_gemm() {
-  return {{.name = "fp8",
-           .what = "the rung with e4m3 operands",
-           .unsupported = whole_blocks<Precision::fp8>,
-           .launch = launch<Precision::fp8>,
-           .extension = &rounded<Precision::fp8>},
-          {.name = "mxfp8",
-           .what = "e4m3, and a scale for every 32 elements",
-           .unsupported = whole_blocks<Precision::mxfp8>,
-           .launch = launch<Precision::mxfp8>,
-           .extension = &rounded<Precision::mxfp8>},
-          {.name = "nvfp4",
-           .what = "e2m1, and a scale for every 16",
-           .unsupported = whole_blocks<Precision::nvfp4>,
-           .launch = launch<Precision::nvfp4>,
-           .extension = &rounded<Precision::nvfp4>}};
+  return {
+      {.name = "fp8",
+       .what = "the rung with e4m3 operands",
+       .unsupported = whole_blocks<Precision::fp8>,
+       .launch = launch<Precision::fp8>,
+       .extension = &rounded<Precision::fp8>},
+      {.name = "mxfp8",
+       .what = "e4m3, and a scale for every 32 elements",
+       .unsupported = whole_blocks<Precision::mxfp8>,
+       .launch = launch<Precision::mxfp8>,
+       .extension = &rounded<Precision::mxfp8>},
+      {.name = "nvfp4_blocks",
+       .what = "nvfp4 without the scale of each matrix: too small numbers are lost, too large ones cut off",
+       .unsupported = whole_blocks<Precision::nvfp4_blocks>,
+       .launch = launch<Precision::nvfp4_blocks>,
+       .extension = &rounded<Precision::nvfp4_blocks>},
+      {.name = "nvfp4",
+       .what = "e2m1, a scale for every 16 elements, and one for each matrix",
+       .unsupported = whole_blocks<Precision::nvfp4>,
+       .launch = launch<Precision::nvfp4>,
+       .extension = &rounded<Precision::nvfp4>}};
 }
 
 }  // namespace ladder::rung_09

@@ -1,6 +1,9 @@
 // Rounds A and B to a precision, into the workspace: both with k along the rows, which the tensor core
-// requires of 4-bit elements, and with the scales in the layout that tcgen05.cp copies. A chain of layers
-// needs no such kernel for A: block_scaled/fused_norm.cu stores its y in the same layout.
+// requires of 4-bit elements, and with the scales in the layout that tcgen05.cp copies. nvfp4 takes two
+// passes: the scale of the matrix, from its largest element, has to be known before any block's. A chain of
+// layers needs no such kernel for A: block_scaled/fused_norm.cu stores its y in the same layout.
+#include <algorithm>
+
 #include "09_tcgen05/block_scaled/quantise.cuh"
 
 namespace ladder::rung_09 {
@@ -11,6 +14,8 @@ constexpr int threads = 256;
 struct Quantised {
   QuantisedLayout layout;
   unsigned char *elements, *scales;
+  const unsigned* largest;  // of the matrix, the bits of a float; null where it has no scale
+  float* matrix_scale;
 };
 
 // Elements that a thread rounds together: a block; without scales, as many as 32 bytes of fp32 hold.
@@ -19,13 +24,31 @@ constexpr int unit = block<precision> ? block<precision> : 8;
 
 template <Precision precision>
 __device__ void store_block(const Quantised& to, int row, int of_block, const float (&x)[unit<precision>]) {
+  float matrix_scale = 1;
+  if constexpr (precision == Precision::nvfp4) {
+    matrix_scale = matrix_scale_of(__uint_as_float(*to.largest));
+    if (row == 0 && of_block == 0) *to.matrix_scale = matrix_scale;
+  }
   unsigned scale = 0, rounded[unit<precision> * bits<precision> / 32];
   if constexpr (block<precision> != 0) {
-    scale = scale_byte<precision>(largest_of(x));
+    scale = scale_byte<precision>(largest_of(x), matrix_scale);
     to.scales[to.layout.scale_at(row, of_block)] = static_cast<unsigned char>(scale);
   }
-  round_elements<precision>(x, scale, rounded);
+  round_elements<precision>(x, scale, matrix_scale, rounded);
   store_words(to.elements + row * to.layout.pitch() + of_block * sizeof rounded, rounded);
+}
+
+// The largest |x| of a whole matrix: *largest is 0 before. Its elements are a multiple of four.
+__global__ void __launch_bounds__(threads)
+    find_largest(const float* matrix, std::size_t count, unsigned* largest) {
+  float mine = 0;  // a NaN is never the larger one to fmaxf
+  for (std::size_t i = (std::size_t(blockIdx.x) * threads + threadIdx.x) * 4; i < count;
+       i += std::size_t(gridDim.x) * threads * 4) {
+    const float4 x = *reinterpret_cast<const float4*>(matrix + i);
+    mine = fmaxf(mine, largest_of({x.x, x.y, x.z, x.w}));
+  }
+  const unsigned of_warp = __reduce_max_sync(~0u, __float_as_uint(mine));
+  if (threadIdx.x % 32 == 0) atomicMax(largest, of_warp);
 }
 
 // A: a thread for each block of a row. k is a multiple of the block.
@@ -78,14 +101,25 @@ cudaError_t quantise(const Gemm& p, cudaStream_t stream) {
     const cudaError_t error = cudaMemsetAsync(scales, 0, bytes, stream);
     if (error != cudaSuccess) return error;
   }
-  quantise_rows<precision>
-      <<<grid(w.a, length), threads, 0, stream>>>(p.typed->a, {w.a, w.a_elements, w.a_scales});
-  quantise_columns<precision>
-      <<<grid(w.b, length), threads, 0, stream>>>(p.typed->b, {w.b, w.b_elements, w.b_scales});
+  if constexpr (precision == Precision::nvfp4) {
+    const cudaError_t error = cudaMemsetAsync(w.largest, 0, 2 * sizeof *w.largest, stream);
+    if (error != cudaSuccess) return error;
+    auto find = [&](const float* matrix, std::size_t count, unsigned* largest) {
+      const std::size_t ctas = std::min<std::size_t>((count - 1) / (threads * 4) + 1, 1024);
+      find_largest<<<unsigned(ctas), threads, 0, stream>>>(matrix, count, largest);
+    };
+    find(p.typed->a, std::size_t(p.m) * p.k, &w.largest[0]);
+    find(p.typed->b, std::size_t(p.k) * p.n, &w.largest[1]);
+  }
+  const Quantised a{w.a, w.a_elements, w.a_scales, w.largest, w.a_matrix_scale};
+  const Quantised b{w.b, w.b_elements, w.b_scales, w.largest ? w.largest + 1 : nullptr, w.b_matrix_scale};
+  quantise_rows<precision><<<grid(w.a, length), threads, 0, stream>>>(p.typed->a, a);
+  quantise_columns<precision><<<grid(w.b, length), threads, 0, stream>>>(p.typed->b, b);
   return cudaGetLastError();
 }
 template cudaError_t quantise<Precision::fp8>(const Gemm&, cudaStream_t);
 template cudaError_t quantise<Precision::mxfp8>(const Gemm&, cudaStream_t);
 template cudaError_t quantise<Precision::nvfp4>(const Gemm&, cudaStream_t);
+template cudaError_t quantise<Precision::nvfp4_blocks>(const Gemm&, cudaStream_t);
 
 }  // namespace ladder::rung_09

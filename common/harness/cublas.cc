@@ -215,9 +215,11 @@ std::vector<Contender> cublas_baselines(const std::vector<Gemm>& sets, Precision
       return bf16_baselines(sets);
     case Precision::mxfp8:
     case Precision::nvfp4:
+    case Precision::nvfp4_blocks:
     case Precision::fp8_e5m2_e5m2:
     case Precision::bf16_sparse:
-      return {};  // cublasLt has the first two on Blackwell alone, and no two e5m2 nor sparse matrices
+      return {};  // cublasLt has the first three on Blackwell alone, if at all, and no two e5m2 nor sparse
+                  // matrices
     default:
       break;
   }

@@ -106,6 +106,8 @@ const char* precision_name(Precision precision) {
       return "bf16_s8";
     case Precision::bf16_e4m3:
       return "bf16_e4m3";
+    case Precision::nvfp4_blocks:
+      return "nvfp4_blocks";
     case Precision::bf16_sparse:
       return "bf16_sparse";
   }
@@ -118,11 +120,21 @@ std::optional<Precision> precision_of(const std::string& name) {
   return {};
 }
 
-float scale_of(Precision precision, float largest) {
+// Whether a block's scale is e4m3, and an element e2m1.
+static bool is_nvfp4(Precision precision) {
+  return precision == Precision::nvfp4 || precision == Precision::nvfp4_blocks;
+}
+
+float matrix_scale_of(Precision precision, float largest) {
+  const float scale = precision == Precision::nvfp4 ? largest / (6 * 448) : 1;
+  return scale == 0 ? 1 : scale;
+}
+
+float scale_of(Precision precision, float largest, float matrix_scale) {
   if (precision == Precision::fp8_block || precision == Precision::bf16_e4m3) return largest / 448;
   if (precision == Precision::bf16_s8) return largest / 127;
   if (precision == Precision::fp8_tensor) return largest / 448 == 0 ? 1 : largest / 448;
-  if (precision == Precision::nvfp4) return round_to(Number::e4m3, largest / 6);
+  if (is_nvfp4(precision)) return round_to(Number::e4m3, largest / 6 / matrix_scale) * matrix_scale;
   if (precision != Precision::mxfp8) return 1;
   int exponent;
   const float fraction = std::frexp(largest / 448, &exponent);  // in [0.5, 1), or 0
@@ -135,14 +147,13 @@ float rounded_element(Precision precision, float x, float scale) {
 }
 
 float decoded_scale(Precision precision, unsigned char byte) {
-  if (precision == Precision::nvfp4)
-    return byte & 0x80 ? std::numeric_limits<float>::quiet_NaN() : decode_e4m3(byte);
+  if (is_nvfp4(precision)) return byte & 0x80 ? std::numeric_limits<float>::quiet_NaN() : decode_e4m3(byte);
   if (precision != Precision::mxfp8) return 1;
   return byte == 0xFF ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, byte - 127);
 }
 
 float decoded_element(Precision precision, unsigned char bits) {
-  return precision == Precision::nvfp4 ? decode(bits & 0xF, 2, 1, 1) : decode_e4m3(bits);
+  return is_nvfp4(precision) ? decode(bits & 0xF, 2, 1, 1) : decode_e4m3(bits);
 }
 
 // Two of every four stay, the largest, of equal ones the first; a NaN is larger than any number. The last
@@ -171,8 +182,9 @@ void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix
   const std::uint64_t block = whole_line ? length : format.block ? format.block : 1;
   const std::uint64_t abreast = of_b && precision == Precision::fp8_block ? block : 1;
   float largest_of_all = 0;
-  if (precision == Precision::fp8_tensor)
+  if (precision == Precision::fp8_tensor || precision == Precision::nvfp4)
     for (const float x : matrix) largest_of_all = std::max(largest_of_all, std::abs(x));
+  const float matrix_scale = matrix_scale_of(precision, largest_of_all);
   parallel_slices(
       (lines + abreast - 1) / abreast, 16, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
         for (std::uint64_t line = begin * abreast; line < std::min(end * abreast, lines); line += abreast) {
@@ -183,10 +195,11 @@ void round_matrix(Precision precision, Factor factor, std::vector<float>& matrix
               for (std::uint64_t l = line; l < last_line; ++l)
                 for (std::uint64_t i = first; i < last; ++i) act(matrix[l * line_step + i * step]);
             };
-            float largest = largest_of_all;
-            if (format.block || whole_line)
-              for_each([&](float x) { largest = std::max(largest, std::abs(x)); });
-            const float scale = of_b || !has_scaled_columns(precision) ? scale_of(precision, largest) : 1;
+            const bool own = format.block || whole_line;
+            float largest = own ? 0 : largest_of_all;
+            if (own) for_each([&](float x) { largest = std::max(largest, std::abs(x)); });
+            const float scale =
+                of_b || !has_scaled_columns(precision) ? scale_of(precision, largest, matrix_scale) : 1;
             for_each([&](float& x) {
               x = precision == Precision::s8 ? round_to(number, 32 * x)
                   : scale == 0               ? 0

@@ -25,6 +25,7 @@ constexpr Precision all_precisions[] = {Precision::bf16,
                                         Precision::fp8_block,
                                         Precision::mxfp8,
                                         Precision::nvfp4,
+                                        Precision::nvfp4_blocks,
                                         Precision::bf16_s8,
                                         Precision::bf16_e4m3,
                                         Precision::bf16_sparse};
@@ -32,14 +33,18 @@ constexpr Precision all_precisions[] = {Precision::bf16,
 const char* precision_name(Precision precision);
 std::optional<Precision> precision_of(const std::string& name);
 
+// Of nvfp4 the scale that all of a matrix share, whose largest absolute value this is; else 1.
+float matrix_scale_of(Precision precision, float largest);
+
 // The scale of a block, in fp8_tensor a matrix, or of bf16_s8 and bf16_e4m3 a column of B, whose largest
-// absolute value this is; 1 without scales. Grows with it, but for the 1 in fp8_tensor.
-float scale_of(Precision precision, float largest);
+// absolute value this is; 1 without scales. Grows with it, but for the 1 in fp8_tensor. Of nvfp4 it is the
+// product of both scales.
+float scale_of(Precision precision, float largest, float matrix_scale = 1);
 
 // What x of a block with this scale becomes. Grows with x.
 float rounded_element(Precision precision, float x, float scale);
 
-// What a scale's byte stands for, and the element (for nvfp4 the half) of a byte.
+// What the byte of a block's scale stands for, and the element (for nvfp4 the half) of a byte.
 float decoded_scale(Precision precision, unsigned char byte);
 float decoded_element(Precision precision, unsigned char bits);
 

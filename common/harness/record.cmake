@@ -68,6 +68,12 @@ if("08_warp_specialized" IN_LIST rungs)
     step(${BIN}/08_warp_specialized gemm --sweep k ${shape} --tune --variant ping_pong,128x256,128x128 --repeats 300 --json ${json})
   endforeach()
 endif()
+# CUTLASS, where it was built (docs/setup.md): each configuration in turns with cuBLAS.
+if(EXISTS ${BIN}/cutlass_beside)
+  foreach(size 1024 2048 4096 8192)
+    step(${BIN}/cutlass_beside gemm --ablate --size ${size} --json ${json})
+  endforeach()
+endif()
 # cuBLAS where no row starts at a multiple of 16 bytes, beside a kernel that takes such rows (docs/claims.md).
 if("08_warp_specialized" IN_LIST rungs)
   foreach(size 4095 4097)

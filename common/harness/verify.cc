@@ -39,8 +39,8 @@ void Verdict::add_wrong(const char* name, std::uint64_t index, std::uint64_t col
   first_wrong = line;
 }
 
-void check_block(const char* name, const QuantisedLayout& layout, Precision precision, int row, int block,
-                 std::span<const std::byte> elements, std::span<const std::byte> scales,
+void check_block(const char* name, const QuantisedLayout& layout, Precision precision, float matrix_scale,
+                 int row, int block, std::span<const std::byte> elements, std::span<const std::byte> scales,
                  std::span<const Expected> expected, Verdict& verdict) {
   Verdict all;
   char line[200];
@@ -53,14 +53,15 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
     if (layout.fp32_scales()) {
       std::memcpy(&scale, stored, sizeof scale);
     } else {
-      scale = decoded_scale(precision, std::to_integer<unsigned char>(*stored));
+      scale = decoded_scale(precision, std::to_integer<unsigned char>(*stored)) * matrix_scale;
     }
     double least = 0, most = 0;  // that the largest of the block may be
     for (const Expected& e : expected) {
       least = std::max(least, std::abs(e.exact) - e.slack);
       most = std::max(most, std::abs(e.exact) + e.slack);
     }
-    const float low = scale_of(precision, float(least)), high = scale_of(precision, float(most));
+    const float low = scale_of(precision, float(least), matrix_scale);
+    const float high = scale_of(precision, float(most), matrix_scale);
     const bool right =
         expected.empty() ? *stored == std::byte(0) : low <= scale && scale <= high;  // a NaN is not
     if (!right) {

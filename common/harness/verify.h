@@ -57,17 +57,18 @@ template <class T>
 void check_element(const char* name, T got, std::uint64_t index, std::uint64_t cols, Expected expected,
                    Verdict& verdict);
 
-// Checks a matrix of another precision, stored as QuantisedLayout says. Each scale may be that of any block
+// Checks a matrix of another precision, stored as QuantisedLayout says, with this scale that all of it share.
+// Each scale may be that of any block
 // whose numbers lie within their slack, and each element what its scale makes of any such number. A scale
 // that is wrong counts as one more wrong element.
 template <class ExpectedAt>
 Verdict check_quantised(const char* name, Precision precision, int rows, int cols,
                         std::span<const std::byte> elements, std::span<const std::byte> scales,
-                        const ExpectedAt& expected);
+                        const ExpectedAt& expected, float matrix_scale = 1);
 
 // One block of it, the `block`th of a row: `expected` has as many elements as it.
-void check_block(const char* name, const QuantisedLayout& layout, Precision precision, int row, int block,
-                 std::span<const std::byte> elements, std::span<const std::byte> scales,
+void check_block(const char* name, const QuantisedLayout& layout, Precision precision, float matrix_scale,
+                 int row, int block, std::span<const std::byte> elements, std::span<const std::byte> scales,
                  std::span<const Expected> expected, Verdict& verdict);
 
 // The largest error that adding up k products of bf16 in fp32 can make, in any order, on a unit that may
@@ -179,7 +180,7 @@ Verdict check_elements(const char* name, std::span<const T> got, std::uint64_t f
 template <class ExpectedAt>
 Verdict check_quantised(const char* name, Precision precision, int rows, int cols,
                         std::span<const std::byte> elements, std::span<const std::byte> scales,
-                        const ExpectedAt& expected) {
+                        const ExpectedAt& expected, float matrix_scale) {
   const QuantisedLayout layout(precision, rows, cols);
   const int block = layout.block ? layout.block : 1;
   std::vector<Verdict> verdicts(max_slices());
@@ -191,11 +192,12 @@ Verdict check_quantised(const char* name, Precision precision, int rows, int col
         of_block.clear();
         for (int col = first; col < std::min(first + block, cols); ++col)
           of_block.push_back(expected(row * cols + col));
-        check_block(name, layout, precision, int(row), first / block, elements, scales, of_block, verdict);
+        check_block(name, layout, precision, matrix_scale, int(row), first / block, elements, scales,
+                    of_block, verdict);
       }
       // Past the end of the row.
       for (int b = cols / block; b < 4 * layout.tiles_across() && !layout.fp32_scales(); ++b)
-        check_block(name, layout, precision, int(row), b, elements, scales, {}, verdict);
+        check_block(name, layout, precision, matrix_scale, int(row), b, elements, scales, {}, verdict);
     }
     verdicts[slice] = verdict;
   });

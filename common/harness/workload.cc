@@ -9,6 +9,7 @@
 #include "common/harness/check_output.h"
 #include "common/harness/device.h"
 #include "common/harness/failure.h"
+#include "common/harness/parallel.h"
 #include "common/harness/precision.h"
 
 namespace ladder {
@@ -93,7 +94,8 @@ void GemmWorkload::draw_inputs(const GuardedBuffer& a, const GuardedBuffer& b, c
 
 // What A and B are drawn from. First whole numbers up to 3, or the largest whose sums along k are exact;
 // normal where k is too long for any. They are numbers of every type and, times a power of two, of e4m3; but
-// a scale of nvfp4 is a third of something.
+// a scale of nvfp4 is a third of something. So its pass is normal, too: an A that would all round to 0
+// without the matrix's scale, and a B of which the blocks' scales would saturate.
 //
 // And one of fp8_block or fp8_tensor a 448th: of 7 times a power of two it is a power of two. So each block
 // of fp8_block has a 7, and sums of it stay below 128 · 7 · 7 < 2^13; beyond it they are added in fp32, where
@@ -120,7 +122,12 @@ std::pair<Distribution, Distribution> GemmWorkload::distributions() const {
     end(b, shape_.k, shape_.n, content_.k, content_.n);
   };
   if (pass_ > 0) end_with(outlier_);
-  if (pass_ > 0 || precision_ == Precision::nvfp4) return {a, b};
+  if (pass_ > 0 || precision_ == Precision::nvfp4_blocks) return {a, b};
+  if (precision_ == Precision::nvfp4) {
+    a.deviation = 0x1p-15f;
+    b.deviation = 0x1p13f;
+    return {a, b};
+  }
   if (precision_ == Precision::fp8_block) {
     constexpr int block = BlockScales::block;
     const double left = 0x1p24 / (seven * seven * double(area(block, (shape_.k - 1) / block + 1)));
@@ -324,6 +331,7 @@ NormWorkload::NormWorkload(const FusedNorm& shape, int sets, std::uint64_t seed,
                      GuardedBuffer("y", Kind::output, elements),
                      {},
                      {},
+                     {},
                      {}});
     if (i > 0) draw(sets_[i], 1, seed + 1000 + 3 * i);  // prepare() draws set 0
   }
@@ -348,15 +356,32 @@ FusedNorm NormWorkload::problem(int set) const {
 
 void NormWorkload::choose(const Variant<FusedNorm>& variant) {
   precision_ = extension_of(variant).precision;
+  matrix_scale_ = precision_ == Precision::nvfp4 ? matrix_scale_of(precision_, largest_y()) : 1;
   for (Set& set : sets_) {
     set.y_elements.reset();
     set.y_scales.reset();
+    set.matrix_scale.reset();
     if (precision_ == Precision::bf16) continue;
     const QuantisedLayout layout(precision_, shape_.rows, shape_.cols);
     set.y_elements.emplace("y", GuardedBuffer::Kind::output, layout.element_bytes() / 2);
     set.y_scales.emplace("y's scales", GuardedBuffer::Kind::output, layout.scale_bytes() / 2);
     set.quantised = {set.y_elements->as<unsigned char>(), set.y_scales->as<unsigned char>()};
+    if (precision_ != Precision::nvfp4) continue;
+    set.matrix_scale.emplace("y's scale", GuardedBuffer::Kind::input, 1, sizeof(float));
+    set.matrix_scale->copy_from_host(std::span(&matrix_scale_, 1));
+    set.quantised.matrix_scale = set.matrix_scale->as<float>();
   }
+}
+
+// As whoever launches the norm would have estimated it.
+float NormWorkload::largest_y() const {
+  std::vector<double> largest(max_slices());
+  const std::uint64_t cols = shape_.cols;
+  parallel_slices(shape_.rows, 1, [&](std::size_t slice, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin * cols; i < end * cols; ++i)
+      largest[slice] = std::max(largest[slice], std::abs(reference_->y(i).exact));
+  });
+  return float(*std::max_element(largest.begin(), largest.end()));
 }
 
 void NormWorkload::prepare(int pass) {
@@ -388,7 +413,7 @@ Verdict NormWorkload::verify(std::string& outside) const {
   } else {
     const HostMatrix elements = on_host(*set.y_elements), scales = on_host(*set.y_scales);
     verdict.add(check_quantised("y", precision_, shape_.rows, shape_.cols, std::as_bytes(std::span(elements)),
-                                std::as_bytes(std::span(scales)), expected));
+                                std::as_bytes(std::span(scales)), expected, matrix_scale_));
   }
   return verdict;
 }

@@ -116,16 +116,18 @@ class NormWorkload {
  private:
   struct Set {
     GuardedBuffer x, residual, gamma, h, y;
-    std::optional<GuardedBuffer> y_elements, y_scales;
+    std::optional<GuardedBuffer> y_elements, y_scales, matrix_scale;
     QuantisedRows quantised;  // the same
   };
   void draw(const Set& set, float deviation, std::uint64_t seed) const;
+  float largest_y() const;
 
   FusedNorm shape_;
   std::uint64_t seed_;
   std::string input_;
   std::vector<Set> sets_;
   Precision precision_ = Precision::bf16;  // of the chosen variant
+  float matrix_scale_ = 1;                 // of nvfp4, for the chosen variant
   std::optional<NormReference> reference_;
 };
 

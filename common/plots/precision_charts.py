@@ -12,8 +12,8 @@ from values import figure as digits
 from values import percent
 
 OF_FP8 = (VERMILLION, PURPLE, PURPLE, PURPLE, VERMILLION, INK, INK)
-COLOURS = dict(zip(ORDER, (INK, GREY, SKY, BLUE, GREEN, YELLOW, ORANGE, *OF_FP8, INK, SKY, GREEN, BROWN)))
-MARKERS = dict(zip(ORDER, "hos^Dv<PX><*phd8sH"))
+COLOURS = dict(zip(ORDER, (INK, GREY, SKY, BLUE, GREEN, YELLOW, ORANGE, *OF_FP8, INK, INK, SKY, GREEN, BROWN)))
+MARKERS = dict(zip(ORDER, "hos^Dv<PX><*phPd8sH"))
 
 
 def ladder(results: Results):

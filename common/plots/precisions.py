@@ -6,7 +6,7 @@ from results import Results, shape_of, sizes
 
 FP8 = ("fp8", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e5m2", "fp8_tensor", "fp8_block", "mxfp8")
 MIXED = ("bf16_s8", "bf16_e4m3")
-ORDER = ("fp64", "fp32", "tf32", "bf16", "f16", "f16_f16", "s8", *FP8, "nvfp4", *MIXED, "bf16_sparse")
+ORDER = ("fp64", "fp32", "tf32", "bf16", "f16", "f16_f16", "s8", *FP8, "nvfp4_blocks", "nvfp4", *MIXED, "bf16_sparse")
 ROWS, COLUMNS = 1024, 1024  # of C, where k grows
 
 

@@ -118,6 +118,9 @@ def work_rate(record: dict, microseconds: float) -> float:
     return work / microseconds
 
 
+CUTLASS = "cutlass_beside"  # the program that times its configurations (common/cutlass)
+
+
 def best_baseline(record: dict) -> str | None:
     """The name of the fastest baseline timed in the same run."""
     baselines = record.get("baselines") or {}
@@ -351,6 +354,8 @@ class Results:
         self.roofs = {record["roof"]: record for record in here if record["record"] == "roof"}
         self.ways = {record["way"]: record for record in here if record["record"] == "memory"}  # to bring data in
         timed = [record for record in here if record["record"] == "run" and record.get("median_us")]
+        self.cutlass = [record for record in timed if record["rung"] == CUTLASS]  # no rung of the course
+        timed = [record for record in timed if record["rung"] != CUTLASS]
         self.outlying = [record for record in timed if "outlier" in record]  # with --outlier
         timed = [record for record in timed if "outlier" not in record]
         self.aside = [record for record in timed if "l2_set_aside_mib" in record]  # with --l2-set-aside

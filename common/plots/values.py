@@ -24,6 +24,8 @@
     models   RUNG NAME                                        over the shapes of --sweep models: shapes, geomean, worst, level
                                                               (the share at 1 or more), and of --tune: tuned (shapes), regret;
                                                               corner, the m at which weights and MMAs take equally long
+    cutlass  KIND gemm SHAPE [what=name]                      ratio, as above, of the fastest of CUTLASS's configurations whose
+                                                              names begin with KIND (sm80, sm90); or which one that is
     ridge    ROOF ROOF                                        flops per byte at which arithmetic, the first roof, and memory,
                                                               the second, take equally long
     device                                                    what the figures were measured on
@@ -332,6 +334,19 @@ def _models(e):
     return models.value(e.results, e.take("rung"), e.take("figure"))
 
 
+def _cutlass(e):
+    kind, problem, shape = e.take("kind"), problem_named(e.take("problem")), e.take("shape")
+    what = e.options.pop("what", "ratio")
+    if what not in ("ratio", "name"):
+        raise ResultError(f"'{e.text}': what is 'ratio' or 'name'")
+    runs = [run for run in e.results.cutlass if (run["problem"], shape_of(run)) == (problem, shape)]
+    runs = [run for run in runs if run["variant"].startswith(f"{kind}_")]
+    if not runs:
+        raise NotRecorded(f"no record of CUTLASS's {kind} at {problem} {shape}")
+    fastest = max(runs, key=ratio)  # each was timed in turns with cuBLAS
+    return ratio(fastest) if what == "ratio" else f"`{fastest['variant']}`"
+
+
 def _device(e):
     if not e.results.device:
         raise ResultError("no record names a device")
@@ -358,6 +373,7 @@ FORMS = {
     "alone": _alone,
     "soak": _soak,
     "models": _models,
+    "cutlass": _cutlass,
     "ridge": _ridge,
     "device": _device,
     "quotient": _quotient,

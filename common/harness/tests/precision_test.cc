@@ -22,7 +22,13 @@
 namespace ladder {
 namespace {
 
-constexpr Precision all[] = {Precision::fp8, Precision::mxfp8, Precision::nvfp4};
+constexpr Precision all[] = {Precision::fp8, Precision::mxfp8, Precision::nvfp4_blocks, Precision::nvfp4};
+
+float largest_of(const std::vector<float>& matrix) {
+  float largest = 0;
+  for (const float x : matrix) largest = std::max(largest, std::abs(x));
+  return largest;
+}
 
 TEST(Elements, AreWhatTheToolkitRoundsTo) {
   std::mt19937 random(1);
@@ -79,6 +85,20 @@ TEST(Scales, OfNvfp4AreASixthAsE4m3) {
   EXPECT_EQ(scale_of(Precision::nvfp4, 1e-9f), 0);
   EXPECT_EQ(rounded_element(Precision::nvfp4, 1e-9f, 0), 0);
   EXPECT_TRUE(std::isnan(decoded_scale(Precision::nvfp4, 0xB8)));  // a sign
+}
+
+// With the matrix's scale the largest block's is 448, whatever the size of the numbers.
+TEST(Scales, OfNvfp4CoverAnyRange) {
+  EXPECT_EQ(matrix_scale_of(Precision::nvfp4, 2688), 1);
+  EXPECT_EQ(matrix_scale_of(Precision::nvfp4, 0), 1);
+  EXPECT_EQ(matrix_scale_of(Precision::nvfp4, 0x1p-149f), 1);
+  EXPECT_EQ(matrix_scale_of(Precision::nvfp4_blocks, 2688), 1);
+  for (const float largest : {1e-30f, 1e-4f, 5.0f, 3e4f, 1e30f}) {
+    const float of_matrix = matrix_scale_of(Precision::nvfp4, largest);
+    EXPECT_EQ(scale_of(Precision::nvfp4, largest, of_matrix), 448 * of_matrix);
+    EXPECT_EQ(scale_of(Precision::nvfp4, largest / 448, of_matrix), of_matrix);
+    EXPECT_EQ(scale_of(Precision::nvfp4, largest / 1e7f, of_matrix), 0);
+  }
 }
 
 // What a matrix of one element of A becomes.
@@ -184,6 +204,45 @@ TEST(Types, OfTwoInFp8EachMayBeE5m2) {
   EXPECT_EQ(of_b(Precision::fp8_e5m2, x), x);
 }
 
+// The error of numbers that are all rounded is one of their size; without the matrix's scale the small ones
+// are lost and the large ones cut off.
+TEST(Types, OfNvfp4TheErrorDoesNotDependOnTheSize) {
+  std::mt19937 random(7);
+  std::normal_distribution<float> normal;
+  std::vector<float> of_size_one(64 * 64);
+  for (float& x : of_size_one) x = normal(random);
+  auto error = [&](Precision precision, Factor factor, float size) {
+    std::vector<float> matrix = of_size_one;
+    for (float& x : matrix) x *= size;
+    round_matrix(precision, factor, matrix, 64, 64);
+    double squares = 0, of_difference = 0;
+    for (std::size_t i = 0; i < matrix.size(); ++i) {
+      squares += std::pow(of_size_one[i], 2);
+      of_difference += std::pow(matrix[i] / size - of_size_one[i], 2);
+    }
+    return std::sqrt(of_difference / squares);
+  };
+  for (const Factor factor : {Factor::a, Factor::b}) {
+    const double usual = error(Precision::nvfp4, factor, 1);
+    EXPECT_LT(usual, 0.12);
+    EXPECT_NEAR(error(Precision::nvfp4_blocks, factor, 1), usual, 0.01);
+    for (const float size : {1e-12f, 3e-5f, 1e4f, 1e12f})
+      EXPECT_NEAR(error(Precision::nvfp4, factor, size), usual, 0.001) << size;
+    EXPECT_EQ(error(Precision::nvfp4_blocks, factor, 3e-5f), 1);
+    EXPECT_GT(error(Precision::nvfp4_blocks, factor, 1e4f), 0.5);
+  }
+}
+
+// As in fp8_tensor.
+TEST(Types, OfNvfp4AnInfinityIsEverywhere) {
+  for (const Factor factor : {Factor::a, Factor::b}) {
+    std::vector<float> matrix(32 * 32, 1);
+    matrix[40] = std::numeric_limits<float>::infinity();
+    round_matrix(Precision::nvfp4, factor, matrix, 32, 32);
+    for (const float x : matrix) EXPECT_TRUE(std::isnan(x));
+  }
+}
+
 TEST(Types, OfFp8TensorShareOneScale) {
   constexpr float nan = std::numeric_limits<float>::quiet_NaN();
   constexpr float infinity = std::numeric_limits<float>::infinity();
@@ -253,7 +312,8 @@ TEST(Matrices, BlocksRunAlongRowsOrDownColumns) {
         float largest = 0;
         for (int i = r / block * block; i < (r / block + 1) * block; ++i)
           largest = std::max(largest, std::abs(matrix[i * cols + c]));
-        const float right = rounded_element(precision, matrix[r * cols + c], scale_of(precision, largest));
+        const float scale = scale_of(precision, largest, matrix_scale_of(precision, largest_of(matrix)));
+        const float right = rounded_element(precision, matrix[r * cols + c], scale);
         EXPECT_EQ(down[r * cols + c], right);
         EXPECT_EQ(along[c * rows + r], right);
       }
@@ -284,6 +344,7 @@ struct Output {
   Precision precision;
   std::vector<std::byte> elements, scales;
   std::vector<Expected> expected;
+  float matrix_scale;
 
   explicit Output(Precision p) : precision(p) {
     const QuantisedLayout layout(p, rows, cols);
@@ -296,19 +357,20 @@ struct Output {
       value = normal(random);
       expected.push_back({value, 1e-6});
     }
+    matrix_scale = matrix_scale_of(p, largest_of(x));
     for (int row = 0; row < rows; ++row) {
       for (int col = 0; col < cols; ++col) {
         const int block = layout.block ? layout.block : 1;
         float largest = 0;
         for (int i = col / block * block; i < std::min((col / block + 1) * block, cols); ++i)
           largest = std::max(largest, std::abs(x[row * cols + i]));
-        const float scale = scale_of(p, largest);
+        const float scale = scale_of(p, largest, matrix_scale);
         if (layout.fp32_scales()) {
           std::memcpy(&scales[layout.scale_at(row, col / block)], &scale, sizeof scale);
         } else if (layout.block != 0) {
-          scales[layout.scale_at(row, col / block)] =
-              std::byte(p == Precision::nvfp4 ? __nv_cvt_float_to_fp8(scale, __NV_SATFINITE, __NV_E4M3)
-                                              : __nv_cvt_float_to_e8m0(scale, __NV_SATFINITE, cudaRoundZero));
+          scales[layout.scale_at(row, col / block)] = std::byte(
+              p == Precision::nvfp4 ? __nv_cvt_float_to_fp8(scale / matrix_scale, __NV_SATFINITE, __NV_E4M3)
+                                    : __nv_cvt_float_to_e8m0(scale, __NV_SATFINITE, cudaRoundZero));
         }
         std::byte& to = elements[row * layout.pitch() + col * layout.bits / 8];
         if (p == Precision::nvfp4) {
@@ -321,8 +383,9 @@ struct Output {
     }
   }
   Verdict check() const {
-    return check_quantised("y", precision, rows, cols, elements, scales,
-                           [&](std::uint64_t i) { return expected[i]; });
+    return check_quantised(
+        "y", precision, rows, cols, elements, scales, [&](std::uint64_t i) { return expected[i]; },
+        matrix_scale);
   }
 };
 
@@ -370,6 +433,12 @@ TEST(CheckQuantised, FindsAScaleOneStepOff) {
     EXPECT_NE(verdict.first_wrong.find("the scale of y[129], block 2"), std::string::npos)
         << verdict.first_wrong;
   }
+}
+
+TEST(CheckQuantised, FindsTheScaleOfAllDropped) {
+  Output output(Precision::nvfp4);
+  output.matrix_scale = 1;
+  EXPECT_GE(output.check().wrong, std::uint64_t(rows * cols) * 9 / 10);  // not what is 0
 }
 
 TEST(CheckQuantised, FindsAnFp32ScaleThatIsOff) {

@@ -6,10 +6,12 @@
 namespace simulator {
 namespace {
 
-constexpr uint64_t magic = 0x50414d524f534e54;  // tells a tensor map from other bytes
-
-static_assert(sizeof(uint64_t) + sizeof(TensorMap) <= tensor_map_bytes &&
-              std::is_trivially_copyable_v<TensorMap>);
+// Tells a tensor map from other bytes. It is the second word: CUTLASS clears that one's bit 21 in a map of
+// less than 128 KiB, to correct what some drivers encode there, and here that bit is 0.
+constexpr uint64_t magic = 0x50414d524f534e54;
+constexpr size_t magic_at = sizeof(uint64_t), map_at = magic_at + sizeof magic;
+static_assert((magic >> 21 & 1) == 0);
+static_assert(map_at + sizeof(TensorMap) <= tensor_map_bytes && std::is_trivially_copyable_v<TensorMap>);
 
 constexpr uint64_t stride_limit = 1ull << 40;  // bytes
 
@@ -66,14 +68,14 @@ uint32_t TensorMap::rows() const {
 
 void TensorMap::store(std::byte* to) const {
   std::memset(to, 0, tensor_map_bytes);
-  std::memcpy(to, &magic, sizeof magic);
-  std::memcpy(to + sizeof magic, this, sizeof *this);
+  std::memcpy(to + magic_at, &magic, sizeof magic);
+  std::memcpy(to + map_at, this, sizeof *this);
 }
 
 std::optional<TensorMap> TensorMap::load(const std::byte* from) {
-  if (std::memcmp(from, &magic, sizeof magic) != 0) return {};
+  if (std::memcmp(from + magic_at, &magic, sizeof magic) != 0) return {};
   TensorMap map;
-  std::memcpy(&map, from + sizeof magic, sizeof map);
+  std::memcpy(&map, from + map_at, sizeof map);
   return map;
 }
 
