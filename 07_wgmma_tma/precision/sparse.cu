@@ -78,37 +78,42 @@ __global__ void __launch_bounds__(C::threads, 1)
 
   float accumulator[C::block_n / 8][4] = {};
   ptx::keep_accumulators(accumulator);
-  for (int t = 0; t < tiles_k; ++t) {
-    unsigned char* const stage = buffer + t % C::stages * C::stage_pitch;
+  // A word of metadata is for 64 of k, two MMAs: the selector says in which lanes of every four. MMAs read it
+  // when they run, not when they are issued, so a k-tile's words are not overwritten before its MMAs have
+  // been waited for: there are two sets, in turn.
+  unsigned metadata[2][C::block_k / 64] = {};
+  auto step = [&](int t, unsigned(&words)[C::block_k / 64]) {
     ptx::mbarrier_wait(full(t), t / C::stages % 2);
-    // A word of metadata is for 64 of k, two MMAs: the selector says in which lanes of every four. Their
-    // registers may be written while MMAs that were issued with them run on, unlike those of accumulators or
-    // of a fragment of A.
-    const auto* const words =
-        reinterpret_cast<const unsigned*>(stage + C::tile_a + C::tile_b + warpgroup * C::strip) +
-        threadIdx.x % warpgroup_size;
-    unsigned metadata[C::block_k / 64];
+    const SharedAddress stage = ptx::shared_address(buffer) + t % C::stages * C::stage_pitch;
+    const SharedAddress of_group = stage + C::tile_a + C::tile_b + warpgroup * C::strip;
 #pragma unroll
-    for (int block = 0; block < C::block_k / 64; ++block) metadata[block] = words[block * Compressed::words];
+    for (int block = 0; block < C::block_k / 64; ++block)
+      ptx::load_metadata(
+          words[block],
+          of_group + (block * Compressed::words + threadIdx.x % warpgroup_size) * sizeof(unsigned), tiles_k);
     ptx::wgmma_fence();
-    const SharedAddress from_a = ptx::shared_address(stage), from_b = from_a + C::tile_a;
-    const ptx::MatrixDescriptor a(from_a + warpgroup * mma_m * C::row_a, 0, 8 * C::row_a, C::swizzle_a);
+    const SharedAddress from_b = stage + C::tile_a;
+    const ptx::MatrixDescriptor a(stage + warpgroup * mma_m * C::row_a, 0, 8 * C::row_a, C::swizzle_a);
     const ptx::MatrixDescriptor b(from_b, C::box_b, 8 * C::row_b, Swizzle::bytes128);
     // 32 of k are 16 stored elements of A, 32 bytes of a row; of B they are 32 rows.
 #pragma unroll
     for (int k0 = 0; k0 < C::block_k; k0 += 2 * mma_k) {
-      ptx::wgmma_sp_m64k32<ptx::Major::mn, 0>(accumulator, a + k0, b + k0 * C::row_b, metadata[k0 / 64]);
+      ptx::wgmma_sp_m64k32<ptx::Major::mn, 0>(accumulator, a + k0, b + k0 * C::row_b, words[k0 / 64]);
       ptx::wgmma_sp_m64k32<ptx::Major::mn, 1>(accumulator, a + (k0 + mma_k), b + (k0 + mma_k) * C::row_b,
-                                              metadata[k0 / 64]);
+                                              words[k0 / 64]);
     }
     ptx::wgmma_commit_group();
     ptx::wgmma_wait_group<1>();  // the MMAs of k-tile t - 1: TMA can refill its stage
-    if (t == 0 || t - 1 + C::stages >= tiles_k) continue;
+    if (t == 0 || t - 1 + C::stages >= tiles_k) return;
     __syncwarp();  // every lane has its metadata of that stage: one lane arrives for the warp
     if (threadIdx.x % warp_size == 0) ptx::mbarrier_arrive(empty(t - 1));
-    if (threadIdx.x != 0) continue;
+    if (threadIdx.x != 0) return;
     ptx::mbarrier_wait(empty(t - 1), (t - 1) / C::stages % 2);
     load(t - 1 + C::stages);
+  };
+  for (int t = 0; t < tiles_k; t += 2) {
+    step(t, metadata[0]);
+    if (t + 1 < tiles_k) step(t + 1, metadata[1]);
   }
   ptx::wgmma_wait_group<0>();
   ptx::keep_accumulators(accumulator);
