@@ -21,9 +21,9 @@ const Rung& rung() {
       .name = "06_swizzle_ldmatrix",
       .title = "Swizzled shared memory, ldmatrix and register double buffering",
       .needs = {8, 0, Compatibility::newer},
-      .gemm = with_excursions(join({rung_06::four_stages(), rung_06::gemm()}),
-                              {rung_06::any_n_k(), rung_06::precisions(), rung_06::fp64(), rung_06::fp8(),
-                               rung_06::sparse()}),
+      .gemm = with_excursions(
+          join({rung_06::four_stages(), rung_06::gemm()}),
+          {rung_06::any_n_k(), rung_06::precisions(), rung_06::fp64(), rung_06::fp8(), rung_06::sparse()}),
       .fused_norm = rung_06::fused_norm(),
       .norm_gemm = rung_06::norm_gemm(),
       .linear = rung_06::linear(),
