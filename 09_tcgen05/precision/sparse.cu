@@ -4,7 +4,7 @@
 //
 // Who waits for whom, all through mbarriers in shared memory:
 //   load      empty of a stage: the MMAs and the copy that read it are complete (tcgen05.commit). They read
-//             the stage's columns of metadata, too: so nobody overwrites these before
+//             the stage's columns of metadata, too, which are overwritten after that
 //   multiply  full of a stage: the bytes have arrived (TMA)
 //   epilogue  accumulator_full: all MMAs are complete (tcgen05.commit)
 #include "09_tcgen05/precision/compressed.h"
