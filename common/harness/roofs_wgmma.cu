@@ -81,6 +81,15 @@ __global__ void __launch_bounds__(threads, 1) wgmma_sp_kernel(const __nv_bfloat1
   out[blockIdx.x * threads + threadIdx.x] = total;
 }
 
+cudaError_t launch(void (*kernel)(const __nv_bfloat16*, float*), int shared_bytes,
+                   const __nv_bfloat16* random, float* out, int sms, cudaStream_t stream) {
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+  if (error != cudaSuccess) return error;
+  kernel<<<sms, threads, shared_bytes, stream>>>(random, out);
+  return cudaGetLastError();
+}
+
 }  // namespace
 
 double wgmma_operations(int sms) {
@@ -88,12 +97,7 @@ double wgmma_operations(int sms) {
 }
 
 cudaError_t launch_wgmma(const __nv_bfloat16* random, float* out, int sms, cudaStream_t stream) {
-  if (const cudaError_t error =
-          cudaFuncSetAttribute(wgmma_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-      error != cudaSuccess)
-    return error;
-  wgmma_kernel<<<sms, threads, bytes, stream>>>(random, out);
-  return cudaGetLastError();
+  return launch(wgmma_kernel, bytes, random, out, sms, stream);
 }
 
 double wgmma_sp_operations(int sms) {
@@ -101,12 +105,7 @@ double wgmma_sp_operations(int sms) {
 }
 
 cudaError_t launch_wgmma_sp(const __nv_bfloat16* random, float* out, int sms, cudaStream_t stream) {
-  if (const cudaError_t error =
-          cudaFuncSetAttribute(wgmma_sp_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, sparse_bytes);
-      error != cudaSuccess)
-    return error;
-  wgmma_sp_kernel<<<sms, threads, sparse_bytes, stream>>>(random, out);
-  return cudaGetLastError();
+  return launch(wgmma_sp_kernel, sparse_bytes, random, out, sms, stream);
 }
 
 }  // namespace ladder

@@ -3,7 +3,7 @@
 # The test of a rung's kernels on the simulator: every variant at awkward sizes, or at the one that RUN names, on GPUs of
 # three generations, in orders of execution that a GPU may choose, with every check on: on an H200 in three of them, on the
 # older GPUs in one each, or with EVERY in three as well. A GPU that the rung is not for (exit code 77) is passed over. A
-# rung for none of the three runs on the fourth, which nobody here has seen: in six orders. SEEDS: in these instead. SMS:
+# rung for none of the three runs on the fourth, which these kernels have not met as hardware: in six orders. SEEDS: in these instead. SMS:
 # on GPUs that have so few.
 separate_arguments(run UNIX_COMMAND "${RUN} --ablate --verify-only")
 set(ran 0)

@@ -373,7 +373,7 @@ void NormWorkload::choose(const Variant<FusedNorm>& variant) {
   }
 }
 
-// As whoever launches the norm would have estimated it.
+// As a caller of the norm would have estimated it.
 float NormWorkload::largest_y() const {
   std::vector<double> largest(max_slices());
   const std::uint64_t cols = shape_.cols;

@@ -11,7 +11,7 @@ enum class Kind {
   pageable,  // of the host, as malloc() gives it: the system may move its pages, so no copy engine reads it
   pinned,    // of the host, its pages locked: a copy engine reads and writes it over the link
   mapped,    // the same, with an address for kernels: every load and store goes over the link
-  managed,   // one address for both: pages migrate to whoever touches them
+  managed,   // one address for both: a page migrates to the side that touches it
   device,
 };
 
