@@ -61,6 +61,7 @@ struct Fp8Tensor : Fp8<Precision::fp8_tensor> {
       larger = fmaxf(*p.extra.scale_a, *p.extra.scale_b);
     }
     __device__ void load_of_rows(const typename C::Operands&, int) {}
+    __device__ void load_of_columns(const typename C::Operands&, int) {}
     __device__ float scaled(float x, int, int) const { return x * smaller * larger; }
 
     float smaller, larger;

@@ -54,6 +54,7 @@ struct ScaleRows : general::Bf16 {
         }
       }
     }
+    __device__ void load_of_columns(const typename C::Operands&, int) {}
     __device__ float scaled(float x, int i, int half) const {
       return x * of_rows[i][half];
     }

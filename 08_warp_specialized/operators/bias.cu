@@ -14,20 +14,40 @@ struct WithBias : general::Bf16 {
     const __nv_bfloat16* bias;
   };
 
+  // A tile's bias, asked for while its last MMAs run, so that nothing waits for it. A lane holds two
+  // neighbouring columns of each 64, which is a register for each; the epilogue gets the others by shuffles.
+  template <class C>
+  struct Scales : general::Bf16::Scales<C> {
+    __device__ void load_of_columns(const typename C::Operands& p, int col0) {
+#pragma unroll
+      for (int box = 0; box < C::block_n / 64; ++box) {
+        const int col = col0 + box * 64 + threadIdx.x % warp_size * 2;
+        const auto* const from = reinterpret_cast<const unsigned*>(p.extra.bias + col);
+        two_columns[box] = col < p.n ? __ldg(from) : 0;  // n is a multiple of 8: both are inside or neither
+      }
+    }
+    // Of this thread's two columns of the j-th 8 of a box: lane i has columns 2i and 2i + 1.
+    __device__ float2 bias(int box, int j) const {
+      const unsigned both = __shfl_sync(~0u, two_columns[box], j * 4 + threadIdx.x % 4);
+      return __bfloat1622float2(reinterpret_cast<const __nv_bfloat162&>(both));
+    }
+
+    unsigned two_columns[C::block_n / 64];
+  };
+
   // By a warp: 16 of each 64 rows of a tile whose first column is col0, 64 columns at a time: through two
-  // boxes in turn, of which it fills one while TMA reads the other. A thread has two neighbouring columns of
-  // every 8, and n is a multiple of 8: both are inside or neither. Bias and activation come box by box, too:
+  // boxes in turn, of which it fills one while TMA reads the other. Bias and activation come box by box, too:
   // those of all columns at once would need more registers than there are.
   template <class C>
-  __device__ static void epilogue(general::Accumulator<C>& accumulator, const auto& scales,
+  __device__ static void epilogue(general::Accumulator<C>& accumulator, const Scales<C>& scales,
                                   unsigned char (&boxes)[2][C::box_c], const typename C::Operands& p,
                                   int row0, int col0, int& next_box) {
     const bool first_lane = threadIdx.x % warp_size == 0;
 #pragma unroll
     for (int box = 0; box < C::block_n / 64; ++box) {
-      const int col = col0 + box * 64;
       float2 bias[8];
-      load_bias(bias, p, col);
+#pragma unroll
+      for (int j = 0; j < 8; ++j) bias[j] = scales.bias(box, j);
 #pragma unroll
       for (int i = 0; i < C::rows_each; ++i) {
         activate(accumulator[i], box, bias);
@@ -38,22 +58,11 @@ struct WithBias : general::Bf16 {
         ptx::fence_proxy_async();  // threads have written, TMA will read
         __syncwarp();              // the box is complete
         if (first_lane) {
-          ptx::tma_store(p.map_c, col, row0 + i * mma_m, to);
+          ptx::tma_store(p.map_c, col0 + box * 64, row0 + i * mma_m, to);
           ptx::bulk_commit_group();
         }
         next_box ^= 1;
       }
-    }
-  }
-
-  // Of this thread's columns among 64 that begin at col.
-  __device__ static void load_bias(float2 (&bias)[8], const auto& p, int col) {
-    const int first = col + threadIdx.x % 4 * 2;
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      bias[j] = make_float2(0, 0);
-      if (first + j * 8 < p.n)
-        bias[j] = __bfloat1622float2(*reinterpret_cast<const __nv_bfloat162*>(p.extra.bias + first + j * 8));
     }
   }
 
@@ -71,19 +80,17 @@ struct WithBias : general::Bf16 {
   }
 };
 
-// An activation takes an SM some 4000 cycles for a tile of 128x256. In ping-pong one consumer computes it
-// while the other multiplies. On an H100 that gained nothing at 8192x14336x4096: at its power limit these
-// smaller tiles are slower by as much.
-constexpr general::Design ping_pong{.rows_each = 2, .block_n = 128, .stages = 6, .ping_pong = true};
-
-template <class Function, general::Design large>
+// An activation takes an SM some 4000 cycles for a tile of 128x256. In ping-pong one consumer could compute
+// it while the other multiplies, but on an H100 at its power limit that was slower: its tiles are smaller.
+template <class Function>
 cudaError_t launch(const Linear& p, cudaStream_t stream) {
   using Policy = WithBias<Function>;
   int sms = 0;
   const cudaError_t error = general::count_sms(&sms);
   if (error != cudaSuccess) return error;
   const Gemm product{p.m, p.n, p.k, p.a, p.b, p.c};
-  return general::fastest<Policy, general::tile_64x64, general::tile_128x128, large>(product, sms)
+  return general::fastest<Policy, general::tile_64x64, general::tile_128x128, general::tile_128x256>(product,
+                                                                                                     sms)
       .launch(product, stream, {p.bias}, false);
 }
 
@@ -102,17 +109,17 @@ Variants<Linear> linear_bias() {
   return {{.name = "bias",
            .what = "A·B + bias",
            .unsupported = rows_of_vectors,
-           .launch = launch<Identity, general::tile_128x256>,
+           .launch = launch<Identity>,
            .extension = &adds_bias},
           {.name = "gelu",
            .what = "gelu(A·B + bias), the tanh form",
            .unsupported = rows_of_vectors,
-           .launch = launch<Gelu, ping_pong>,
+           .launch = launch<Gelu>,
            .extension = &computes_gelu},
           {.name = "silu",
            .what = "silu(A·B + bias)",
            .unsupported = rows_of_vectors,
-           .launch = launch<Silu, ping_pong>,
+           .launch = launch<Silu>,
            .extension = &computes_silu}};
 }
 

@@ -54,8 +54,9 @@ struct Bf16 {
   // What a thread's accumulators are multiplied by, if anything.
   template <class C>
   struct Scales {
-    __device__ void load(const typename C::Operands&) {}                       // once
-    __device__ void load_of_rows(const typename C::Operands&, int /*row*/) {}  // for each tile
+    __device__ void load(const typename C::Operands&) {}                          // once
+    __device__ void load_of_rows(const typename C::Operands&, int /*row*/) {}     // for each tile,
+    __device__ void load_of_columns(const typename C::Operands&, int /*col*/) {}  // while its last MMAs run
     // An element of the i-th 64 rows; half: of the thread's two rows, 8 apart.
     __device__ float scaled(float x, int /*i*/, int /*half*/) const { return x; }
   };

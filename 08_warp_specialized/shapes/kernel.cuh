@@ -35,8 +35,10 @@ __device__ void consume(typename C::Shared& shared, const typename C::Operands& 
       ptx::mbarrier_wait(ptx::shared_address(&shared.turn[self]), parity);
       parity ^= 1;
     }
-    Policy::template mainloop<C>(accumulator, shared, p, releases, part.tiles, first, col0, stage,
-                                 [&] { scales.load_of_rows(p, row0); });
+    Policy::template mainloop<C>(accumulator, shared, p, releases, part.tiles, first, col0, stage, [&] {
+      scales.load_of_rows(p, row0);
+      scales.load_of_columns(p, col0);
+    });
     tiles.advance();
     if constexpr (ping_pong) tiles.advance();
     if constexpr (C::cluster_k == 1) {
