@@ -166,8 +166,8 @@ Variant<Gemm> variant(const char* name, const char* what) {
 Variants<Gemm> sparse() {
   return {
       variant<Config<128, 256, 64, 5>>("bf16_sparse_128x256", "2:4 sparse A: the rung's tile, k-tiles of 64"),
-      variant<Config<256, 128, 128, 3>>("bf16_sparse_256x128", "2:4 sparse A: 256x128 tiles, k-tiles of 128"),
-      variant<Config<256, 192, 64, 5>>("bf16_sparse", "2:4 sparse A by wgmma.sp: 256x192 tiles")};
+      variant<Config<256, 192, 64, 5>>("bf16_sparse_256x192", "2:4 sparse A: 256x192 tiles, k-tiles of 64"),
+      variant<Config<256, 128, 128, 3>>("bf16_sparse", "2:4 sparse A by wgmma.sp: 256x128, k-tiles of 128")};
 }
 
 }  // namespace ladder::rung_07
