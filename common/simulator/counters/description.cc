@@ -14,7 +14,7 @@
 #include <system_error>
 #include <tuple>
 
-#include "common/simulator/execution/wgmma.h"
+#include "common/simulator/machine/wgmma_queue.h"
 
 namespace simulator {
 namespace {

@@ -3,7 +3,7 @@
 #include <cstring>
 #include <map>
 
-#include "common/simulator/device.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "common/simulator/device.h"
 #include "common/simulator/runtime/occupancy.h"
 #include "common/simulator/runtime/state.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 

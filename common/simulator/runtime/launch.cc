@@ -4,13 +4,13 @@
 #include <cstring>
 #include <utility>
 
-#include "common/simulator/device.h"
 #include "common/simulator/runtime/access_policy.h"
 #include "common/simulator/runtime/event.h"
 #include "common/simulator/runtime/functions.h"
 #include "common/simulator/runtime/occupancy.h"
 #include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/simulator/device.h"
 #include "common/simulator/runtime/functions.h"
 #include "common/simulator/runtime/state.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {

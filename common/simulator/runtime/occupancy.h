@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/simulator/execution/launch.h"
+#include "common/simulator/launch/launch.h"
 
 namespace simulator {
 

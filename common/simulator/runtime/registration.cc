@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "common/simulator/device.h"
-#include "common/simulator/runtime/fatbin.h"
+#include "common/simulator/image/fatbin.h"
 #include "common/simulator/runtime/replacement.h"
 #include "common/simulator/runtime/state.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {

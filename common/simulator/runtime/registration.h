@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/simulator/execution/launch.h"
+#include "common/simulator/launch/launch.h"
 #include "common/simulator/runtime/cuda_api.h"
 
 namespace simulator {

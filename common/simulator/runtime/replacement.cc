@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "common/simulator/runtime/state.h"
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {

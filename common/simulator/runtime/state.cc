@@ -7,11 +7,11 @@
 #include <set>
 #include <stdexcept>
 
-#include "common/simulator/device.h"
+#include "common/simulator/image/fatbin.h"
 #include "common/simulator/ptx/module.h"
-#include "common/simulator/runtime/fatbin.h"
 #include "common/simulator/runtime/refusal.h"
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/device.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {

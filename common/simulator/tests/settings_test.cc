@@ -1,5 +1,5 @@
 // What the environment chooses, read in a process of its own each time; and the devices' limits.
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/settings.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/simulator/device.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/execution/launch.h"
+#include "common/simulator/launch/launch.h"
 #include "common/simulator/memory/global_memory.h"
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {

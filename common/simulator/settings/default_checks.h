@@ -1,0 +1,10 @@
+#pragma once
+
+#include "common/simulator/settings/settings.h"
+
+namespace simulator {
+
+Checks default_checks();
+bool default_strict();
+
+}  // namespace simulator
