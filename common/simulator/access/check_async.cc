@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "common/simulator/access/check_shared.h"
+#include "common/simulator/access/names.h"
 
 namespace simulator {
 namespace {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <vector>
 
 #include "common/simulator/access/check_async.h"
+#include "common/simulator/access/names.h"
 
 namespace simulator {
 namespace {
@@ -82,46 +82,6 @@ void check_async(Warp& warp, const uint32_t offset[32], uint32_t bytes, const Ad
 }
 
 }  // namespace
-
-std::string attempt(AccessKind kind, uint32_t bytes) {
-  static constexpr const char* doing[] = {"load", "store", "atomic operation"};
-  return doing[static_cast<int>(kind)] + (" of " + std::to_string(bytes)) + (bytes == 1 ? " byte" : " bytes");
-}
-
-std::string attempt(AccessKind kind, uint32_t bytes, uint64_t address) {
-  char text[32];
-  std::snprintf(text, sizeof text, " at 0x%llx", static_cast<unsigned long long>(address));
-  return attempt(kind, bytes) + text;
-}
-
-std::string name_of_cta(const Cta& cta) {
-  return "CTA (" + std::to_string(cta.id[0]) + "," + std::to_string(cta.id[1]) + "," +
-         std::to_string(cta.id[2]) + ")";
-}
-
-std::string name_of_thread(const Warp& warp, uint32_t warp_in_cluster, uint32_t lane) {
-  const Warp& other = warp_of_cluster(*warp.cta->cluster, warp_in_cluster);
-  const std::string name = "thread " + thread_name(*other.cta, thread_index(other, lane));
-  return other.cta == warp.cta ? name : name + " of " + name_of_cta(*other.cta);
-}
-
-std::string name_of_warp(const Warp& warp, uint32_t warp_in_cluster) {
-  const Warp& other = warp_of_cluster(*warp.cta->cluster, warp_in_cluster);
-  const std::string name = "warp " + std::to_string(other.index);
-  return other.cta == warp.cta ? name : name + " of " + name_of_cta(*other.cta);
-}
-
-std::string place_in_shared(const Warp& warp, uint32_t shadow_offset) {
-  const uint32_t each = shadow_bytes(*warp.cta->grid);
-  const Cta& holder = *warp.cta->cluster->ctas[shadow_offset / each];
-  char text[64];
-  std::snprintf(text, sizeof text, " at 0x%x of shared memory", shadow_offset % each + shared_reserved);
-  return &holder == warp.cta ? text : text + (" of " + name_of_cta(holder));
-}
-
-std::string attempt_in_shared(const Warp& warp, AccessKind kind, uint32_t bytes, uint32_t shadow_offset) {
-  return attempt(kind, bytes) + place_in_shared(warp, shadow_offset);
-}
 
 void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use,
                   const std::byte* values) {

@@ -5,7 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "common/simulator/access/addresses.h"
+#include "common/simulator/access/address_use.h"
+#include "common/simulator/machine/machine.h"
 
 namespace simulator {
 
@@ -14,17 +15,5 @@ namespace simulator {
 // and copies that nobody has waited for. values: as in SharedShadow::access.
 void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use,
                   const std::byte* values);
-
-// "load of 4 bytes at 0x480".
-std::string attempt(AccessKind kind, uint32_t bytes, uint64_t address);
-std::string attempt(AccessKind kind, uint32_t bytes);  // "load of 4 bytes"
-// " at 0x480 of shared memory", of another CTA's perhaps, as seen from the warp's CTA; with what is done
-// there.
-std::string place_in_shared(const Warp& warp, uint32_t shadow_offset);
-std::string attempt_in_shared(const Warp& warp, AccessKind kind, uint32_t bytes, uint32_t shadow_offset);
-// "thread (1,0,0)", " of CTA (1,0,0)" behind it where that is not the warp's own.
-std::string name_of_thread(const Warp& warp, uint32_t warp_in_cluster, uint32_t lane);
-std::string name_of_warp(const Warp& warp, uint32_t warp_in_cluster);  // "warp 4"
-std::string name_of_cta(const Cta& cta);                               // "CTA (1,0,0)"
 
 }  // namespace simulator

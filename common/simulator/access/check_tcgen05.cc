@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "common/simulator/access/check_shared.h"
+#include "common/simulator/access/names.h"
 
 namespace simulator {
 namespace {

@@ -1,10 +1,10 @@
 // cudaMemcpy…: 1D, 2D, 3D, between devices, to and from symbols.
 #include <optional>
 
+#include "common/simulator/context/registration.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/copy.h"
 #include "common/simulator/runtime/copy_params.h"
-#include "common/simulator/runtime/registration.h"
-#include "common/simulator/runtime/state.h"
 
 using namespace simulator;
 

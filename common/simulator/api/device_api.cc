@@ -5,12 +5,12 @@
 #include <cstring>
 #include <string>
 
-#include "common/simulator/runtime/attributes.h"
+#include "common/simulator/context/attributes.h"
+#include "common/simulator/context/memory.h"
+#include "common/simulator/context/registration.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/event.h"
 #include "common/simulator/runtime/launch.h"
-#include "common/simulator/runtime/memory.h"
-#include "common/simulator/runtime/registration.h"
-#include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
 #include "common/simulator/settings/device.h"
 

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
-#include "common/simulator/runtime/cuda_api.h"
-#include "common/simulator/runtime/state.h"
+#include "common/simulator/context/cuda_api.h"
+#include "common/simulator/context/state.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // cudaGetDriverEntryPoint: programs still call it
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "common/simulator/runtime/cuda_api.h"
+#include "common/simulator/context/cuda_api.h"
 
 namespace {
 

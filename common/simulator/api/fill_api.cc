@@ -1,6 +1,6 @@
 // cudaMemset…: 1D, 2D, 3D.
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/copy.h"
-#include "common/simulator/runtime/state.h"
 
 using namespace simulator;
 

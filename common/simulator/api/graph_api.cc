@@ -4,12 +4,13 @@
 #include <utility>
 #include <vector>
 
-#include "common/simulator/runtime/access_policy.h"
+#include "common/simulator/context/access_policy.h"
+#include "common/simulator/context/registration.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/copy.h"
 #include "common/simulator/runtime/event.h"
 #include "common/simulator/runtime/graph.h"
-#include "common/simulator/runtime/registration.h"
-#include "common/simulator/runtime/state.h"
+#include "common/simulator/runtime/graph_work.h"
 
 using namespace simulator;
 

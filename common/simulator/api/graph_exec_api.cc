@@ -4,8 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/graph.h"
-#include "common/simulator/runtime/state.h"
+#include "common/simulator/runtime/graph_work.h"
 #include "common/simulator/runtime/stream.h"
 
 using namespace simulator;

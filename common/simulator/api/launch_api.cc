@@ -3,9 +3,9 @@
 #include <utility>
 #include <vector>
 
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/event.h"
 #include "common/simulator/runtime/launch.h"
-#include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
 
 using namespace simulator;

@@ -4,9 +4,9 @@
 #include <iterator>
 #include <string>
 
+#include "common/simulator/context/registration.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/image/fatbin.h"
-#include "common/simulator/runtime/registration.h"
-#include "common/simulator/runtime/state.h"
 
 using namespace simulator;
 

@@ -4,9 +4,9 @@
 #include <map>
 #include <string>
 
+#include "common/simulator/context/memory.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/memory/global_memory.h"
-#include "common/simulator/runtime/memory.h"
-#include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
 #include "common/simulator/settings/device.h"
 

@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
-#include "common/simulator/runtime/access_policy.h"
+#include "common/simulator/context/access_policy.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/event.h"
-#include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
 
 using namespace simulator;

@@ -4,9 +4,9 @@
 
 #include <string>
 
+#include "common/simulator/context/cuda_api.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/memory/tma_map.h"
-#include "common/simulator/runtime/cuda_api.h"
-#include "common/simulator/runtime/state.h"
 #include "common/simulator/settings/device.h"
 
 using namespace simulator;

@@ -1,6 +1,6 @@
 // Every other function of the CUDA runtime 13.0: textures, arrays, interprocess and graphics interoperation,
 // external memory, … They exist, so that any program links and loads; a call says that it is not supported.
-#include "common/simulator/runtime/refusal.h"
+#include "common/simulator/context/refusal.h"
 
 // The parameters are of no interest: the caller puts them where they do no harm (x86-64 and AArch64 calling
 // conventions).

@@ -14,8 +14,6 @@
 #include <system_error>
 #include <tuple>
 
-#include "common/simulator/machine/wgmma_queue.h"
-
 namespace simulator {
 namespace {
 

@@ -1,5 +1,5 @@
 // From a PTX instruction to an Inst. Each family of opcodes (a file in instructions/) gives a table of decode
-// functions.
+// functions (opcodes.h there).
 //
 // A decode function reads the modifiers it understands (has, type, one_of …), names its registers with dst()
 // and src(), and sets inst().inner. It is called twice: once to learn which registers an instruction reads
@@ -15,13 +15,24 @@
 #include <string>
 #include <string_view>
 
-#include "common/simulator/launch/loader.h"
 #include "common/simulator/program/program.h"
 #include "common/simulator/program/speculation.h"
 
 namespace simulator {
 
-class Loader;
+// What a decode function may ask of the kernel around its instruction.
+class Loader {
+ public:
+  virtual ~Loader() = default;
+  virtual uint64_t address_of(const ptx::Variable& variable) = 0;  // in the variable's own space
+  // A called function: decoded later, the pointer is good now.
+  virtual const Program* program_of(const ptx::Function& function) = 0;
+  virtual uint64_t address_of(const ptx::Function& function) = 0;
+  virtual void has_indirect_call() = 0;
+  // Shared memory that the system keeps for groups of several warps (%reserved_smem_offset_1): its address. A
+  // kernel that does not ask for it has none.
+  virtual uint32_t group_scratch() = 0;
+};
 
 struct Unsupported : std::runtime_error {
   using runtime_error::runtime_error;
@@ -103,39 +114,5 @@ struct Opcode {
   std::string_view name;
   Decode decode;
 };
-
-// The families. An opcode is in one table.
-std::span<const Opcode> arithmetic_opcodes();  // arithmetic.cc   add sub mul mad fma div rem min max abs neg
-                                               // … : integers here, by type on to the two functions below
-std::span<const Opcode> bit_opcodes();  // bits.cc         and or xor not cnot shl shr shf lop3 bfe bfi prmt …
-std::span<const Opcode> compare_opcodes();         // compare.cc      set setp selp slct testp
-std::span<const Opcode> convert_opcodes();         // convert.cc      cvt
-std::span<const Opcode> approximate_opcodes();     // approximate.cc  ex2 lg2 sin cos tanh rsqrt, rcp and sqrt
-std::span<const Opcode> move_opcodes();            // move.cc         mov, special registers
-std::span<const Opcode> control_opcodes();         // control.cc      bra brx call ret exit trap …
-std::span<const Opcode> sync_opcodes();            // sync.cc         bar barrier fence membar …
-std::span<const Opcode> cluster_opcodes();         // cluster.cc      mapa getctarank
-std::span<const Opcode> cluster_launch_opcodes();  // cluster_launch.cc  clusterlaunchcontrol
-std::span<const Opcode> register_pool_opcodes();   // register_pool.cc  setmaxnreg
-std::span<const Opcode> warp_opcodes();            // warp_ops.cc     shfl vote match redux activemask elect
-std::span<const Opcode> memory_opcodes();          // memory.cc       ld ldu st prefetch cvta isspacep …
-std::span<const Opcode> stack_opcodes();           // stack.cc        alloca stacksave stackrestore
-std::span<const Opcode> async_copy_opcodes();      // async_copy.cc    cp.async
-std::span<const Opcode> mbarrier_opcodes();        // mbarrier.cc      mbarrier
-std::span<const Opcode> atomic_opcodes();          // atomic.cc       atom red
-std::span<const Opcode> tensor_map_opcodes();      // tma_map_instruction.cc  tensormap
-std::span<const Opcode> matrix_load_opcodes();     // matrix_load.cc  ldmatrix stmatrix movmatrix
-std::span<const Opcode> mma_opcodes();             // mma.cc          mma
-std::span<const Opcode> wmma_opcodes();            // wmma.cc         wmma
-std::span<const Opcode> wgmma_opcodes();           // wgmma.cc          wgmma
-std::span<const Opcode> tcgen05_opcodes();         // tcgen05.cc        tcgen05: on to the following
-void decode_tensor_mma(Decoder& decoder);          // tcgen05/mma.cc    tcgen05.mma
-void decode_async_store(Decoder& decoder);         // async_store.cc  st.async red.async
-Handler implicit_return();                 // control.cc      what stands behind a function's last instruction
-void decode_bulk_store(Decoder& decoder);  // bulk_store.cc  st.bulk
-void floating_arithmetic(
-    Decoder& decoder);                    // floating.cc     the opcodes of arithmetic.cc on f32, f32x2, f64
-void half_arithmetic(Decoder& decoder);   // half.cc         … on f16, f16x2, bf16, bf16x2
-void decode_bulk_copy(Decoder& decoder);  // bulk_instruction.cc  cp with .bulk
 
 }  // namespace simulator

@@ -3,321 +3,13 @@
 #include <cxxabi.h>
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <cstdlib>
-#include <cstring>
-#include <map>
-#include <tuple>
-#include <unordered_map>
 
-#include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/tcgen05/tcgen05.h"
+#include "common/simulator/instructions/control/opcodes.h"
+#include "common/simulator/launch/frame_decoder.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {
-namespace {
-
-const std::unordered_map<std::string_view, Decode>& opcodes() {
-  static const auto table = [] {
-    std::unordered_map<std::string_view, Decode> all;
-    for (const auto& family : {arithmetic_opcodes(),  bit_opcodes(),
-                               compare_opcodes(),     convert_opcodes(),
-                               approximate_opcodes(), move_opcodes(),
-                               control_opcodes(),     sync_opcodes(),
-                               cluster_opcodes(),     register_pool_opcodes(),
-                               warp_opcodes(),        memory_opcodes(),
-                               stack_opcodes(),       atomic_opcodes(),
-                               async_copy_opcodes(),  mbarrier_opcodes(),
-                               matrix_load_opcodes(), tensor_map_opcodes(),
-                               mma_opcodes(),         wmma_opcodes(),
-                               wgmma_opcodes(),       cluster_launch_opcodes(),
-                               tcgen05_opcodes()}) {
-      for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
-    }
-    return all;
-  }();
-  return table;
-}
-
-uint32_t class_bytes(int bits) {  // per lane, of a register
-  return bits <= 1 ? 0 : bits <= 16 ? 2 : static_cast<uint32_t>(bits) / 8;
-}
-
-// Rounds an f64 to the 16-bit formats (nearest even); immediates only, so speed is no matter.
-uint16_t to_bfloat16(float value) {
-  uint32_t word = std::bit_cast<uint32_t>(value);
-  if (value != value) return 0x7fff;
-  word += 0x7fff + (word >> 16 & 1);
-  return static_cast<uint16_t>(word >> 16);
-}
-
-void run_guarded(Warp& warp, const Inst& inst) {
-  const uint32_t exec = warp.exec;
-  const uint32_t predicate = warp.pred(inst.guard);
-  const uint32_t lanes = exec & (inst.guard_negated ? ~predicate : predicate);
-  if (lanes == exec) return inst.inner(warp, inst);
-  if (lanes == 0) return;
-  const bool full = warp.full;
-  warp.exec = lanes;
-  warp.full = false;
-  inst.inner(warp, inst);
-  warp.exec = exec;
-  warp.full = full;
-}
-
-bool is_tcgen05(const ptx::Instruction& instruction, std::string_view operation) {
-  return instruction.opcode == "tcgen05" && !instruction.modifiers.empty() &&
-         instruction.modifiers.front() == operation;
-}
-
-// The carry flags come first in a frame; so that offset 0 can mean "no guard".
-constexpr uint32_t carry_offset = 0, first_constant = 64;
-constexpr uint64_t sink_mark =
-    0x5111c5111c5111c0;  // the "value" of what "_" writes to: no other has such a `high`
-
-class FrameDecoder final : public Decoder {
- public:
-  FrameDecoder(Loader& loader, Program& program) : speculation_(*program.function) {
-    loader_ = &loader;
-    program_ = &program;
-  }
-
-  // First pass: what is read and written. Constants get their storage here.
-  std::vector<Access> collect() {
-    const ptx::Function& function = *program_->function;
-    std::vector<Access> accesses(function.instructions.size());
-    offsets_ = nullptr;
-    for (size_t i = 0; i < accesses.size(); ++i) {
-      access_ = &accesses[i];
-      one(function.instructions[i]);
-      if (ptx_->guard >= 0) {
-        access_->reads.push_back(static_cast<uint32_t>(ptx_->guard));
-        access_->partial_write = true;
-      }
-      access_->early_clobber = early_clobber_;
-    }
-    return accesses;
-  }
-
-  // Second pass: instructions.
-  void emit(const Allocated& allocated) {
-    offsets_ = &allocated;
-    const ptx::Function& function = *program_->function;
-    Access ignored;
-    for (const ptx::Instruction& instruction : function.instructions) {
-      ignored = {};
-      access_ = &ignored;
-      one(instruction);
-      inst_.run = inst_.inner;
-      if (instruction.guard >= 0) {
-        inst_.guard = allocated.offset[static_cast<size_t>(instruction.guard)];
-        inst_.guard_negated = instruction.guard_negated;
-        if (!own_guard_) inst_.run = run_guarded;
-      }
-      watch(ignored);
-      program_->code.push_back(inst_);
-      program_->memory.push_back(memory_);
-    }
-    for (const auto& [kind, refusal] : refusals_) {
-      if (refusal.count > 1) {
-        program_->unsupported[refusal.index] +=
-            " (and " + std::to_string(refusal.count - 1) + " more like it)";
-      }
-    }
-  }
-
-  uint32_t constants_end() const { return next_constant_; }
-  uint32_t carry() override { return carry_offset; }
-  std::optional<Speculation::Choice> speculated() override {
-    return speculation_.of(static_cast<size_t>(ptx_ - program_->function->instructions.data()));
-  }
-
-  uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0, bool shared = false) {
-    const auto [known, made] = constant_of_.try_emplace({bytes, low, high, shared}, next_constant_);
-    if (!made) return known->second;
-    const uint32_t offset = next_constant_;
-    next_constant_ += std::max(64u, bytes * warp_size);
-    program_->constants.push_back({offset, bytes, low, high, shared});
-    return offset;
-  }
-
- private:
-  void one(const ptx::Instruction& instruction) {
-    ptx_ = &instruction;
-    inst_ = {};
-    memory_ = {};
-    understood_ = 0;
-    early_clobber_ = own_guard_ = false;
-    try {
-      const auto found = opcodes().find(instruction.opcode);
-      if (found == opcodes().end()) unsupported("this simulator has no such instruction");
-      found->second(*this);
-      for (size_t i = 0; i < instruction.modifiers.size(); ++i) {
-        if (!(understood_ >> i & 1))
-          unsupported("this simulator has no '." + std::string(instruction.modifiers[i]) + "' here");
-      }
-      if (!inst_.inner) unsupported("this simulator has no such form");
-    } catch (const std::exception& problem) {  // Unsupported, or an operand that is not what it should be
-      if (offsets_) {
-        refuse(problem.what());
-        inst_ = {};
-        inst_.inner = [](Warp& warp, const Inst&) {
-          fault(warp, FindingKind::not_supported, "this simulator has no such instruction");
-        };
-      }
-    }
-  }
-
-  // Does the instruction use a register that some wgmma uses, or some tcgen05.ld writes, too? (No GPU has
-  // both.)
-  void watch(const Access& access) {
-    const bool wgmma = !program_->wgmma_registers.empty();
-    const std::vector<bool>& used = wgmma ? program_->wgmma_registers : program_->loaded_registers;
-    if (used.empty()) return;
-    Watched& watched = program_->watched.emplace_back();
-    if (ptx_->opcode == "wgmma" || is_tcgen05(*ptx_, "ld") || is_tcgen05(*ptx_, "wait::ld")) return;
-    for (const auto* registers : {&access.reads, &access.writes}) {
-      for (const uint32_t r : *registers) {
-        if (used[r]) watched.registers.push_back(offsets_->offset[r]);
-      }
-    }
-    if (watched.registers.empty()) return;
-    const auto is_vector = [](const ptx::Operand& each) { return each.kind == ptx::Operand::Kind::vector; };
-    const bool move =
-        ptx_->opcode == "mov" && std::none_of(ptx_->operands.begin(), ptx_->operands.end(), is_vector);
-    watched.run = inst_.run;
-    if (wgmma) {
-      inst_.run = move ? run_watched_move : run_watched;
-    } else {
-      inst_.run = move ? run_watched_load_move : run_watched_load;
-    }
-  }
-
-  // One line for all instructions that differ in their operands only: there may be thousands.
-  void refuse(const std::string& why) {
-    std::string kind = std::string(ptx_->opcode) + ' ' + why;
-    for (const std::string_view modifier : ptx_->modifiers) kind.append(1, '.').append(modifier);
-    Refusal& refusal = refusals_[kind];
-    if (refusal.count++ == 0) {
-      refusal.index = program_->unsupported.size();
-      std::string text;  // on one line: calls are written over several
-      for (const char c : ptx_->text) {
-        const bool space = c == '\n' || c == '\t' || c == '\r' || c == ' ';
-        if (!space) text += c;
-        if (space && !text.empty() && text.back() != ' ') text += ' ';
-      }
-      program_->unsupported.push_back("PTX line " + std::to_string(ptx_->line) + ": " + text + ": " + why);
-    }
-  }
-
-  uint32_t offset_of(const ptx::Operand& operand, ptx::Type as, bool write) override {
-    using Kind = ptx::Operand::Kind;
-    const int bits = ptx::bits(as);
-    switch (operand.kind) {
-      case Kind::reg: {
-        auto& list = write ? access_->writes : access_->reads;
-        list.push_back(operand.index);
-        return offsets_ ? offsets_->offset[operand.index] : 0;
-      }
-      case Kind::sink:
-        if (!write) unsupported("'_' as a source");
-        return constant(class_bytes(bits), sink_mark, sink_mark);  // its own storage, never read
-      case Kind::immediate:
-        if (write) break;
-        if (as == ptx::Type::pred) return constant(0, operand.value != 0 ? ~0ull : 0);
-        if (as == ptx::Type::f32 || as == ptx::Type::f64) {
-          return floating_constant(static_cast<double>(operand.value), as);
-        }
-        return integer_constant(static_cast<uint64_t>(operand.value), bits);
-      case Kind::floating: {
-        if (write) break;
-        if (operand.floating_bits == 32 && as != ptx::Type::f64) {
-          if (bits == 16) {
-            return floating_constant(std::bit_cast<float>(static_cast<uint32_t>(operand.value)), as);
-          }
-          return integer_constant(static_cast<uint32_t>(operand.value), bits);
-        }
-        if (operand.floating_bits == 32) {
-          return floating_constant(std::bit_cast<float>(static_cast<uint32_t>(operand.value)), as);
-        }
-        if (as == ptx::Type::b64 || as == ptx::Type::u64)
-          return integer_constant(static_cast<uint64_t>(operand.value), bits);
-        return floating_constant(std::bit_cast<double>(operand.value), as);
-      }
-      case Kind::variable:
-        if (write) break;
-        if (operand.variable->space == ptx::Space::shared) {
-          if (bits != 32 && bits != 64) unsupported("a shared address of another width");
-          const uint64_t address = loader_->address_of(*operand.variable);
-          return constant(class_bytes(bits), address + static_cast<uint64_t>(operand.value), 0, true);
-        }
-        return integer_constant(loader_->address_of(*operand.variable) + static_cast<uint64_t>(operand.value),
-                                bits);
-      case Kind::function:
-        if (write) break;
-        return integer_constant(loader_->address_of(*operand.function), bits);
-      case Kind::special:
-        if (operand.text == "WARP_SZ" && !write) return integer_constant(warp_size, bits);
-        break;
-      default:
-        break;
-    }
-    unsupported("this simulator has no operand '" + std::string(operand.text) + "' here");
-  }
-
-  uint32_t integer_constant(uint64_t value, int bits) {
-    if (bits == 128) return constant(16, value, static_cast<int64_t>(value) < 0 ? ~0ull : 0);
-    return constant(class_bytes(bits), bits >= 64 ? value : value & ((1ull << bits) - 1));
-  }
-  uint32_t floating_constant(double value, ptx::Type as) {
-    switch (as) {
-      case ptx::Type::f64:
-        return constant(8, std::bit_cast<uint64_t>(value));
-      case ptx::Type::f32:
-        return constant(4, std::bit_cast<uint32_t>(static_cast<float>(value)));
-      case ptx::Type::bf16:
-        return constant(2, to_bfloat16(static_cast<float>(value)));
-      case ptx::Type::f16:
-        return constant(2, to_half(value));
-      default:
-        break;
-    }
-    unsupported("this simulator has no floating-point immediate here");
-  }
-  static uint16_t to_half(double value) {
-    if (value != value) return 0x7fff;
-    const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-    const double size = std::fabs(value);
-    if (size >= 65520) return sign | 0x7c00;
-    int exponent = 0;
-    std::frexp(size, &exponent);
-    const int step = std::max(exponent - 11, -24);  // of the last bit
-    const double units = std::nearbyint(std::ldexp(size, -step));
-    if (step == -24)
-      return static_cast<uint16_t>(sign + static_cast<uint16_t>(units));  // subnormal, or the first normal
-    return static_cast<uint16_t>(sign + ((step + 25 - 1) << 10) + static_cast<int>(units));
-  }
-
-  bool is_unused(const ptx::Operand& operand) override {
-    if (operand.kind == ptx::Operand::Kind::sink) return true;
-    return offsets_ && operand.kind == ptx::Operand::Kind::reg && !offsets_->read[operand.index];
-  }
-
-  struct Refusal {
-    size_t index = 0;  // in Program::unsupported
-    uint32_t count = 0;
-  };
-  std::map<std::string, Refusal> refusals_;
-  Speculation speculation_;
-  const Allocated* offsets_ = nullptr;
-  Access* access_ = nullptr;
-  uint32_t next_constant_ = first_constant;
-  std::map<std::tuple<uint32_t, uint64_t, uint64_t, bool>, uint32_t>
-      constant_of_;  // bytes, low, high, shared → offset
-};
-
-}  // namespace
 
 uint64_t function_address(const ptx::Module& module, const ptx::Function& function) {
   uint64_t index = 0;
@@ -325,7 +17,7 @@ uint64_t function_address(const ptx::Module& module, const ptx::Function& functi
   return function_window + 16 * (index + 1);
 }
 
-uint64_t Loader::address_of(const ptx::Variable& variable) {
+uint64_t KernelLoader::address_of(const ptx::Variable& variable) {
   if (const auto found = address_.find(&variable); found != address_.end()) return found->second;
   if (const auto found = variable_address_.find(&variable); found != variable_address_.end())
     return found->second;
@@ -342,7 +34,7 @@ uint64_t Loader::address_of(const ptx::Variable& variable) {
   throw Unsupported("this simulator has no address of '" + std::string(variable.name) + "' here");
 }
 
-const Program* Loader::program_of(const ptx::Function& function) {
+const Program* KernelLoader::program_of(const ptx::Function& function) {
   if (const auto found = program_of_.find(&function); found != program_of_.end()) return found->second;
   if (!function.defined)
     throw Unsupported("function '" + std::string(function.name) + "' is not in this source file");
@@ -356,12 +48,12 @@ const Program* Loader::program_of(const ptx::Function& function) {
   return pointer;
 }
 
-uint64_t Loader::address_of(const ptx::Function& function) {
+uint64_t KernelLoader::address_of(const ptx::Function& function) {
   return function_address(module_, function);
 }
 
 // Not below shared_reserved, where hardware has it: bounds and counts are then those of all shared memory.
-uint32_t Loader::group_scratch() {
+uint32_t KernelLoader::group_scratch() {
   if (!group_scratch_) {
     group_scratch_ = (shared_end_ + 15) / 16 * 16;
     shared_end_ = group_scratch_ + group_scratch_bytes;
@@ -369,11 +61,13 @@ uint32_t Loader::group_scratch() {
   return group_scratch_;
 }
 
-void Loader::lay_out_shared(const ptx::Function& function) {
+void KernelLoader::lay_out_shared(const ptx::Function& function) {
   for (const ptx::Variable& variable : function.variables) {
     if (variable.space == ptx::Space::shared && variable.size) address_of(variable);
   }
 }
+
+namespace {
 
 // Registers for a thread where so many threads share a multiprocessor: each quarter of it has 16384, and
 // takes whole warps.
@@ -398,10 +92,19 @@ uint32_t registers_at_entry(const ptx::Function& entry, const Program& program) 
   return most;
 }
 
-std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
+}  // namespace
+
+std::unique_ptr<Kernel> KernelLoader::load(ptx::Function& entry) {
   kernel_ = std::make_unique<Kernel>();
   shared_end_ = shared_reserved;
   kernel_->entry = program_of(entry);
+  name_and_parameters(entry);
+  summarise(decode_all());
+  read_limits(entry);
+  return std::move(kernel_);
+}
+
+void KernelLoader::name_and_parameters(const ptx::Function& entry) {
   KernelInfo& info = kernel_->info;
   info.name = entry.name;
   if (module_.target.starts_with("sm_"))
@@ -420,7 +123,9 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     variable_address_[param] = info.params_bytes;
     info.params_bytes += static_cast<uint32_t>(param->size);
   }
+}
 
+size_t KernelLoader::decode_all() {
   // Every program twice: the list grows while calls are found. Function addresses in variables count as
   // calls.
   for (size_t i = 0; i < kernel_->programs.size(); ++i) decode(*kernel_->programs[i]);
@@ -445,7 +150,11 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
     const size_t known = kernel_->programs.size();
     for (size_t i = 0; i < known; ++i) decode(*kernel_->programs[i]);
   }
+  return certain;
+}
 
+void KernelLoader::summarise(size_t certain) {
+  KernelInfo& info = kernel_->info;
   uint32_t first = 0;
   for (const auto& program : kernel_->programs) {
     program->first = first;
@@ -480,6 +189,10 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
   info.shared_bytes = shared_end_ - shared_reserved;
   if (group_scratch_) info.shared_bytes -= group_scratch_bytes;  // not the program's
   kernel_->group_scratch = group_scratch_;
+}
+
+void KernelLoader::read_limits(const ptx::Function& entry) {
+  KernelInfo& info = kernel_->info;
   if (entry.max_threads[0]) {
     info.max_threads =
         entry.max_threads[0] * std::max(1u, entry.max_threads[1]) * std::max(1u, entry.max_threads[2]);
@@ -499,32 +212,12 @@ std::unique_ptr<Kernel> Loader::load(ptx::Function& entry) {
   info.registers = std::min(most, std::max(16u, (kernel_->programs[0]->words_live + 8 + 7) / 8 * 8));
   info.registers_at_entry = registers_at_entry(entry, *kernel_->programs[0]);
   if (info.registers_at_entry != 0) info.registers = std::min(255u, info.registers_at_entry);
-  return std::move(kernel_);
 }
 
-void Loader::decode(Program& program) {
-  const ptx::Function& function = *program.function;
-  const auto module = program.module;
-  program = Program{};
-  program.module = module;
-  program.function = &function;
-  lay_out_shared(function);
+namespace {
 
-  FrameDecoder decoder(*this, program);
-  // Local memory and call parameters have their place in the frame before any instruction asks for it.
-  for (const ptx::Variable& variable : function.variables) {
-    if (variable.space == ptx::Space::local) {
-      const uint32_t align = std::max(16u, variable.align);
-      program.local_bytes = (program.local_bytes + align - 1) / align * align;
-      variable_address_[&variable] = program.local_bytes;
-      program.local_bytes += static_cast<uint32_t>(variable.size);
-    } else if (variable.space == ptx::Space::param &&
-               !(function.entry && std::find(function.params.begin(), function.params.end(), &variable) !=
-                                       function.params.end())) {
-      program.call_params[&variable] = program.call_param_bytes;
-      program.call_param_bytes += param_stride(static_cast<uint32_t>(variable.size)) * warp_size;
-    }
-  }
+void refuse_what_is_not_there(Program& program) {
+  const ptx::Function& function = *program.function;
   for (const auto* formals : {&function.params, &function.results}) {
     for (const ptx::Variable* formal : *formals) {
       if (formal->space == ptx::Space::reg)
@@ -532,12 +225,15 @@ void Loader::decode(Program& program) {
                                       "' in a register: this simulator has no such parameters");
     }
   }
-  program.local_bytes = (program.local_bytes + 15) / 16 * 16;
   if (program.local_bytes > max_local_bytes) {
     program.unsupported.push_back(std::string(function.name) + " has " + std::to_string(program.local_bytes) +
                                   " bytes of local memory, more than a thread can have");
   }
+}
 
+// Registers that compare-and-swaps, wgmma and tcgen05.ld name.
+void note_registers_of_interest(Program& program) {
+  const ptx::Function& function = *program.function;
   for (const ptx::Instruction& at : function.instructions) {
     if (at.opcode != "atom" ||
         std::find(at.modifiers.begin(), at.modifiers.end(), "cas") == at.modifiers.end())
@@ -571,7 +267,22 @@ void Loader::decode(Program& program) {
       }
     }
   }
+}
 
+}  // namespace
+
+void KernelLoader::decode(Program& program) {
+  const ptx::Function& function = *program.function;
+  const auto module = program.module;
+  program = Program{};
+  program.module = module;
+  program.function = &function;
+  lay_out_shared(function);
+
+  FrameDecoder decoder(*this, program);
+  place_variables(program);
+  refuse_what_is_not_there(program);
+  note_registers_of_interest(program);
   const std::vector<Access> accesses = decoder.collect();
   program.order_sensitive = false;  // the first pass does not know yet which results are unused
   const uint32_t params_begin = decoder.constants_end();
@@ -597,6 +308,25 @@ void Loader::decode(Program& program) {
   program.code.push_back(end);
   if (!program.watched.empty()) program.watched.emplace_back();
   program.memory.emplace_back();
+}
+
+// Local memory and call parameters have their place in the frame before any instruction asks for it.
+void KernelLoader::place_variables(Program& program) {
+  const ptx::Function& function = *program.function;
+  for (const ptx::Variable& variable : function.variables) {
+    if (variable.space == ptx::Space::local) {
+      const uint32_t align = std::max(16u, variable.align);
+      program.local_bytes = (program.local_bytes + align - 1) / align * align;
+      variable_address_[&variable] = program.local_bytes;
+      program.local_bytes += static_cast<uint32_t>(variable.size);
+    } else if (variable.space == ptx::Space::param &&
+               !(function.entry && std::find(function.params.begin(), function.params.end(), &variable) !=
+                                       function.params.end())) {
+      program.call_params[&variable] = program.call_param_bytes;
+      program.call_param_bytes += param_stride(static_cast<uint32_t>(variable.size)) * warp_size;
+    }
+  }
+  program.local_bytes = (program.local_bytes + 15) / 16 * 16;
 }
 
 }  // namespace simulator

@@ -1,4 +1,4 @@
-#include "common/simulator/ptx/module.h"
+#include "common/simulator/launch/module.h"
 
 #include <bit>
 #include <cstdio>
@@ -9,7 +9,7 @@
 
 #include "common/simulator/launch/loader.h"
 #include "common/simulator/launch/speed.h"
-#include "common/simulator/machine/machine.h"
+#include "common/simulator/ptx/module.h"
 
 namespace simulator {
 
@@ -80,7 +80,7 @@ const Kernel* Module::kernel(std::string_view name) {
   const LoadingTime loading;
   std::unique_ptr<Kernel> made;
   try {
-    made = Loader(impl_->tree, impl_->address).load(*entry);
+    made = KernelLoader(impl_->tree, impl_->address).load(*entry);
   } catch (const std::exception& error) {
     made = std::make_unique<Kernel>();
     made->info.name = made->shown = name;

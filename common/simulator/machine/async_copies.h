@@ -15,9 +15,6 @@
 
 namespace simulator {
 
-struct Cta;
-class Warp;
-
 // One cp.async of a warp.
 struct AsyncCopy {
   uint32_t lanes = 0;   // whose copies have not been waited for
@@ -49,15 +46,14 @@ struct AsyncCopies {
   std::vector<AsyncArrival> arriving;
   std::vector<AsyncArrival> arrived;  // at mbarriers, but nobody has seen that phase complete
 
-  void clear();  // a new CTA
+  void clear() {
+    pending.clear();
+    first = 0;
+    committed.fill(0);
+    arriving.clear();
+    arrived.clear();
+  }
   uint64_t next() const { return first + pending.size(); }
 };
-
-// Lands what the mbarrier waits for.
-void land_copies_for(Cta& cta, uint32_t mbarrier);
-// Somebody has seen a phase of the mbarrier complete: the copies that it counted are no longer pending.
-void copies_seen(Cta& cta, uint32_t mbarrier);
-// Lands some of the warp's copies.
-void land_copies_at_random(Warp& warp, uint64_t random);
 
 }  // namespace simulator

@@ -13,11 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/checks/pending_copies.h"
-
 namespace simulator {
 
-struct Cta;
 class Warp;
 
 struct AsyncStore {  // of one lane
@@ -42,13 +39,5 @@ struct AsyncStores {
 
 // Among the numbers of pending copies: this bit is in those of stores.
 constexpr uint64_t async_store_number = uint64_t{1} << 48;
-
-// Lands those that the mbarrier waits for, until its phase is complete.
-void land_stores_for(Cta& cta, uint32_t mbarrier);
-// Somebody has seen a phase of the mbarrier complete: what it counted is no longer pending.
-void stores_seen(Cta& cta, uint32_t mbarrier);
-void land_stores_at_random(Cta& cta, uint64_t random);
-// "the st.async by thread (3,0,0) of CTA (1,0,0) at k.cu:12 (4 bytes)", as seen from the warp.
-std::string name_of_store(const Warp& warp, const PendingCopies::Copy& found);
 
 }  // namespace simulator

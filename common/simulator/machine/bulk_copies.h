@@ -23,7 +23,6 @@
 namespace simulator {
 
 struct Cta;
-struct Finding;
 class Warp;
 
 // to[i] = to[i] op from[i], on elements of some type.
@@ -91,25 +90,5 @@ struct BulkCopies {
 
   bool empty() const { return arriving.empty() && leaving.empty(); }
 };
-
-// Adds a copy: from now on it is under way. mask: a bit for every CTA of the cluster that it writes to, at
-// the same addresses; 0: to the one that it names.
-void begin_bulk_copy(BulkCopy copy, uint32_t mask);
-// The active lanes wait for their groups, but for the newest ones. reading: only until shared memory was
-// read.
-void wait_for_groups(Warp& warp, uint32_t newest, bool reading);
-// Lets those happen that the mbarrier waits for, until its phase is complete.
-void end_copies_for(Cta& cta, uint32_t mbarrier);
-// The warp has seen the last phase of the mbarrier complete: the copies that it counted are over.
-void bulk_copies_seen(Warp& warp, Cta& cta, uint32_t mbarrier);
-// Lets some happen.
-void end_copies_at_random(Cta& cta, uint64_t random);
-// Lets all stores happen: false where there was nothing to do.
-bool end_stores(Cta& cta);
-// The CTA's last thread has exited.
-void end_bulk_copies(Cta& cta);
-
-// What the mbarrier waits for: "4096 bytes of …", a line each.
-std::vector<std::string> copies_of(const Cta& cta, uint32_t mbarrier);
 
 }  // namespace simulator

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,17 +19,17 @@
 #include "common/simulator/checks/shared_shadow.h"
 #include "common/simulator/checks/tcgen05_accesses.h"
 #include "common/simulator/counters/counts.h"
-#include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/launch/launch.h"
-#include "common/simulator/launch/loader.h"
 #include "common/simulator/machine/async_stores.h"
 #include "common/simulator/machine/bulk_copies.h"
+#include "common/simulator/machine/mbarrier_clocks.h"
 #include "common/simulator/machine/register_pool.h"
 #include "common/simulator/machine/tcgen05_allocator.h"
 #include "common/simulator/machine/tcgen05_pipeline.h"
+#include "common/simulator/machine/unit.h"
 #include "common/simulator/machine/warp.h"
 #include "common/simulator/memory/global_memory.h"
 #include "common/simulator/memory/tcgen05_memory.h"
+#include "common/simulator/program/kernel.h"
 
 namespace simulator {
 
@@ -78,11 +79,12 @@ struct Grid {
   uint64_t id = 0;         // of the launch
   uint64_t workspace = 0;  // cooperative launches: what %envreg1:2 points to
   bool counting = false, checking = false;
-  Trace* trace = nullptr;  // null: none is asked for
+  Trace* trace = nullptr;        // null: none is asked for
+  std::span<Unit* const> units;  // in the order in which they get their turn
   Findings findings;
   uint64_t clusters = 0;
   // Clusters wait in queues: i, i + queues, i + 2 · queues … in the i-th. One runs at a time of each; it is
-  // that one which may cancel the launch of the others (cluster_launch.h), so that who does what does not
+  // that one which may cancel the launch of the others (cluster_queue.h), so that who does what does not
   // depend on the CPU's threads. 0: all are in one queue, and one thread runs them.
   uint64_t queues = 0;
   std::atomic<uint64_t> next{0};                // queue to begin next; queues == 0: cluster
@@ -156,10 +158,12 @@ void finding(Warp& warp, FindingKind kind, std::string what, int lane = -1,
 Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane);
 std::string source_of(const Program& program,
                       uint32_t pc);  // "gemm.cu:42 (inlined at …)"; without -lineinfo "PTX line 17"
-const Program* program_at(const Cta& cta, uint32_t pc);    // that has this index in the kernel's counters
-std::string place_of(const Cta& cta, uint32_t pc);         // source_of() by such an index
-Trace* trace_of(const Warp& warp);                         // null: this warp is not traced
-std::string thread_name(const Cta& cta, uint32_t thread);  // "(3,0,0)"
+const Program* program_at(const Cta& cta, uint32_t pc);  // that has this index in the kernel's counters
+std::string place_of(const Cta& cta, uint32_t pc);       // source_of() by such an index
+Trace* trace_of(const Warp& warp);                       // null: this warp is not traced
+std::string lanes_text(uint32_t lanes);                  // "lanes 0-15, 20"
+std::string lanes_that(uint32_t lanes, const std::string& verb);  // "lane 3 waits", "lanes 0-15 wait"
+std::string thread_name(const Cta& cta, uint32_t thread);         // "(3,0,0)"
 // What a CTA takes there: rows of 128 bytes, so that chunks of 16 are the same as by the CTA's own addresses.
 inline uint32_t shadow_bytes(const Grid& grid) {
   return (grid.shared_bytes - shared_reserved + 127) / 128 * 128;
@@ -172,6 +176,9 @@ inline uint32_t shadow_offset(const Cta& cta, uint64_t address) {
 inline Warp& warp_of_cluster(const Cluster& cluster, uint32_t in_cluster) {
   const uint32_t warps = static_cast<uint32_t>(cluster.ctas[0]->warps.size());
   return cluster.ctas[in_cluster / warps]->warps[in_cluster % warps];
+}
+inline std::span<Unit* const> units_of(const Cta& cta) {
+  return cta.grid->units;
 }
 inline uint32_t thread_index(const Warp& warp, uint32_t lane) {
   return warp.index * warp_size + lane;

@@ -7,9 +7,6 @@
 
 namespace simulator {
 
-class Warp;
-struct Inst;
-
 // Of a CTA. Numbers of registers are per thread; what one warp releases another may request.
 struct RegisterPool {
   uint32_t free = 0;
@@ -21,10 +18,5 @@ struct RegisterPool {
   std::vector<std::vector<Step>> steps;  // by warpgroup
   std::vector<uint32_t> done;            // by warp
 };
-
-// The last threads of a CTA exit: have all warps of its warpgroups executed the same setmaxnreg?
-void check_register_pool(Warp& warp, int lane);
-
-bool waits_for_registers(const Inst& inst);
 
 }  // namespace simulator

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <bit>
 
-#include "common/simulator/access/cluster.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/machine/machine.h"
 
@@ -84,7 +83,9 @@ void Warp::wait(Group::State state, uint32_t at) {
 }
 
 void Warp::leave(uint32_t lanes) {
-  if (lanes == live && cta->unfinished == 1) leave_cta(*this, std::countr_zero(lanes));
+  if (lanes == live && cta->unfinished == 1) {
+    for (Unit* unit : units_of(*cta)) unit->leave(*this, std::countr_zero(lanes));
+  }
   live &= ~lanes;
   exec &= ~lanes;
   stop = 0;
@@ -98,8 +99,12 @@ void Warp::leave(uint32_t lanes) {
   for (Group& group : others) {
     if (group.state == Group::State::convergence) group.state = Group::State::ready;
   }
-  if (!live && wgmma.asked != wgmma.waited) forget_wgmma_registers(*this, nullptr);
-  if (!live) warp_finished(*this);
+  if (live) return;
+  for (Unit* unit : units_of(*cta)) unit->forget(*this, nullptr);
+  if (--cta->unfinished == 0) {
+    for (Unit* unit : units_of(*cta)) unit->end(*cta);
+  }
+  for (Unit* unit : units_of(*cta)) unit->exited(*this);
 }
 
 bool Warp::enter_guard(const Inst& inst) {
@@ -181,65 +186,6 @@ void wait_for_others(Warp& warp, uint32_t lanes) {
     warp.worker->counts[warp.frame->program->first + warp.pc - 1].lanes -=
         static_cast<uint64_t>(std::popcount(lanes));
   }
-}
-
-Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
-  Worker& worker = *warp.worker;
-  Frame* made = nullptr;
-  // One that was last used for the same function has its constants already.
-  for (size_t i = worker.frames.size(); i-- > 0 && i + 64 > worker.frames.size();) {
-    if (worker.frames[i]->program == &program && worker.frames[i]->launch == warp.cta->grid->id &&
-        worker.frames[i]->rank == warp.cta->rank) {
-      made = worker.frames[i].release();
-      worker.frames.erase(worker.frames.begin() + static_cast<std::ptrdiff_t>(i));
-      break;
-    }
-  }
-  if (!made) {
-    if (worker.frames.size() > 256) {
-      made = worker.frames.front().release();
-      worker.frames.erase(worker.frames.begin());
-    } else {
-      made = new Frame;
-    }
-    made->program = &program;
-    made->launch = warp.cta->grid->id;
-    made->rank = warp.cta->rank;
-    if (made->storage.size() < program.frame_bytes + 64) made->storage.resize(program.frame_bytes + 64);
-    const uintptr_t address = reinterpret_cast<uintptr_t>(made->storage.data());
-    made->registers = made->storage.data() + ((address + 63) / 64 * 64 - address);
-    for (const Program::Constant& constant : program.constants) {
-      std::byte* at = made->registers + constant.offset;
-      if (constant.bytes == 0) {
-        std::memcpy(at, &constant.low, 4);
-      } else {
-        const uint64_t rank = constant.shared ? uint64_t{made->rank} << rank_shift : 0;
-        const uint64_t value[2] = {constant.low + rank, constant.high};
-        for (int lane = 0; lane < warp_size; ++lane)
-          std::memcpy(at + lane * constant.bytes, value, constant.bytes);
-      }
-    }
-  }
-  std::memset(made->registers, 0, 64);  // carry
-  made->wgmma.assign(program.wgmma_registers.empty() ? 0 : program.frame_bytes / 64, {});
-  made->loaded.assign(program.loaded_registers.empty() ? 0 : program.frame_bytes / 64, {});
-  for (const Program::Formal& zeroed : program.zeroed)
-    std::memset(made->registers + zeroed.offset, 0, zeroed.bytes);
-  made->caller = caller;
-  made->depth = caller ? caller->depth + 1 : 0;
-  made->lanes = warp.exec;
-  made->local_base = caller ? caller->local_end() : 0;
-  made->dynamic = 0;
-  const uint32_t local_end = made->local_base + program.local_bytes;
-  if (made->depth > max_call_depth || local_end > max_local_bytes) {
-    const uint32_t depth = made->depth;
-    delete made;
-    fault(warp, FindingKind::stack_overflow,
-          "call depth " + std::to_string(depth) + " with " + std::to_string(local_end) +
-              " bytes of local memory: more than a thread's stack holds");
-  }
-  begin_local(warp, made->local_base, local_end);
-  return made;
 }
 
 void Warp::enter(Frame* callee) {

@@ -3,14 +3,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 
 namespace simulator {
 
-class Decoder;
 class Warp;
-struct Cta;
-struct Inst;
 
 // .cta_group::2: what a warp has asked for and waits for until its peer asks for the same.
 struct TensorRequest {
@@ -27,17 +23,5 @@ struct TensorAllocator {
   std::optional<uint32_t> relinquished;  // where it gave up its right to allocate: the same
   std::optional<TensorRequest> request;
 };
-
-void decode_tensor_allocation(Decoder& decoder);
-
-// The CTA's last threads exit: all must have been freed.
-void check_tensor_leak(Warp& warp, int lane);
-
-// Lanes of a warp wait at one of these instructions for others that do not come: they go on without them, as
-// on hardware. False: there are none.
-bool resolve_divergent_allocations(Cta& cta);
-
-// What the warp waits for at this instruction; empty: it is another one.
-std::string allocation_waited_for(const Warp& warp, const Inst& inst);
 
 }  // namespace simulator

@@ -31,7 +31,6 @@ class TensorOperation {
   TensorOperation& operator=(const TensorOperation&) = delete;
   virtual ~TensorOperation() = default;
   virtual void land() = 0;  // it takes effect: reads and writes memory
-  [[noreturn]] void fail(FindingKind kind, std::string what) const;  // while it does: throws Fault
 
   Warp* warp = nullptr;  // the thread that asked for it, and where
   uint32_t lane = 0, pc = 0;
@@ -82,29 +81,5 @@ struct TensorPipeline {
 
   bool busy() const { return !waiting.empty() || !arrivals.empty(); }
 };
-
-// The lane of the warp asks for the operation.
-void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOperation> operation);
-
-// The lane of the warp commits: the mbarrier (its address in the cluster's shared memory), or one at the same
-// offset in every CTA whose bit is set in the mask (0: none is given), is to be told of what it has asked for
-// so far.
-void begin_tensor_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t mask);
-
-// Lets those operations take effect that the mbarrier waits for, until its phase is complete.
-void end_commits_for(Cta& cta, uint32_t mbarrier);
-// The warp has seen the last phase of the mbarrier complete.
-void commits_seen(Warp& warp, Cta& cta, uint32_t mbarrier);
-// Lets some take effect.
-void end_tensor_operations_at_random(Cta& cta, uint64_t random);
-// The CTA's last thread has exited.
-void end_tensor_pipeline(Cta& cta);
-
-// Threads of the CTA whose last operations no commit follows, a line each.
-std::vector<std::string> uncommitted_tensor_operations(const Cta& cta);
-
-// The CTAs that an instruction with .cta_group::1 or ::2 works on: [0] is the even one of a pair. The present
-// instruction is told of where the pair is not complete. Returns how many there are.
-uint32_t tensor_ctas(Warp& warp, uint32_t lane, uint32_t cta_group, Cta* ctas[2]);
 
 }  // namespace simulator

@@ -16,8 +16,6 @@
 
 namespace simulator {
 
-class Decoder;
-class Warp;
 struct Frame;
 struct Inst;
 
@@ -44,18 +42,5 @@ struct TensorRegister {
   uint32_t pc = 0;    // of that, in the kernel's counters
   TensorAccesses::Id id = 0;
 };
-
-void decode_tensor_load(Decoder& decoder);   // ld
-void decode_tensor_store(Decoder& decoder);  // st
-void decode_tensor_wait(Decoder& decoder);   // wait::ld, wait::st
-
-// Some of the warp's take effect.
-void land_tensor_transfers_at_random(Warp& warp, uint64_t random);
-// The activation is over: its registers are nobody's.
-void forget_loaded_registers(Warp& warp, const Frame* frame);
-
-// What loader.cc has instructions do that use registers of some tcgen05.ld: looks, then runs the instruction.
-void run_watched_load(Warp& warp, const Inst& inst);
-void run_watched_load_move(Warp& warp, const Inst& inst);
 
 }  // namespace simulator

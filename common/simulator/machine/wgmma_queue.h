@@ -16,15 +16,11 @@
 #include <vector>
 
 #include "common/simulator/checks/async_accesses.h"
+#include "common/simulator/program/program.h"
 
 namespace simulator {
 
-struct Cta;
 struct Frame;
-struct Inst;
-class Warp;
-
-constexpr uint32_t warpgroup_warps = 4;
 
 // One wgmma.mma_async.
 struct WgmmaOperation {
@@ -62,16 +58,5 @@ struct WgmmaRegister {
   bool factor = false;         // as A
   uint32_t touched = 0;        // by another instruction, before the next wgmma.fence but `fences`: fences + 1
 };
-
-// Lands some of a warpgroup's operations.
-void land_wgmma_at_random(Warp& warp, uint64_t random);
-// The activation is over (null: the warp is): its registers are nobody's.
-void forget_wgmma_registers(Warp& warp, const Frame* frame);
-// What the warp waits for, which is at a wgmma.wait_group; empty: at another instruction.
-std::string wgmma_waited_for(const Warp& warp, const Inst& inst);
-
-// What loader.cc has instructions do that use registers of some wgmma: looks, then runs the instruction.
-void run_watched(Warp& warp, const Inst& inst);
-void run_watched_move(Warp& warp, const Inst& inst);
 
 }  // namespace simulator

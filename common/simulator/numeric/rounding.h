@@ -144,9 +144,4 @@ inline Rounding rounding_of(Decoder& decoder, Rounding otherwise) {
   return index < 0 ? otherwise : static_cast<Rounding>(index);
 }
 
-// Decoders that more than one file uses: min and max on f32 and f64 (min_max.cc), rcp and sqrt with a
-// rounding modifier (floating.cc).
-void floating_min_max(Decoder& decoder);
-void ieee_rcp_sqrt(Decoder& decoder, Rounding rounding);
-
 }  // namespace simulator

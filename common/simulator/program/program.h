@@ -16,6 +16,8 @@
 
 namespace simulator {
 
+constexpr uint32_t warpgroup_warps = 4;
+
 class Warp;
 struct Inst;
 struct Program;
@@ -56,6 +58,9 @@ struct Watched {
   Handler run = nullptr;
   std::vector<uint32_t> registers;
 };
+
+inline constexpr const char* one_cta_group =
+    "\"All tcgen05 instructions within a kernel must specify the same value for the .cta_group qualifier\"";
 
 struct Program {
   const ptx::Module* module = nullptr;
@@ -100,5 +105,10 @@ struct Program {
   std::deque<std::vector<uint32_t>> lists;
   std::deque<std::shared_ptr<void>> owned;
 };
+
+// Bytes between the lanes of a call parameter in a frame.
+constexpr uint32_t param_stride(uint32_t bytes) {
+  return (bytes + 15) / 16 * 16;
+}
 
 }  // namespace simulator

@@ -4,12 +4,12 @@
 //
 // A lane's column is its own: what is dead on one lane's path may be alive on another's, and masked writes
 // keep them apart.
+#include "common/simulator/program/registers.h"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <set>
-
-#include "common/simulator/launch/loader.h"
 
 namespace simulator {
 namespace {

@@ -4,11 +4,11 @@
 #include <cstring>
 #include <utility>
 
-#include "common/simulator/runtime/access_policy.h"
+#include "common/simulator/context/access_policy.h"
+#include "common/simulator/context/functions.h"
+#include "common/simulator/context/occupancy.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/event.h"
-#include "common/simulator/runtime/functions.h"
-#include "common/simulator/runtime/occupancy.h"
-#include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
 #include "common/simulator/settings/device.h"
 

@@ -19,15 +19,9 @@
 #include <cstdint>
 #include <string>
 
-namespace simulator {
+#include "common/simulator/settings/default_checks.h"
 
-// Invalid accesses that a GPU faults on always end the launch with the error it would give. What a GPU lets
-// pass (races, reads of memory never written, divergent barriers, …) is a finding:
-enum class Checks : uint8_t {
-  off,     // not looked for
-  report,  // told on stderr; the launch goes on
-  fail,    // told on stderr; the launch ends with cudaErrorLaunchFailure
-};
+namespace simulator {
 
 struct Settings {
   std::string device = "h200";

@@ -10,6 +10,7 @@
 
 #include "common/simulator/launch/launch.h"
 #include "common/simulator/launch/loader.h"
+#include "common/simulator/launch/module.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {

@@ -8,6 +8,7 @@
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/machine/async_copies.h"
 
 namespace simulator {
@@ -302,16 +303,6 @@ void decode(Decoder& d) {
   }
 }
 
-}  // namespace
-
-void AsyncCopies::clear() {
-  pending.clear();
-  first = 0;
-  committed.fill(0);
-  arriving.clear();
-  arrived.clear();
-}
-
 void land_copies_for(Cta& cta, uint32_t mbarrier) {
   for (Warp& warp : cta.warps) {
     if (warp.async.arriving.empty()) continue;
@@ -345,6 +336,23 @@ void land_copies_at_random(Warp& warp, uint64_t random) {
     land(warp, copy, static_cast<uint32_t>(random >> 32 & random >> 16));
   }
   arrive_where_landed(warp);
+}
+
+class AsyncCopyUnit final : public Unit {
+  void start(Cta& cta) override {
+    for (Warp& warp : cta.warps) warp.async.clear();
+  }
+  bool pending(const Warp& warp) const override { return !warp.async.pending.empty(); }
+  void land_at_random(Warp& warp, uint64_t random) override { land_copies_at_random(warp, random); }
+  void land_for(Cta& cta, uint32_t mbarrier) override { land_copies_for(cta, mbarrier); }
+  void seen(Warp&, Cta& cta, uint32_t mbarrier) override { copies_seen(cta, mbarrier); }
+};
+
+}  // namespace
+
+Unit& async_copy_unit() {
+  static AsyncCopyUnit unit;
+  return unit;
 }
 
 std::span<const Opcode> async_copy_opcodes() {

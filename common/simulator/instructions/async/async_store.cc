@@ -4,10 +4,11 @@
 #include <type_traits>
 
 #include "common/simulator/access/addresses.h"
-#include "common/simulator/access/check_shared.h"
+#include "common/simulator/access/names.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/machine/async_stores.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/numeric/atomic_operation.h"
@@ -142,7 +143,51 @@ Reduce reduction(int op, Type type) {
   }
 }
 
+void land_stores_for(Cta& cta, uint32_t mbarrier) {
+  const uint64_t phase = mbarrier_phase(cta, mbarrier);
+  for (AsyncStore& store : cta.async_stores.pending) {
+    if (store.mbarrier != mbarrier || store.landed) continue;
+    land(cta, store);
+    if (mbarrier_phase(cta, mbarrier) != phase) return;
+  }
+}
+
+void stores_seen(Cta& cta, uint32_t mbarrier) {
+  std::deque<AsyncStore>& pending = cta.async_stores.pending;
+  if (pending.empty()) return;
+  const uint64_t phase = mbarrier_phase(cta, mbarrier);
+  std::erase_if(pending, [&](const AsyncStore& store) {
+    if (store.mbarrier != mbarrier || !store.landed || store.phase >= phase) return false;
+    if (cta.worker->checking) {
+      cta.cluster->pending_copies.remove(
+          shadow_offset(cta, store.to), store.bytes,
+          {store.warp->in_cluster, store.lane, async_store_number | store.number});
+    }
+    return true;
+  });
+}
+
+void land_stores_at_random(Cta& cta, uint64_t random) {
+  for (AsyncStore& store : cta.async_stores.pending) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    if ((random >> 40 & 3) == 0) land(cta, store);
+  }
+}
+
+class AsyncStoreUnit final : public Unit {
+  void start(Cta& cta) override { cta.async_stores = {}; }
+  bool pending(const Cta& cta) const override { return !cta.async_stores.pending.empty(); }
+  void land_at_random(Cta& cta, uint64_t random) override { land_stores_at_random(cta, random); }
+  void land_for(Cta& cta, uint32_t mbarrier) override { land_stores_for(cta, mbarrier); }
+  void seen(Warp&, Cta& cta, uint32_t mbarrier) override { stores_seen(cta, mbarrier); }
+};
+
 }  // namespace
+
+Unit& async_store_unit() {
+  static AsyncStoreUnit unit;
+  return unit;
+}
 
 void decode_async_store(Decoder& d) {
   StoreUse use;
@@ -188,50 +233,6 @@ void decode_async_store(Decoder& d) {
   d.inst().list = d.list(std::move(list));
   d.inst().data = d.keep(use);
   d.inst().inner = run;
-}
-
-void land_stores_for(Cta& cta, uint32_t mbarrier) {
-  const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  for (AsyncStore& store : cta.async_stores.pending) {
-    if (store.mbarrier != mbarrier || store.landed) continue;
-    land(cta, store);
-    if (mbarrier_phase(cta, mbarrier) != phase) return;
-  }
-}
-
-void stores_seen(Cta& cta, uint32_t mbarrier) {
-  std::deque<AsyncStore>& pending = cta.async_stores.pending;
-  if (pending.empty()) return;
-  const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  std::erase_if(pending, [&](const AsyncStore& store) {
-    if (store.mbarrier != mbarrier || !store.landed || store.phase >= phase) return false;
-    if (cta.worker->checking) {
-      cta.cluster->pending_copies.remove(
-          shadow_offset(cta, store.to), store.bytes,
-          {store.warp->in_cluster, store.lane, async_store_number | store.number});
-    }
-    return true;
-  });
-}
-
-void land_stores_at_random(Cta& cta, uint64_t random) {
-  for (AsyncStore& store : cta.async_stores.pending) {
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    if ((random >> 40 & 3) == 0) land(cta, store);
-  }
-}
-
-std::string name_of_store(const Warp& warp, const PendingCopies::Copy& found) {
-  for (const auto& cta : warp.cta->cluster->ctas) {
-    for (const AsyncStore& store : cta->async_stores.pending) {
-      if ((async_store_number | store.number) != found.number || store.warp->in_cluster != found.warp ||
-          store.lane != found.lane)
-        continue;
-      return "the asynchronous store by " + name_of_thread(warp, found.warp, found.lane) + " at " +
-             place_of(*cta, store.pc) + " (" + std::to_string(store.bytes) + " bytes)";
-    }
-  }
-  return "an asynchronous store";
 }
 
 }  // namespace simulator

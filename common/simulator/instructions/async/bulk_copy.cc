@@ -1,13 +1,15 @@
+#include "common/simulator/instructions/async/bulk_copy.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/access/check_async.h"
-#include "common/simulator/access/cluster.h"
+#include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/machine/bulk_copies.h"
+#include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
 
@@ -236,37 +238,6 @@ void arrive(BulkCopy& copy) {
   if (!problem.empty()) throw Fault(about(copy, FindingKind::illegal_instruction, problem));
 }
 
-}  // namespace
-
-void begin_bulk_copy(BulkCopy copy, uint32_t mask) {
-  Warp& warp = *copy.warp;
-  const auto& ctas = warp.cta->cluster->ctas;
-  const uint32_t rank = copy.shared >> rank_shift;
-  const bool store = copy.kind == BulkCopy::Kind::store;
-  if (rank >= ctas.size() || mask >> ctas.size())
-    throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
-  const uint32_t rank_of_mbarrier = store ? rank : copy.mbarrier >> rank_shift;
-  if (!mask && (rank_of_mbarrier ^ rank) > (copy.pairs ? 1u : 0u)) {
-    throw Fault(about(copy, FindingKind::illegal_instruction,
-                      copy.pairs ? "the mbarrier is neither in the CTA whose shared memory is written nor in "
-                                   "its peer"
-                                 : "the mbarrier is not in the CTA whose shared memory is written"));
-  }
-  copy.shared &= offset_in_cta;
-  copy.mbarrier &= offset_in_cta;
-  // PTX ISA, cp.async.bulk.tensor: with .cta_group::2 what is counted for each CTA of the mask is counted
-  // there or by its peer, whichever has the parity of the CTA that the mbarrier's address names.
-  for (uint32_t left = mask ? mask : 1u << rank; left; left &= left - 1) {
-    const uint32_t to = static_cast<uint32_t>(std::countr_zero(left));
-    const uint32_t counting = copy.pairs ? (to & ~1u) | (rank_of_mbarrier & 1) : to;
-    if (counting >= ctas.size())
-      throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
-    add(warp, copy, *ctas[to], *ctas[counting]);
-  }
-  ++warp.worker->events;
-  ++warp.writes;
-}
-
 void end_copies_for(Cta& cta, uint32_t mbarrier) {
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
   for (BulkCopy& copy : cta.bulk.arriving) {
@@ -302,23 +273,6 @@ void end_copies_at_random(Cta& cta, uint64_t random) {
     if (chance()) read_shared(copy);
     if (copy.state == BulkCopy::State::read && chance()) write_global(copy);
   }
-}
-
-void wait_for_groups(Warp& warp, uint32_t newest, bool reading) {
-  std::deque<BulkCopy>& leaving = warp.cta->bulk.leaving;
-  for (BulkCopy& copy : leaving) {
-    if (copy.warp != &warp || !(warp.exec >> copy.lane & 1)) continue;
-    if (copy.group + newest >= warp.bulk_committed[copy.lane]) continue;
-    if (reading) {
-      read_shared(copy);
-    } else {
-      write_global(copy);
-    }
-    if (!copy.seen) async_seen(warp, copy.access);
-    copy.seen = true;
-  }
-  std::erase_if(leaving,
-                [](const BulkCopy& copy) { return copy.seen && copy.state == BulkCopy::State::done; });
 }
 
 bool end_stores(Cta& cta) {
@@ -359,15 +313,84 @@ void end_bulk_copies(Cta& cta) {
   }
 }
 
-std::vector<std::string> copies_of(const Cta& cta, uint32_t mbarrier) {
-  std::vector<std::string> lines;
+// What the mbarrier has counted: a line each.
+void describe_copies(const Cta& cta, uint32_t mbarrier, std::vector<std::string>& lines) {
   for (const BulkCopy& copy : cta.bulk.arriving) {
     if (copy.mbarrier != mbarrier || copy.phase != mbarrier_phase(cta, mbarrier)) continue;
-    lines.push_back("it has counted " + std::to_string(copy.bytes) + " bytes of the copy by thread " +
+    lines.push_back("  it has counted " + std::to_string(copy.bytes) + " bytes of the copy by thread " +
                     thread_name(*copy.warp->cta, thread_index(*copy.warp, copy.lane)) + " at " +
                     place_of(*copy.warp->cta, copy.pc));
   }
-  return lines;
+}
+
+class BulkCopyUnit final : public Unit {
+  void start(Cta& cta) override {
+    cta.bulk = {};
+    cta.launches_over = false;
+    for (Warp& warp : cta.warps) warp.bulk_committed.fill(0);
+  }
+  void end(Cta& cta) override { end_bulk_copies(cta); }
+  bool pending(const Cta& cta) const override { return !cta.bulk.empty(); }
+  void land_at_random(Cta& cta, uint64_t random) override { end_copies_at_random(cta, random); }
+  void land_for(Cta& cta, uint32_t mbarrier) override { end_copies_for(cta, mbarrier); }
+  bool land_stores(Cta& cta) override { return end_stores(cta); }
+  void seen(Warp& warp, Cta& cta, uint32_t mbarrier) override { bulk_copies_seen(warp, cta, mbarrier); }
+  void describe(const Cta& cta, uint32_t mbarrier, std::vector<std::string>& lines) const override {
+    describe_copies(cta, mbarrier, lines);
+  }
+};
+
+}  // namespace
+
+Unit& bulk_copy_unit() {
+  static BulkCopyUnit unit;
+  return unit;
+}
+
+void begin_bulk_copy(BulkCopy copy, uint32_t mask) {
+  Warp& warp = *copy.warp;
+  const auto& ctas = warp.cta->cluster->ctas;
+  const uint32_t rank = copy.shared >> rank_shift;
+  const bool store = copy.kind == BulkCopy::Kind::store;
+  if (rank >= ctas.size() || mask >> ctas.size())
+    throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
+  const uint32_t rank_of_mbarrier = store ? rank : copy.mbarrier >> rank_shift;
+  if (!mask && (rank_of_mbarrier ^ rank) > (copy.pairs ? 1u : 0u)) {
+    throw Fault(about(copy, FindingKind::illegal_instruction,
+                      copy.pairs ? "the mbarrier is neither in the CTA whose shared memory is written nor in "
+                                   "its peer"
+                                 : "the mbarrier is not in the CTA whose shared memory is written"));
+  }
+  copy.shared &= offset_in_cta;
+  copy.mbarrier &= offset_in_cta;
+  // PTX ISA, cp.async.bulk.tensor: with .cta_group::2 what is counted for each CTA of the mask is counted
+  // there or by its peer, whichever has the parity of the CTA that the mbarrier's address names.
+  for (uint32_t left = mask ? mask : 1u << rank; left; left &= left - 1) {
+    const uint32_t to = static_cast<uint32_t>(std::countr_zero(left));
+    const uint32_t counting = copy.pairs ? (to & ~1u) | (rank_of_mbarrier & 1) : to;
+    if (counting >= ctas.size())
+      throw Fault(about(copy, FindingKind::illegal_address, "the cluster has no CTA of that rank"));
+    add(warp, copy, *ctas[to], *ctas[counting]);
+  }
+  ++warp.worker->events;
+  ++warp.writes;
+}
+
+void wait_for_groups(Warp& warp, uint32_t newest, bool reading) {
+  std::deque<BulkCopy>& leaving = warp.cta->bulk.leaving;
+  for (BulkCopy& copy : leaving) {
+    if (copy.warp != &warp || !(warp.exec >> copy.lane & 1)) continue;
+    if (copy.group + newest >= warp.bulk_committed[copy.lane]) continue;
+    if (reading) {
+      read_shared(copy);
+    } else {
+      write_global(copy);
+    }
+    if (!copy.seen) async_seen(warp, copy.access);
+    copy.seen = true;
+  }
+  std::erase_if(leaving,
+                [](const BulkCopy& copy) { return copy.seen && copy.state == BulkCopy::State::done; });
 }
 
 }  // namespace simulator

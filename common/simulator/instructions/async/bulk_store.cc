@@ -5,6 +5,7 @@
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
+#include "common/simulator/instructions/async/opcodes.h"
 
 namespace simulator {
 namespace {

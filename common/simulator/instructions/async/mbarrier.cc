@@ -5,11 +5,11 @@
 #include <cstring>
 
 #include "common/simulator/access/addresses.h"
-#include "common/simulator/access/check_shared.h"
-#include "common/simulator/access/cluster.h"
+#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/access/names.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
-#include "common/simulator/machine/async_copies.h"
+#include "common/simulator/instructions/async/opcodes.h"
 
 namespace simulator {
 namespace {
@@ -207,15 +207,12 @@ void run_wait(Warp& warp, const Inst& inst) {
       if (last.done) {
         if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
         if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
-        copies_seen(cta, address);
-        bulk_copies_seen(warp, cta, address);
-        stores_seen(cta, address);
-        commits_seen(warp, cta, address);
+        for (Unit* unit : units_of(cta)) unit->seen(warp, cta, address);
       } else {
         warp.asked_mbarrier = address;
         const uint64_t present = mbarrier_phase(cta, address);
-        for (const auto land : {land_copies_for, end_copies_for, land_stores_for, end_commits_for}) {
-          if (mbarrier_phase(cta, address) == present) land(cta, address);
+        for (Unit* unit : units_of(cta)) {
+          if (mbarrier_phase(cta, address) == present) unit->land_for(cta, address);
         }
       }
     }
@@ -289,6 +286,32 @@ void decode(Decoder& d) {
   d.inst().inner = handlers[op];
 }
 
+// What the present phase of the object at this address waits for.
+void describe_missing(const Cta& cta, uint32_t address, std::vector<std::string>& lines) {
+  const auto found = cta.mbarriers.find(address);
+  if (found == cta.mbarriers.end()) return;
+  State state;
+  std::memcpy(&state, cta.shared.data() + address, sizeof state);
+  const int64_t bytes = state.bytes;
+  std::string text = "  phase " + std::to_string(found->second.phase) + " of the mbarrier at " +
+                     hexadecimal(address) + " is not complete: " + std::to_string(state.pending) + " of " +
+                     std::to_string(state.expected) + " arrivals are missing";
+  if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
+  if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that were not expected";
+  lines.push_back(std::move(text));
+  for (const Unit* unit : units_of(cta)) unit->describe(cta, address, lines);
+}
+
+class Mbarriers final : public Unit {
+  void start(Cta& cta) override {
+    cta.mbarriers.clear();
+    for (Warp& warp : cta.warps) warp.asked_mbarrier = 0;
+  }
+  void describe(const Warp& warp, std::vector<std::string>& lines) const override {
+    if (warp.live && warp.asked_mbarrier) describe_missing(*warp.cta, warp.asked_mbarrier, lines);
+  }
+};
+
 }  // namespace
 
 void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count) {
@@ -345,23 +368,9 @@ void expect_one_more(Warp& warp, Cta& cta, uint32_t address) {
   std::memcpy(cta.shared.data() + address, &state, sizeof state);
 }
 
-std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address) {
-  const auto found = cta.mbarriers.find(address);
-  if (found == cta.mbarriers.end()) return {};
-  State state;
-  std::memcpy(&state, cta.shared.data() + address, sizeof state);
-  const int64_t bytes = state.bytes;
-  std::string text = "  phase " + std::to_string(found->second.phase) + " of the mbarrier at " +
-                     hexadecimal(address) + " is not complete: " + std::to_string(state.pending) + " of " +
-                     std::to_string(state.expected) + " arrivals are missing";
-  if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
-  if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that were not expected";
-  std::vector<std::string> lines{std::move(text)};
-  for (const std::string& line : copies_of(cta, address)) lines.push_back("  " + line);
-  for (const auto& each : cta.cluster->ctas) {
-    for (std::string& line : uncommitted_tensor_operations(*each)) lines.push_back(std::move(line));
-  }
-  return lines;
+Unit& mbarrier_unit() {
+  static Mbarriers unit;
+  return unit;
 }
 
 std::span<const Opcode> mbarrier_opcodes() {

@@ -11,16 +11,6 @@ namespace simulator {
 struct Cta;
 class Warp;
 
-struct MbarrierClocks {
-  std::vector<uint32_t> arriving;   // released by the arrivals of the present phase
-  std::vector<uint32_t> completed;  // by those of the phase before it
-  uint64_t phase = 0;               // how many are complete
-  // mbarrier.init: by whom, where, at which reading of the warp's clock; the tick of its CTA's clock by which
-  // fence.mbarrier_init has published it, 0: none.
-  uint32_t init_warp = 0, init_lane = 0, init_pc = 0, init_clock = 0, init_tick = 0;
-  uint32_t life = 0;  // of these readings
-};
-
 // `count` arrivals at the object at this address in the CTA's shared memory, by a lane of the warp: its
 // memory accesses so far come before what those do who wait for the phase. Faults where there is no object or
 // more arrive than are expected.
@@ -43,8 +33,5 @@ void publish_mbarriers(Warp& warp);
 
 // One more arrival is expected in this phase and no other (cp.async.mbarrier.arrive without .noinc).
 void expect_one_more(Warp& warp, Cta& cta, uint32_t address);
-
-// What the object's present phase waits for: lines for a report.
-std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address);
 
 }  // namespace simulator

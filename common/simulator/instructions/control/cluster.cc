@@ -1,12 +1,9 @@
-#include "common/simulator/access/cluster.h"
-
 #include <bit>
 
-#include "common/simulator/access/check_shared.h"
+#include "common/simulator/access/names.h"
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/instructions/control/opcodes.h"
 #include "common/simulator/machine/machine.h"
-#include "common/simulator/machine/tcgen05_allocator.h"
-#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {
@@ -65,56 +62,10 @@ void decode(Decoder& d, bool map) {
                                        : run_rank<uint64_t, false>;
 }
 
-// Kernels with tcgen05 have their last barrier relaxed at times: what it parts has ended by then.
-bool is_relaxed(const Warp& warp, bool relaxed) {
-  return relaxed && (settings().strict || warp.cta->grid->entry->cta_group == 0);
-}
-
-}  // namespace
-
-void check_presence(Warp& warp, int lane, const Cta& holder) {
-  if (&holder == warp.cta) return;
-  if (holder.unfinished == 0) {
-    fault(warp, FindingKind::illegal_address,
-          "access to shared memory of " + name_of_cta(holder) + ", which has exited", lane);
-  }
-  if (!warp.worker->checking) return;
-  const SharedShadow& shadow = warp.cta->cluster->shadow;
-  if (!shadow.knows_cta(warp.in_cluster, holder.rank)) {
-    finding(warp, FindingKind::absent_cta,
-            "access to shared memory of " + name_of_cta(holder) +
-                ", which may not have started: a barrier.cluster of all threads must come before",
-            lane);
-  }
-}
-
-void reach(Warp& warp, int lane, const Cta& holder, bool write) {
-  if (&holder == warp.cta) return;
-  check_presence(warp, lane, holder);
-  if (!warp.worker->checking) return;
-  SharedShadow& shadow = warp.cta->cluster->shadow;
-  shadow.reached(warp.in_cluster, static_cast<uint32_t>(lane), warp.frame->program->first + warp.pc - 1,
-                 holder.rank, write);
-}
-
-void release_to(Warp& warp, std::vector<uint32_t>& clock, bool relaxed) {
-  SharedShadow& shadow = warp.cta->cluster->shadow;
-  if (!is_relaxed(warp, relaxed)) return shadow.release(warp.in_cluster, clock);
-  shadow.release_ctas(warp.in_cluster, clock);
-  shadow.merge(warp.fenced, clock);
-}
-
-void acquire_from(Warp& warp, const std::vector<uint32_t>& clock, bool relaxed) {
-  SharedShadow& shadow = warp.cta->cluster->shadow;
-  if (!is_relaxed(warp, relaxed)) return shadow.acquire(warp.in_cluster, clock);
-  shadow.merge(clock, warp.unfenced);
-}
-
-void leave_cta(Warp& warp, int lane) {
+// The last threads of the warp's CTA are about to exit: nobody may be about to address its shared memory.
+void check_reach(Warp& warp, int lane) {
   const Cta& cta = *warp.cta;
-  check_register_pool(warp, lane);
   if (!warp.worker->checking) return;
-  check_tensor_leak(warp, lane);
   const auto other = cta.cluster->shadow.unordered_reach(cta.rank);
   if (!other) return;
   finding(warp, FindingKind::absent_cta,
@@ -124,6 +75,24 @@ void leave_cta(Warp& warp, int lane) {
           lane,
           {std::string("the ") + (other->write ? "write" : "read") + " is by " +
            name_of_thread(warp, other->warp, other->lane) + " at " + place_of(cta, other->pc)});
+}
+
+class Clusters final : public Unit {
+  void start(Cta& cta) override {
+    for (Warp& warp : cta.warps) {
+      warp.cluster_arrived = warp.cluster_to_wait = 0;
+      warp.fenced.clear();
+      warp.unfenced.clear();
+    }
+  }
+  void leave(Warp& warp, int lane) override { check_reach(warp, lane); }
+};
+
+}  // namespace
+
+Unit& cluster_unit() {
+  static Clusters unit;
+  return unit;
 }
 
 std::span<const Opcode> cluster_opcodes() {

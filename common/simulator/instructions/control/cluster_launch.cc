@@ -1,11 +1,10 @@
-#include "common/simulator/instructions/control/cluster_launch.h"
-
 #include <bit>
 #include <cstring>
 
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/machine/bulk_copies.h"
+#include "common/simulator/instructions/async/bulk_copy.h"
+#include "common/simulator/machine/cluster_queue.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {

@@ -3,6 +3,8 @@
 
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/instructions/control/builtins.h"
+#include "common/simulator/instructions/control/opcodes.h"
+#include "common/simulator/machine/frames.h"
 #include "common/simulator/machine/scheduler.h"
 
 namespace simulator {
@@ -88,8 +90,7 @@ void run_return(Warp& warp, const Inst& inst) {
   Frame* callee = warp.frame;
   Frame* caller = callee->caller;
   if (!caller) return warp.leave(warp.exec);
-  if (warp.wgmma.asked != warp.wgmma.waited) forget_wgmma_registers(warp, callee);
-  if (!warp.tensor.pending.empty()) forget_loaded_registers(warp, callee);
+  for (Unit* unit : units_of(*warp.cta)) unit->forget(warp, callee);
   // Results go to where the call wants them.
   const uint32_t* list = callee->call->list;  // [arguments, their offsets …, results, their offsets …]
   const uint32_t* results = list + 1 + list[0];

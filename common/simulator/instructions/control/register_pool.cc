@@ -1,10 +1,9 @@
-#include "common/simulator/machine/register_pool.h"
-
 #include <algorithm>
 #include <bit>
 #include <string>
 
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/instructions/control/opcodes.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
 
@@ -88,8 +87,7 @@ void decode(Decoder& d) {
   d.inst().inner = run_set;
 }
 
-}  // namespace
-
+// The last threads of a CTA exit: have all warps of its warpgroups executed the same setmaxnreg?
 void check_register_pool(Warp& warp, int lane) {
   const RegisterPool& pool = warp.cta->register_pool;
   for (uint32_t w = 0; w < pool.done.size(); ++w) {
@@ -102,8 +100,22 @@ void check_register_pool(Warp& warp, int lane) {
   }
 }
 
-bool waits_for_registers(const Inst& inst) {
-  return inst.inner == run_set;
+class Registers final : public Unit {
+  void start(Cta& cta) override { cta.register_pool = {}; }
+  void leave(Warp& warp, int lane) override { check_register_pool(warp, lane); }
+  std::string waits(const Warp& warp, const Group& group) const override {
+    const Program& program = *group.frame->program;
+    if (program.code[group.pc].inner != run_set) return {};
+    return lanes_that(group.lanes, "wait") + " for registers at " + source_of(program, group.pc) + ": " +
+           std::to_string(warp.cta->register_pool.free) + " for each thread of a warp are free";
+  }
+};
+
+}  // namespace
+
+Unit& register_pool_unit() {
+  static Registers unit;
+  return unit;
 }
 
 std::span<const Opcode> register_pool_opcodes() {

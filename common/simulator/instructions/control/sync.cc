@@ -1,10 +1,10 @@
-// Barriers of a CTA and memory fences (PTX ISA 9.7.13).
+// Barriers of a warp, a CTA, and a cluster (PTX ISA 9.7.13).
 #include <algorithm>
 #include <bit>
 
-#include "common/simulator/access/cluster.h"
+#include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/async/tma_map_instruction.h"
+#include "common/simulator/instructions/control/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
 
 namespace simulator {
@@ -126,25 +126,6 @@ void vote(Barrier& barrier, const std::byte* registers, const Inst& inst, uint32
   if (use.negated) predicate = ~predicate;
   barrier.votes += static_cast<uint32_t>(std::popcount(predicate & lanes));
   barrier.voters += static_cast<uint32_t>(std::popcount(lanes));
-}
-
-std::string lanes_text(uint32_t lanes) {  // "lanes 0-15, 20"
-  std::string text = std::popcount(lanes) == 1 ? "lane" : "lanes";
-  bool first = true;
-  for (int l = 0; l < warp_size; ++l) {
-    if (!(lanes >> l & 1)) continue;
-    int end = l;
-    while (end + 1 < warp_size && (lanes >> (end + 1) & 1)) ++end;
-    text += (first ? " " : ", ") + std::to_string(l);
-    if (end > l) text += "-" + std::to_string(end);
-    first = false;
-    l = end;
-  }
-  return text;
-}
-
-std::string lanes_that(uint32_t lanes, const std::string& verb) {  // "lane 3 waits", "lanes 0-15 wait"
-  return lanes_text(lanes) + " " + verb + (std::popcount(lanes) == 1 ? "s" : "");
 }
 
 void run_barrier(Warp& warp, const Inst& inst) {
@@ -313,88 +294,8 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
   wait_for_others(warp, warp.exec & ~passing);
 }
 
-// What threads did to shared memory may be followed by accesses of the async proxy (PTX ISA 8.6).
-void run_proxy_fence(Warp& warp, const Inst&) {
-  if (warp.worker->checking)
-    warp.cta->cluster->shadow.proxy_fence(warp.in_cluster, warp.exec, warp.exec == warp.live);
-}
-
-// a, b: does it release, acquire? Memory is sequentially consistent here: a fence matters only to what is
-// known to be ordered, around relaxed arrivals and waits.
-void run_fence(Warp& warp, const Inst& inst) {
-  if (!warp.worker->checking) return;
-  SharedShadow& shadow = warp.cta->cluster->shadow;
-  if (inst.a) shadow.release(warp.in_cluster, warp.fenced);
-  if (!inst.b || warp.unfenced.empty()) return;
-  shadow.acquire(warp.in_cluster, warp.unfenced);
-  warp.unfenced.clear();
-}
-
-// fence.proxy.async::generic: between accesses by threads and later ones of the async proxy, of which the
-// threads hear through a relaxed barrier.
-void run_generic_to_async_fence(Warp& warp, const Inst& inst) {
-  if (inst.b) run_fence(warp, inst);
-  run_proxy_fence(warp, inst);
-  if (inst.a) run_fence(warp, inst);
-}
-
-void decode_proxy_fence(Decoder& d) {
-  d.inst().inner = run_nothing;
-  if (d.has("async")) {
-    if (!d.has("global")) d.inst().inner = run_proxy_fence;
-    d.one_of({"shared::cta", "shared::cluster"});
-  } else if (d.has("async::generic")) {
-    d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
-    d.has("cluster");
-    d.inst().a = d.has("release");
-    d.inst().b = d.has("acquire");
-    if (d.inst().a == d.inst().b) d.unsupported("this fence does not exist");
-    d.inst().inner = run_generic_to_async_fence;
-  } else if (d.has("tensormap::generic")) {
-    decode_tensor_map_fence(d);
-  } else if (!d.has("alias")) {
-    d.unsupported("this simulator has no such proxy");
-  }
-}
-
-void run_init_fence(Warp& warp, const Inst&) {
-  if (warp.worker->checking) publish_mbarriers(warp);
-}
-
-void decode_fence(Decoder& d) {
-  if (d.has("proxy")) return decode_proxy_fence(d);
-  if (d.has("mbarrier_init")) {
-    if (!d.has("release") || !d.has("cluster")) d.unsupported("this fence does not exist");
-    d.inst().inner = run_init_fence;
-    return;
-  }
-  const int order = d.one_of({"sc", "acq_rel", "acquire", "release"});
-  d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
-  const int scope = d.one_of({"cta", "cluster", "gpu", "sys"});
-  // Whoever orders accesses between clusters has them communicate, with plain loads and stores too.
-  if (scope >= 2) d.program().order_sensitive = true;
-  d.inst().a = order != 2;
-  d.inst().b = order != 3;
-  d.inst().inner = run_fence;
-}
-
-void decode_membar(Decoder& d) {
-  if (d.has("proxy")) return decode_proxy_fence(d);
-  if (d.one_of({"cta", "gl", "sys"}) >= 1) d.program().order_sensitive = true;
-  d.inst().inner = run_nothing;
-}
-
-}  // namespace
-
-void warp_finished(Warp& warp) {
-  Cta& cta = *warp.cta;
-  if (--cta.unfinished == 0) {
-    end_bulk_copies(cta);
-    end_tensor_pipeline(cta);
-  }
-  for (uint32_t number = 0; number < cta.barriers.size(); ++number) try_finish(cta, number);
-}
-
+// No warp of the CTA can go on. Lanes of one warp that wait at different places of the same barrier are let
+// through (and told); false: there is nothing to be done.
 bool resolve_divergent_barriers(Cta& cta) {
   bool resolved = false;
   for (Warp& warp : cta.warps) {
@@ -448,8 +349,6 @@ bool resolve_divergent_barriers(Cta& cta) {
   return resolved;
 }
 
-namespace {
-
 // Of barrier.cluster: "32 of 64 threads have arrived".
 std::string arrivals(const Cluster& cluster) {
   int arrived = 0, all = 0;
@@ -462,58 +361,36 @@ std::string arrivals(const Cluster& cluster) {
   return std::to_string(arrived) + " of " + std::to_string(all) + " threads have arrived";
 }
 
+class Barriers final : public Unit {
+  void start(Cta& cta) override { cta.barriers.fill(Barrier{}); }
+  void exited(Warp& warp) override {  // barriers may be complete without it
+    for (uint32_t number = 0; number < warp.cta->barriers.size(); ++number) try_finish(*warp.cta, number);
+  }
+  bool resolve(Cta& cta) override { return resolve_divergent_barriers(cta); }
+  std::string waits(const Warp& warp, const Group& group) const override {
+    const Cta& cta = *warp.cta;
+    const Program& program = *group.frame->program;
+    if (group.state == Group::State::barrier) {
+      const Barrier& barrier = cta.barriers[group.barrier];
+      return lanes_that(group.lanes, "wait") + " at barrier " + std::to_string(group.barrier) + " at " +
+             source_of(program, group.pc - 1) + ", where " + std::to_string(barrier.arrived) + " of " +
+             std::to_string(expected_threads(cta, barrier)) + " threads have arrived";
+    }
+    if (program.code[group.pc].inner != run_cluster_wait) return {};
+    return lanes_that(group.lanes, "wait") + " at barrier.cluster at " + source_of(program, group.pc) +
+           ", where " + arrivals(*cta.cluster);
+  }
+};
+
 }  // namespace
 
-std::vector<std::string> who_waits(Cta& cta) {
-  std::vector<std::string> lines;
-  const auto where = [](const Frame& frame, uint32_t pc) { return source_of(*frame.program, pc); };
-  for (Warp& warp : cta.warps) {
-    const std::string name = "CTA (" + std::to_string(cta.id[0]) + "," + std::to_string(cta.id[1]) + "," +
-                             std::to_string(cta.id[2]) + ") warp " + std::to_string(warp.index) + ", ";
-    if (warp.exec) {
-      lines.push_back(name + lanes_that(warp.exec, "spin") + " at " + where(*warp.frame, warp.pc));
-    }
-    for (const Group& group : warp.others) {
-      std::string line = name;
-      const auto lanes = [&group](const char* verb) { return lanes_that(group.lanes, verb); };
-      if (group.state == Group::State::barrier) {
-        const Barrier& barrier = cta.barriers[group.barrier];
-        line += lanes("wait") + " at barrier " + std::to_string(group.barrier) + " at " +
-                where(*group.frame, group.pc - 1) + ", where " + std::to_string(barrier.arrived) + " of " +
-                std::to_string(expected_threads(cta, barrier)) + " threads have arrived";
-      } else if (group.frame->program->code[group.pc].inner == run_cluster_wait) {
-        line += lanes("wait") + " at barrier.cluster at " + where(*group.frame, group.pc) + ", where " +
-                arrivals(*cta.cluster);
-      } else if (waits_for_registers(group.frame->program->code[group.pc])) {
-        line += lanes("wait") + " for registers at " + where(*group.frame, group.pc) + ": " +
-                std::to_string(cta.register_pool.free) + " for each thread of a warp are free";
-      } else if (const std::string what = wgmma_waited_for(warp, group.frame->program->code[group.pc]);
-                 !what.empty()) {
-        line += lanes_text(group.lanes) + " at " + where(*group.frame, group.pc) + " " + what;
-      } else if (group.state == Group::State::convergence) {
-        line += lanes("wait") + " for the other lanes of their warp at " + where(*group.frame, group.pc);
-      } else if (const std::string allocation =
-                     allocation_waited_for(warp, group.frame->program->code[group.pc]);
-                 !allocation.empty()) {
-        line += lanes_text(group.lanes) + " at " + where(*group.frame, group.pc) + " " + allocation;
-      } else {
-        line += lanes("spin") + " at " + where(*group.frame, group.pc);
-      }
-      lines.push_back(std::move(line));
-    }
-    if (warp.live && warp.asked_mbarrier) {
-      for (std::string& line : missing_at_mbarrier(cta, warp.asked_mbarrier))
-        lines.push_back(std::move(line));
-    }
-  }
-  return lines;
+Unit& barrier_unit() {
+  static Barriers unit;
+  return unit;
 }
 
 std::span<const Opcode> sync_opcodes() {
-  static const Opcode table[] = {{"bar", decode_barrier},
-                                 {"barrier", decode_barrier},
-                                 {"fence", decode_fence},
-                                 {"membar", decode_membar}};
+  static const Opcode table[] = {{"bar", decode_barrier}, {"barrier", decode_barrier}};
   return table;
 }
 

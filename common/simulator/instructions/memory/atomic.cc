@@ -9,6 +9,7 @@
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/lanes.h"
 #include "common/simulator/decode/memory_operand.h"
+#include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/numeric/atomic_operation.h"
 #include "common/simulator/numeric/halves.h"
 

@@ -4,29 +4,9 @@
 #include <cstring>
 
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/machine/scheduler.h"
+#include "common/simulator/machine/frames.h"
 
 namespace simulator {
-
-void begin_local(Warp& warp, uint32_t from, uint32_t to) {
-  if (warp.local.size() < size_t{to} * warp_size) warp.local.resize(size_t{to} * warp_size);
-  const auto fill = [&](void* all, int value) {
-    std::byte* const begin = static_cast<std::byte*>(all) + size_t{from} * warp_size;
-    const size_t bytes = size_t{to - from} * warp_size;
-    if (warp.exec == ~0u) {
-      std::memset(begin, value, bytes);
-      return;
-    }
-    for (size_t at = 0; at < bytes; at += 16 * warp_size) {
-      for (uint32_t left = warp.exec; left; left &= left - 1)
-        std::memset(begin + at + static_cast<size_t>(std::countr_zero(left)) * 16, value, 16);
-    }
-  };
-  fill(warp.local.data(), 0xa5);
-  if (!warp.worker->checking) return;
-  if (warp.local_written.size() < warp.local.size()) warp.local_written.resize(warp.local.size());
-  fill(warp.local_written.data(), 0);
-}
 
 namespace {
 

@@ -19,7 +19,7 @@
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/decode/warp_matrix.h"
-#include "common/simulator/instructions/tcgen05/copy.h"
+#include "common/simulator/numeric/decompress.h"
 
 namespace simulator {
 namespace {

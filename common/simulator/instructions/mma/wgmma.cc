@@ -1,3 +1,5 @@
+#include "common/simulator/instructions/mma/wgmma.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdio>
@@ -7,8 +9,8 @@
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/warp_matrix.h"
+#include "common/simulator/instructions/mma/opcodes.h"
 #include "common/simulator/instructions/mma/wgmma_product.h"
-#include "common/simulator/machine/wgmma_queue.h"
 #include "common/simulator/tensor_core/shared_matrix.h"
 
 namespace simulator {
@@ -358,6 +360,56 @@ void run_unwatched(Warp& warp, const Inst& inst) {
   warp.frame->program->watched[warp.pc - 1].run(warp, inst);
 }
 
+void land_wgmma_at_random(Warp& warp, uint64_t random) {
+  Warpgroup& group = warpgroup_of(warp);
+  uint64_t end = group.landed;
+  while (end < group.first + group.operations.size() && all_asked(group, end + 1) && random >> 60 < 12) {
+    ++end;
+    random = random * 6364136223846793005u + 1442695040888963407u;
+  }
+  land(warp, group, end);
+}
+
+void forget_wgmma_registers(Warp& warp, const Frame* frame) {
+  const uint32_t mine = warp.index % warpgroup_warps;
+  for (WgmmaOperation& each : warpgroup_of(warp).operations) {
+    if (!frame || each.frame[mine] == frame) each.registers[mine] = nullptr;
+  }
+}
+
+// What the warp waits for, which is at a wgmma.wait_group; empty: nothing.
+std::string awaited(const Warp& warp, const Inst& inst) {
+  const Warpgroup& group = warpgroup_of(warp);
+  const uint64_t end = waited_for(warp, inst);
+  if (end <= group.first) return {};
+  const WgmmaOperation& last = group.operations[end - 1 - group.first];
+  std::string text = "wait for the wgmma.mma_async at " + place(warp, last) + ", which warps";
+  for (uint32_t w = 0; w < warpgroup_warps; ++w) {
+    if (!(last.asked >> w & 1))
+      text += " " + std::to_string(warp.index / warpgroup_warps * warpgroup_warps + w);
+  }
+  return text + " of their warpgroup have not executed";
+}
+
+class WgmmaUnit final : public Unit {
+  void start(Cta& cta) override {
+    cta.warpgroups.assign((cta.warps.size() + warpgroup_warps - 1) / warpgroup_warps, {});
+    for (Warp& warp : cta.warps) warp.wgmma = {};
+  }
+  void forget(Warp& warp, const Frame* frame) override {
+    if (pending(warp)) forget_wgmma_registers(warp, frame);
+  }
+  bool pending(const Warp& warp) const override { return warp.wgmma.asked != warp.wgmma.waited; }
+  void land_at_random(Warp& warp, uint64_t random) override { land_wgmma_at_random(warp, random); }
+  std::string waits(const Warp& warp, const Group& group) const override {
+    const Program& program = *group.frame->program;
+    if (program.code[group.pc].inner != run_wait) return {};
+    const std::string what = awaited(warp, program.code[group.pc]);
+    if (what.empty()) return {};
+    return lanes_text(group.lanes) + " at " + source_of(program, group.pc) + " " + what;
+  }
+};
+
 }  // namespace
 
 void run_watched(Warp& warp, const Inst& inst) {
@@ -381,35 +433,9 @@ void run_watched_move(Warp& warp, const Inst& inst) {
   run_unwatched(warp, inst);
 }
 
-void land_wgmma_at_random(Warp& warp, uint64_t random) {
-  Warpgroup& group = warpgroup_of(warp);
-  uint64_t end = group.landed;
-  while (end < group.first + group.operations.size() && all_asked(group, end + 1) && random >> 60 < 12) {
-    ++end;
-    random = random * 6364136223846793005u + 1442695040888963407u;
-  }
-  land(warp, group, end);
-}
-
-void forget_wgmma_registers(Warp& warp, const Frame* frame) {
-  const uint32_t mine = warp.index % warpgroup_warps;
-  for (WgmmaOperation& each : warpgroup_of(warp).operations) {
-    if (!frame || each.frame[mine] == frame) each.registers[mine] = nullptr;
-  }
-}
-
-std::string wgmma_waited_for(const Warp& warp, const Inst& inst) {
-  if (inst.inner != run_wait) return {};
-  const Warpgroup& group = warpgroup_of(warp);
-  const uint64_t end = waited_for(warp, inst);
-  if (end <= group.first) return {};
-  const WgmmaOperation& last = group.operations[end - 1 - group.first];
-  std::string text = "wait for the wgmma.mma_async at " + place(warp, last) + ", which warps";
-  for (uint32_t w = 0; w < warpgroup_warps; ++w) {
-    if (!(last.asked >> w & 1))
-      text += " " + std::to_string(warp.index / warpgroup_warps * warpgroup_warps + w);
-  }
-  return text + " of their warpgroup have not executed";
+Unit& wgmma_unit() {
+  static WgmmaUnit unit;
+  return unit;
 }
 
 std::span<const Opcode> wgmma_opcodes() {

@@ -8,8 +8,9 @@
 
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/lanes.h"
+#include "common/simulator/instructions/scalar/integer.h"
+#include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/machine/warp.h"
-#include "common/simulator/numeric/integer.h"
 
 namespace simulator {
 namespace {

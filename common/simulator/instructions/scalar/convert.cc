@@ -13,8 +13,8 @@
 
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/lanes.h"
+#include "common/simulator/instructions/scalar/conversion.h"
 #include "common/simulator/machine/warp.h"
-#include "common/simulator/numeric/conversion.h"
 #include "common/simulator/numeric/halves.h"
 #include "common/simulator/numeric/rounding.h"
 

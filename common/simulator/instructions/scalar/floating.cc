@@ -1,6 +1,8 @@
 // add, sub, mul, fma, mad, div, abs, neg, copysign on f32, f32x2 and f64, and rcp and sqrt with
 // IEEE rounding. (PTX ISA 9.7.3 and, for add.f32.bf16 and the like, 9.7.5)
 
+#include "common/simulator/instructions/scalar/floating.h"
+
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -10,6 +12,7 @@
 
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/lanes.h"
+#include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/machine/warp.h"
 #include "common/simulator/numeric/halves.h"
 #include "common/simulator/numeric/rounding.h"

@@ -5,6 +5,7 @@
 
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/lanes.h"
+#include "common/simulator/instructions/scalar/floating.h"
 #include "common/simulator/machine/warp.h"
 #include "common/simulator/numeric/rounding.h"
 

@@ -1,14 +1,16 @@
+#include "common/simulator/instructions/tcgen05/allocation.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstring>
 
-#include "common/simulator/access/check_shared.h"
 #include "common/simulator/access/check_tcgen05.h"
-#include "common/simulator/access/cluster.h"
+#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/access/names.h"
 #include "common/simulator/decode/memory_operand.h"
-#include "common/simulator/instructions/tcgen05/tcgen05.h"
+#include "common/simulator/instructions/tcgen05/common.h"
+#include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
-#include "common/simulator/machine/tcgen05_allocator.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {
@@ -254,30 +256,6 @@ bool is_allocation(const Inst& inst) {
   return inst.inner == run_alloc || inst.inner == run_dealloc || inst.inner == run_relinquish;
 }
 
-}  // namespace
-
-void decode_tensor_allocation(Decoder& d) {
-  AllocationUse use;
-  use.cta_group = tensor_cta_group(d);
-  const int operation = d.one_of({"alloc", "dealloc", "relinquish_alloc_permit"});
-  if (!d.has("sync") || !d.has("aligned")) d.unsupported("without .sync.aligned");
-  d.own_guard();
-  if (operation < 2 && !d.has("b32")) d.unsupported("the type must be .b32");
-  if (operation == 0) {
-    use.to.kind = AccessKind::store;
-    use.to.counted = false;
-    memory_space(d, use.to);
-    use.to = memory_address(d, d.operand(0), use.to, 4);
-    d.memory() = {};  // no memory request of the program's
-  }
-  if (operation == 1) d.inst().a = d.src(0, Type::b32);
-  if (operation < 2) d.inst().b = d.src(1, Type::u32);
-  if (d.operand_count() != (operation < 2 ? 2 : 0)) d.unsupported("unexpected operands");
-  static constexpr Handler handlers[] = {run_alloc, run_dealloc, run_relinquish};
-  d.inst().data = d.keep(use);
-  d.inst().inner = handlers[operation];
-}
-
 void check_tensor_leak(Warp& warp, int lane) {
   for (const TensorMemory::Allocation& each : warp.cta->tensor_memory.allocations()) {
     finding(warp, FindingKind::tensor_allocation,
@@ -302,8 +280,8 @@ bool resolve_divergent_allocations(Cta& cta) {
   return false;
 }
 
-std::string allocation_waited_for(const Warp& warp, const Inst& inst) {
-  if (!is_allocation(inst)) return {};
+// What the warp waits for at one of these instructions.
+std::string waited_for(const Warp& warp) {
   const Cta& cta = *warp.cta;
   const std::optional<TensorRequest>& request = cta.tensor_allocator.request;
   if (request && request->warp != &warp) return "wait for another warp's tcgen05.alloc or .dealloc";
@@ -320,6 +298,52 @@ std::string allocation_waited_for(const Warp& warp, const Inst& inst) {
             " (at " + place_of(cta, each.pc) + ')';
   }
   return text;
+}
+
+class Allocations final : public Unit {
+  void start(Cta& cta) override {
+    cta.tensor_memory.reset();
+    cta.tensor_allocator = {};
+    for (Warp& warp : cta.warps) warp.without_others = 0;
+  }
+  void leave(Warp& warp, int lane) override {
+    if (warp.worker->checking) check_tensor_leak(warp, lane);
+  }
+  bool resolve(Cta& cta) override { return resolve_divergent_allocations(cta); }
+  std::string waits(const Warp& warp, const Group& group) const override {
+    const Program& program = *group.frame->program;
+    if (group.state == Group::State::convergence || !is_allocation(program.code[group.pc])) return {};
+    return lanes_text(group.lanes) + " at " + source_of(program, group.pc) + " " + waited_for(warp);
+  }
+};
+
+}  // namespace
+
+Unit& tcgen05_allocation_unit() {
+  static Allocations unit;
+  return unit;
+}
+
+void decode_tensor_allocation(Decoder& d) {
+  AllocationUse use;
+  use.cta_group = tensor_cta_group(d);
+  const int operation = d.one_of({"alloc", "dealloc", "relinquish_alloc_permit"});
+  if (!d.has("sync") || !d.has("aligned")) d.unsupported("without .sync.aligned");
+  d.own_guard();
+  if (operation < 2 && !d.has("b32")) d.unsupported("the type must be .b32");
+  if (operation == 0) {
+    use.to.kind = AccessKind::store;
+    use.to.counted = false;
+    memory_space(d, use.to);
+    use.to = memory_address(d, d.operand(0), use.to, 4);
+    d.memory() = {};  // no memory request of the program's
+  }
+  if (operation == 1) d.inst().a = d.src(0, Type::b32);
+  if (operation < 2) d.inst().b = d.src(1, Type::u32);
+  if (d.operand_count() != (operation < 2 ? 2 : 0)) d.unsupported("unexpected operands");
+  static constexpr Handler handlers[] = {run_alloc, run_dealloc, run_relinquish};
+  d.inst().data = d.keep(use);
+  d.inst().inner = handlers[operation];
 }
 
 }  // namespace simulator

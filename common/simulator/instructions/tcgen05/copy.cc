@@ -9,9 +9,11 @@
 #include "common/simulator/access/check_tcgen05.h"
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/tcgen05/tcgen05.h"
+#include "common/simulator/instructions/tcgen05/common.h"
+#include "common/simulator/instructions/tcgen05/pipeline.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/machine/tcgen05_pipeline.h"
+#include "common/simulator/numeric/decompress.h"
 #include "common/simulator/tensor_core/tcgen05_descriptor.h"
 
 namespace simulator {
@@ -181,18 +183,6 @@ void decode_address(Decoder& d) {
 }
 
 }  // namespace
-
-void decompress(uint32_t bits, const std::byte* from, std::byte* to) {
-  uint64_t packed[2];
-  std::memcpy(packed, from, sizeof packed);
-  for (uint32_t i = 0; i < 16; ++i) {
-    const uint32_t at = i * bits, word = at / 64, shift = at % 64;
-    uint64_t element = packed[word] >> shift;
-    if (shift + bits > 64) element |= packed[word + 1] << (64 - shift);
-    element &= (1u << bits) - 1;
-    to[i] = static_cast<std::byte>(bits == 4 ? element << 2 : element);
-  }
-}
 
 void decode_tensor_copy(Decoder& d) {
   CopyUse use;

@@ -1,10 +1,12 @@
+#include "common/simulator/instructions/tcgen05/load.h"
+
 #include <algorithm>
 #include <cstring>
 
 #include "common/simulator/access/check_tcgen05.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/warp_matrix.h"
-#include "common/simulator/machine/tcgen05_transfers.h"
+#include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {
@@ -290,7 +292,34 @@ void run_unwatched(Warp& warp, const Inst& inst) {
   warp.frame->program->watched[warp.pc - 1].run(warp, inst);
 }
 
+void land_tensor_transfers_at_random(Warp& warp, uint64_t random) {
+  land_if(warp, [&](const TensorTransfer&) {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return (random >> 40 & 3) == 0;
+  });
+}
+
+void forget_loaded_registers(Warp& warp, const Frame* frame) {
+  for (TensorTransfer& each : warp.tensor.pending) {
+    if (each.frame == frame) each.registers = nullptr;
+  }
+}
+
+class Transfers final : public Unit {
+  void start(Cta& cta) override {
+    for (Warp& warp : cta.warps) warp.tensor = {};
+  }
+  void forget(Warp& warp, const Frame* frame) override { forget_loaded_registers(warp, frame); }
+  bool pending(const Warp& warp) const override { return !warp.tensor.pending.empty(); }
+  void land_at_random(Warp& warp, uint64_t random) override { land_tensor_transfers_at_random(warp, random); }
+};
+
 }  // namespace
+
+Unit& tcgen05_transfer_unit() {
+  static Transfers unit;
+  return unit;
+}
 
 void decode_tensor_load(Decoder& d) {
   TransferUse use = decode_transfer(d, "pack::16b");
@@ -322,19 +351,6 @@ void decode_tensor_wait(Decoder& d) {
   if (stores == 0) keep_loaded(d);
   d.inst().imm = static_cast<uint64_t>(stores);
   d.inst().inner = run_wait;
-}
-
-void land_tensor_transfers_at_random(Warp& warp, uint64_t random) {
-  land_if(warp, [&](const TensorTransfer&) {
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    return (random >> 40 & 3) == 0;
-  });
-}
-
-void forget_loaded_registers(Warp& warp, const Frame* frame) {
-  for (TensorTransfer& each : warp.tensor.pending) {
-    if (each.frame == frame) each.registers = nullptr;
-  }
 }
 
 void run_watched_load(Warp& warp, const Inst& inst) {

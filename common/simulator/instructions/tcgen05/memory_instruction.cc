@@ -1,10 +1,10 @@
 #include "common/simulator/instructions/tcgen05/memory_instruction.h"
 
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/instructions/tcgen05/allocation.h"
 #include "common/simulator/instructions/tcgen05/copy.h"
+#include "common/simulator/instructions/tcgen05/load.h"
 #include "common/simulator/machine/machine.h"
-#include "common/simulator/machine/tcgen05_allocator.h"
-#include "common/simulator/machine/tcgen05_transfers.h"
 
 namespace simulator {
 namespace {

@@ -5,7 +5,8 @@
 
 #include "common/simulator/access/check_tcgen05.h"
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/tcgen05/tcgen05.h"
+#include "common/simulator/instructions/tcgen05/common.h"
+#include "common/simulator/instructions/tcgen05/pipeline.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {

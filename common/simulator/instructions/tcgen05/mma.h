@@ -12,6 +12,8 @@
 
 namespace simulator {
 
+class Decoder;
+
 // How an instruction was written (Inst::data). An address in tensor memory: a register and what is added.
 struct TensorMmaUse : TensorForm {
   struct Address {
@@ -30,6 +32,8 @@ struct TensorMmaUse : TensorForm {
 };
 
 constexpr uint32_t most_columns = 256, most_shift = 32;
+
+void decode_tensor_mma(Decoder& decoder);
 
 class TensorMma final : public TensorOperation {
  public:

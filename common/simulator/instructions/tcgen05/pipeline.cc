@@ -1,13 +1,14 @@
+#include "common/simulator/instructions/tcgen05/pipeline.h"
+
 #include <algorithm>
 #include <bit>
 
 #include "common/simulator/access/check_async.h"
-#include "common/simulator/access/check_shared.h"
 #include "common/simulator/access/check_tcgen05.h"
-#include "common/simulator/access/cluster.h"
+#include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/machine.h"
-#include "common/simulator/machine/tcgen05_pipeline.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {
@@ -76,10 +77,79 @@ TensorThread& thread_of(Warp& warp, uint32_t lane) {
   return thread;
 }
 
+void end_commits_for(Cta& cta, uint32_t mbarrier) {
+  const uint64_t phase = mbarrier_phase(cta, mbarrier);
+  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
+    if (arrival.mbarrier != mbarrier || arrival.arrived) continue;
+    arrive(cta, arrival);
+    if (mbarrier_phase(cta, mbarrier) != phase) return;
+  }
+}
+
+void commits_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
+  const uint64_t phase = mbarrier_phase(cta, mbarrier);
+  std::erase_if(cta.tensor_pipeline.arrivals, [&](const TensorArrival& arrival) {
+    if (arrival.mbarrier != mbarrier || !arrival.arrived) return false;
+    if (arrival.phase + 1 == phase && warp.worker->checking) seen(warp, arrival);
+    return arrival.phase + 1 < phase;
+  });
+}
+
+void end_tensor_operations_at_random(Cta& cta, uint64_t random) {
+  const auto one_in_four = [&] {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return (random >> 40 & 3) == 0;
+  };
+  while (!cta.tensor_pipeline.waiting.empty() && !one_in_four()) land_one(cta);
+  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
+    if (!arrival.arrived && one_in_four()) arrive(cta, arrival);
+  }
+}
+
+void end_tensor_pipeline(Cta& cta) {
+  if (!cta.worker->checking) return;
+  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
+    for (const TensorThread::Operation& each : thread.operations) {
+      if (!each.seen) {
+        tell(thread, each.pc, FindingKind::unfinished_async,
+             "a tcgen05 operation may still be in flight when the CTA ends: no thread has waited for it");
+      }
+    }
+  }
+}
+
+// Threads of the CTA whose last operations no commit follows.
+void describe_uncommitted(const Cta& cta, std::vector<std::string>& lines) {
+  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
+    const uint64_t count = thread.asked - thread.committed;
+    if (count == 0) continue;
+    lines.push_back("  no tcgen05.commit follows the last " + std::to_string(count) +
+                    " operations of thread " + thread_name(cta, number) + ", of which the last is at " +
+                    place_of(cta, thread.last_pc));
+  }
+}
+
+class Pipeline final : public Unit {
+  void start(Cta& cta) override { cta.tensor_pipeline = {}; }
+  void end(Cta& cta) override { end_tensor_pipeline(cta); }
+  bool pending(const Cta& cta) const override { return cta.tensor_pipeline.busy(); }
+  void land_at_random(Cta& cta, uint64_t random) override { end_tensor_operations_at_random(cta, random); }
+  void land_for(Cta& cta, uint32_t mbarrier) override { end_commits_for(cta, mbarrier); }
+  void seen(Warp& warp, Cta& cta, uint32_t mbarrier) override { commits_seen(warp, cta, mbarrier); }
+  void describe(const Cta& cta, uint32_t, std::vector<std::string>& lines) const override {
+    for (const auto& each : cta.cluster->ctas) describe_uncommitted(*each, lines);
+  }
+};
+
 }  // namespace
 
-void TensorOperation::fail(FindingKind kind, std::string what) const {
-  throw Fault({kind, std::move(what), {}, site(*warp, lane, pc)});
+Unit& tcgen05_pipeline_unit() {
+  static Pipeline unit;
+  return unit;
+}
+
+void fail(const TensorOperation& operation, FindingKind kind, std::string what) {
+  throw Fault({kind, std::move(what), {}, site(*operation.warp, operation.lane, operation.pc)});
 }
 
 void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOperation> operation) {
@@ -126,76 +196,6 @@ void begin_tensor_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t 
   }
   ++warp.worker->events;
   ++warp.writes;
-}
-
-void end_commits_for(Cta& cta, uint32_t mbarrier) {
-  const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
-    if (arrival.mbarrier != mbarrier || arrival.arrived) continue;
-    arrive(cta, arrival);
-    if (mbarrier_phase(cta, mbarrier) != phase) return;
-  }
-}
-
-void commits_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
-  const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  std::erase_if(cta.tensor_pipeline.arrivals, [&](const TensorArrival& arrival) {
-    if (arrival.mbarrier != mbarrier || !arrival.arrived) return false;
-    if (arrival.phase + 1 == phase && warp.worker->checking) seen(warp, arrival);
-    return arrival.phase + 1 < phase;
-  });
-}
-
-void end_tensor_operations_at_random(Cta& cta, uint64_t random) {
-  const auto one_in_four = [&] {
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    return (random >> 40 & 3) == 0;
-  };
-  while (!cta.tensor_pipeline.waiting.empty() && !one_in_four()) land_one(cta);
-  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
-    if (!arrival.arrived && one_in_four()) arrive(cta, arrival);
-  }
-}
-
-void end_tensor_pipeline(Cta& cta) {
-  if (!cta.worker->checking) return;
-  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
-    for (const TensorThread::Operation& each : thread.operations) {
-      if (!each.seen) {
-        tell(thread, each.pc, FindingKind::unfinished_async,
-             "a tcgen05 operation may still be in flight when the CTA ends: no thread has waited for it");
-      }
-    }
-  }
-}
-
-std::vector<std::string> uncommitted_tensor_operations(const Cta& cta) {
-  std::vector<std::string> lines;
-  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
-    const uint64_t count = thread.asked - thread.committed;
-    if (count == 0) continue;
-    lines.push_back("  no tcgen05.commit follows the last " + std::to_string(count) +
-                    " operations of thread " + thread_name(cta, number) + ", of which the last is at " +
-                    place_of(cta, thread.last_pc));
-  }
-  return lines;
-}
-
-uint32_t tensor_ctas(Warp& warp, uint32_t lane, uint32_t cta_group, Cta* ctas[2]) {
-  ctas[0] = warp.cta;
-  if (cta_group == 1) return 1;
-  const auto& all = warp.cta->cluster->ctas;
-  const uint32_t rank = warp.cta->rank;
-  if ((rank ^ 1) >= all.size()) {
-    fault(warp, FindingKind::illegal_instruction,
-          ".cta_group::2 in a CTA without a peer: a pair are two CTAs of a cluster \"whose %cluster_ctarank "
-          "differs by the last bit only\" (PTX ISA 9.7.16.5.1)",
-          static_cast<int>(lane));
-  }
-  ctas[0] = all[rank & ~1u].get();
-  ctas[1] = all[rank | 1].get();
-  check_presence(warp, static_cast<int>(lane), *all[rank ^ 1]);
-  return 2;
 }
 
 }  // namespace simulator

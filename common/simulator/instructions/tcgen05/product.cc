@@ -11,6 +11,7 @@
 #include <limits>
 
 #include "common/simulator/instructions/tcgen05/mma.h"
+#include "common/simulator/instructions/tcgen05/pipeline.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/tensor_core/tcgen05_numbers.h"
 #include "common/simulator/tensor_core/tensor_core.h"
@@ -58,7 +59,7 @@ class Product {
   };
 
   [[noreturn]] void fail(std::string what) const {
-    of_.fail(FindingKind::illegal_instruction, std::move(what));
+    simulator::fail(of_, FindingKind::illegal_instruction, std::move(what));
   }
 
   uint32_t* tensor(uint32_t r, uint32_t address, uint32_t column) const {
