@@ -11,6 +11,7 @@
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/machine.h"
 #include "common/simulator/execution/mbarrier.h"
+#include "common/simulator/execution/mbarrier_life.h"
 #include "common/simulator/execution/memory_operand.h"
 
 namespace simulator {
@@ -47,6 +48,9 @@ void land(Cta& cta, AsyncStore& store) {
   } else {
     std::memcpy(to, store.value.data(), store.bytes);
   }
+  if (arrives_late(cta, store.mbarrier, store.phase,
+                   {"an asynchronous store", *store.warp, store.lane, store.pc}))
+    return;
   MbarrierClocks& mbarrier = cta.mbarriers[store.mbarrier];
   if (cta.worker->checking) cta.cluster->shadow.merge(store.clock, mbarrier.arriving);
   store.phase = mbarrier.phase;
@@ -106,6 +110,7 @@ void run(Warp& warp, const Inst& inst) {
     store.number = cta.async_stores.next++ << 4 | cta.rank;  // of the cluster
     store.to = static_cast<uint32_t>(to.address[l]);
     store.mbarrier = static_cast<uint32_t>(mbarrier.address[l]);
+    store.phase = mbarrier_phase(cta, store.mbarrier);
     store.bytes = inst.bytes;
     store.value = values[l];
     store.reduce = use.reduce;

@@ -10,6 +10,7 @@
 #include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/machine.h"
 #include "common/simulator/execution/mbarrier.h"
+#include "common/simulator/execution/mbarrier_life.h"
 #include "common/simulator/settings.h"
 
 namespace simulator {
@@ -220,6 +221,7 @@ void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
         about(copy, FindingKind::illegal_instruction,
               "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
   }
+  if (!store) copy.phase = mbarrier_phase(counting, copy.mbarrier);
   note_accesses(warp, copy);
   (store ? cta.bulk.leaving : counting.bulk.arriving).push_back(std::move(copy));
 }
@@ -232,6 +234,8 @@ void arrive(BulkCopy& copy) {
   copy.pieces = {};
   ++copy.cta->worker->events;
   trace_end(copy);
+  const MbarrierArrival by{"a copy", *copy.warp, copy.lane, copy.pc};
+  if (arrives_late(*copy.counting, copy.mbarrier, copy.phase, by)) return;
   copy.phase = mbarrier_phase(*copy.counting, copy.mbarrier);
   const std::string problem = complete_bytes(*copy.counting, copy.mbarrier, copy.bytes);
   if (!problem.empty()) throw Fault(about(copy, FindingKind::illegal_instruction, problem));
@@ -363,7 +367,9 @@ void end_bulk_copies(Cta& cta) {
 std::vector<std::string> copies_of(const Cta& cta, uint32_t mbarrier) {
   std::vector<std::string> lines;
   for (const BulkCopy& copy : cta.bulk.arriving) {
-    if (copy.mbarrier != mbarrier || copy.phase != mbarrier_phase(cta, mbarrier)) continue;
+    if (copy.mbarrier != mbarrier || copy.phase != mbarrier_phase(cta, mbarrier) ||
+        copy.state != BulkCopy::State::done)
+      continue;
     lines.push_back("it has counted " + std::to_string(copy.bytes) + " bytes of the copy by thread " +
                     thread_name(*copy.warp->cta, thread_index(*copy.warp, copy.lane)) + " at " +
                     place_of(*copy.warp->cta, copy.pc));

@@ -9,6 +9,7 @@
 #include "common/simulator/execution/check_shared.h"
 #include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/decoder.h"
+#include "common/simulator/execution/mbarrier_life.h"
 #include "common/simulator/execution/memory_operand.h"
 
 namespace simulator {
@@ -128,6 +129,7 @@ void each_object(Warp& warp, const Inst& inst, F f) {
 }
 
 void run_init(Warp& warp, const Inst& inst) {
+  const uint64_t before = newest_mbarrier();
   each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
     const uint32_t count = warp.reg<uint32_t>(inst.b)[lane];
     if (count == 0 || count > most_arrivals) {
@@ -137,7 +139,9 @@ void run_init(Warp& warp, const Inst& inst) {
     State state{};
     state.pending = state.expected = count;
     state.one = 1;
+    check_new_mbarrier(warp, lane, cta, address, before);
     MbarrierClocks& mbarrier = cta.mbarriers[address] = {};
+    mbarrier.phase = first_phase_of_new_mbarrier();
     if (warp.worker->checking) {
       SharedShadow& shadow = cta.cluster->shadow;
       mbarrier.init_warp = warp.in_cluster;
@@ -351,8 +355,9 @@ std::vector<std::string> missing_at_mbarrier(const Cta& cta, uint32_t address) {
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   const int64_t bytes = state.bytes;
-  std::string text = "  phase " + std::to_string(found->second.phase) + " of the mbarrier at " +
-                     hexadecimal(address) + " is not complete: " + std::to_string(state.pending) + " of " +
+  std::string text = "  phase " + std::to_string(number_of_phase(found->second.phase)) +
+                     " of the mbarrier at " + hexadecimal(address) +
+                     " is not complete: " + std::to_string(state.pending) + " of " +
                      std::to_string(state.expected) + " arrivals are missing";
   if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
   if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that were not expected";

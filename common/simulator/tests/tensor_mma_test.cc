@@ -116,9 +116,10 @@ TEST_F(TensorMmaTest, SomebodyHasToWait) {
         fill() + ready + mma() +
             "@%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [s];\n" + done);
   finds(FindingKind::illegal_instruction, "an arrival at an mbarrier that expects no more",
-        fill() + "@%p2 mbarrier.init.shared::cta.b64 [bar], 2;\n" + ready +
-            "@%p2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16;\n" + mma() + commit + commit +
-            commit + done);
+        fill() +
+            "@%p2 mbarrier.inval.shared::cta.b64 [bar];\n@%p2 mbarrier.init.shared::cta.b64 [bar], 2;\n" +
+            ready + "@%p2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16;\n" + mma() + commit +
+            commit + commit + done);
 }
 
 TEST_F(TensorMmaTest, OneThreadIssuesIt) {

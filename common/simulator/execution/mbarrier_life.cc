@@ -1,0 +1,70 @@
+#include "common/simulator/execution/mbarrier_life.h"
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "common/simulator/execution/check_shared.h"
+#include "common/simulator/execution/machine.h"
+#include "common/simulator/execution/mbarrier.h"
+#include "common/simulator/settings.h"
+
+namespace simulator {
+namespace {
+
+thread_local uint64_t newest = 0;
+
+std::string mbarrier_at(uint32_t address) {
+  char text[40];
+  std::snprintf(text, sizeof text, "the mbarrier at 0x%x", address);
+  return text;
+}
+
+std::string initialisation(const Warp& warp, const char* begin, const Cta& cta,
+                           const MbarrierClocks& mbarrier) {
+  return begin + name_of_thread(warp, mbarrier.init_warp, mbarrier.init_lane) + " at " +
+         place_of(cta, mbarrier.init_pc);
+}
+
+}  // namespace
+
+uint64_t first_phase_of_new_mbarrier() {
+  return ++newest << phase_bits;
+}
+
+uint64_t newest_mbarrier() {
+  return newest;
+}
+
+void check_new_mbarrier(Warp& warp, int lane, Cta& cta, uint32_t address, uint64_t before) {
+  if (!warp.worker->checking) return;
+  const auto found = cta.mbarriers.find(address);
+  if (found == cta.mbarriers.end() || mbarrier_of_phase(found->second.phase) > before) return;
+  finding(warp, FindingKind::illegal_instruction,
+          mbarrier_at(address) + " is initialised once more, with no mbarrier.inval before this", lane,
+          {initialisation(warp, "it was initialised by ", cta, found->second)});
+}
+
+bool arrives_late(Cta& cta, uint32_t address, uint64_t phase, const MbarrierArrival& arrival) {
+  const uint64_t now = mbarrier_of_phase(mbarrier_phase(cta, address));
+  if (now == mbarrier_of_phase(phase)) return false;
+  if (!cta.worker->checking) return true;
+  const Cta& issuer = *arrival.warp.cta;
+  const Program& program = *program_at(issuer, arrival.pc);
+  Finding found{FindingKind::illegal_instruction,
+                {},
+                {},
+                site_of(arrival.warp, program, arrival.pc - program.first, static_cast<int>(arrival.lane))};
+  found.what = std::string(arrival.name) + " arrives at " + mbarrier_at(address);
+  found.what += now ? " after that was initialised once more" : " after mbarrier.inval";
+  found.what += ": the object that it was issued for is gone";
+  if (now)
+    found.details.push_back(initialisation(arrival.warp, "the mbarrier there now was initialised by ", cta,
+                                           cta.mbarriers[address]));
+  if (settings().checks == Checks::fail) throw Fault(std::move(found));
+  cta.grid->findings.add(std::move(found));
+  return true;
+}
+
+}  // namespace simulator
