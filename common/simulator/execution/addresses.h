@@ -57,9 +57,9 @@ void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
 void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
 void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
 // After the store values are known: bytes written, races. values: lane l's at values + l · inst.bytes.
-// changed: not all of them were there before.
+// changed: not all of them were there before. same: they were, which makes no race with another write.
 void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at, const std::byte* values,
-            bool changed = true);
+            bool changed = true, bool same = false);
 // A strong load, or an atomic operation that changed nothing: the second in a row from one instruction, with
 // no write of this warp's in between, is taken for a wait in a loop, and the others get their turn.
 void polled(Warp& warp);
