@@ -14,6 +14,7 @@
 #include "common/simulator/execution/decoder.h"
 #include "common/simulator/execution/machine.h"
 #include "common/simulator/execution/tcgen05.h"
+#include "common/simulator/execution/wgmma_metadata.h"
 
 namespace simulator {
 namespace {
@@ -78,7 +79,8 @@ constexpr uint64_t sink_mark =
 
 class FrameDecoder final : public Decoder {
  public:
-  FrameDecoder(Loader& loader, Program& program) : speculation_(*program.function) {
+  FrameDecoder(Loader& loader, Program& program)
+      : speculation_(*program.function), metadata_(wgmma_metadata_registers(*program.function)) {
     loader_ = &loader;
     program_ = &program;
   }
@@ -182,7 +184,12 @@ class FrameDecoder final : public Decoder {
         if (used[r]) watched.registers.push_back(offsets_->offset[r]);
       }
     }
-    if (watched.registers.empty()) return;
+    const bool metadata = wgmma && loads_metadata(*ptx_, metadata_);
+    if (metadata) {
+      watched.run = inst_.run;
+      inst_.run = run_watched_metadata;
+    }
+    if (watched.registers.empty() || metadata) return;
     const auto is_vector = [](const ptx::Operand& each) { return each.kind == ptx::Operand::Kind::vector; };
     const bool move =
         ptx_->opcode == "mov" && std::none_of(ptx_->operands.begin(), ptx_->operands.end(), is_vector);
@@ -310,6 +317,7 @@ class FrameDecoder final : public Decoder {
   };
   std::map<std::string, Refusal> refusals_;
   Speculation speculation_;
+  std::vector<bool> metadata_;  // registers, by number: of some sparse wgmma
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;
