@@ -61,7 +61,7 @@ void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarri
 State load(Warp& warp, Cta& cta, uint32_t address) {
   if (!cta.mbarriers.contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
-          "there is no mbarrier object at shared address " + std::to_string(address) +
+          "there is no mbarrier object at shared address " + hexadecimal(address) +
               ": it has not been initialised");
   }
   if (warp.worker->checking) check_initialised_before(warp, cta, cta.mbarriers[address]);
@@ -209,6 +209,7 @@ void run_wait(Warp& warp, const Inst& inst) {
     if (address != last.address || phase != last.phase) {
       last = {address, phase, load(warp, cta, address).phase != phase};
       if (last.done) {
+        if (warp.worker->checking) saw_phase(warp, cta, address);
         if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
         if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
         copies_seen(cta, address);

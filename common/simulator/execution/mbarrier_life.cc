@@ -2,6 +2,7 @@
 
 #include <cstdio>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,14 @@ namespace simulator {
 namespace {
 
 thread_local uint64_t newest = 0;
+
+// By object and warp: the phase that follows the last one it has seen complete, for reports of deadlocks.
+thread_local std::unordered_map<uint64_t, uint64_t> next_phases;
+
+uint64_t wait_of(const Warp& warp, uint64_t object) {
+  constexpr int warp_bits = 9;  // of a cluster
+  return object << warp_bits | warp.in_cluster;
+}
 
 std::string mbarrier_at(uint32_t address) {
   char text[40];
@@ -44,6 +53,25 @@ void check_new_mbarrier(Warp& warp, int lane, Cta& cta, uint32_t address, uint64
   finding(warp, FindingKind::illegal_instruction,
           mbarrier_at(address) + " is initialised once more, with no mbarrier.inval before this", lane,
           {initialisation(warp, "it was initialised by ", cta, found->second)});
+}
+
+void saw_phase(const Warp& warp, const Cta& cta, uint32_t address) {
+  constexpr size_t many = 1 << 14;
+  if (next_phases.size() > many) next_phases.clear();
+  const uint64_t phase = mbarrier_phase(cta, address);
+  next_phases[wait_of(warp, mbarrier_of_phase(phase))] = number_of_phase(phase);
+}
+
+std::string missed_phase(const Warp& warp, const Cta& cta, uint32_t address) {
+  const uint64_t phase = mbarrier_phase(cta, address), now = number_of_phase(phase);
+  const auto seen = next_phases.find(wait_of(warp, mbarrier_of_phase(phase)));
+  // Phases of one parity look the same. Who has not waited before waits for the first that has it.
+  uint64_t wanted = seen == next_phases.end() ? 0 : seen->second;
+  wanted += (wanted ^ now) & 1;
+  if (mbarrier_of_phase(phase) == 0 || wanted >= now) return {};
+  return "  warp " + std::to_string(warp.index) + " waits for phase " + std::to_string(wanted) +
+         ", which has passed: while it did not look, phase " + std::to_string(now - 1) +
+         " was completed, too";
 }
 
 bool arrives_late(Cta& cta, uint32_t address, uint64_t phase, const MbarrierArrival& arrival) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace simulator {
 
@@ -25,6 +26,11 @@ constexpr uint64_t number_of_phase(uint64_t phase) {
 // The lane is going to initialise an object: tells where a valid one is there. before: the last object that
 // there was before the instruction, whose lanes may all initialise the same.
 void check_new_mbarrier(Warp& warp, int lane, Cta& cta, uint32_t address, uint64_t before);
+
+// The warp has seen the last phase complete of the object at this address.
+void saw_phase(const Warp& warp, const Cta& cta, uint32_t address);
+// It waits there in vain. Where it is late, for a phase that others have gone past: a line that says so.
+std::string missed_phase(const Warp& warp, const Cta& cta, uint32_t address);
 
 struct MbarrierArrival {
   const char* name;  // "a copy"

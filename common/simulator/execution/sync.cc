@@ -4,6 +4,7 @@
 
 #include "common/simulator/execution/cluster.h"
 #include "common/simulator/execution/decoder.h"
+#include "common/simulator/execution/mbarrier_life.h"
 #include "common/simulator/execution/scheduler.h"
 #include "common/simulator/execution/tensor_map_instruction.h"
 
@@ -503,6 +504,8 @@ std::vector<std::string> who_waits(Cta& cta) {
     }
     if (warp.live && warp.asked_mbarrier) {
       for (std::string& line : missing_at_mbarrier(cta, warp.asked_mbarrier))
+        lines.push_back(std::move(line));
+      if (std::string line = missed_phase(warp, cta, warp.asked_mbarrier); !line.empty())
         lines.push_back(std::move(line));
     }
   }

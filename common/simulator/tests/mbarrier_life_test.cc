@@ -76,5 +76,18 @@ TEST_F(MbarrierLifeTest, ALateArrivalOfCopiesDoesNotCountInTheNextObject) {
   EXPECT_NE(found.end->what.find("a cp.async arrives at the mbarrier"), std::string::npos) << found.end->what;
 }
 
+// Warps 1 to 3 complete two phases while warp 0 does not look, which then waits for one that looks the same.
+TEST_F(MbarrierLifeTest, AMissedPhaseIsNamed) {
+  settings().seed = 0;
+  const Result r =
+      run_body(object + "@%p2 mbarrier.init.shared::cta.b64 [bar], 1;\n" + barrier + arrive +
+               wait_for("A", 0) + barrier + arrive + barrier + arrive + barrier + wait_for("B", 1));
+  ASSERT_TRUE(r.end);
+  EXPECT_EQ(r.end->kind, FindingKind::deadlock);
+  std::string all;
+  for (const std::string& detail : r.end->details) all += detail + "\n";
+  EXPECT_NE(all.find("warp 0 waits for phase 1, which has passed"), std::string::npos) << all;
+}
+
 }  // namespace
 }  // namespace simulator
