@@ -151,7 +151,7 @@ void polled(Warp& warp) {
 }
 
 void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at, const std::byte* values,
-            bool changed) {
+            bool changed, bool same) {
   warp.worker->events += changed;
   warp.writes += changed;
   if (at.track) {
@@ -164,7 +164,7 @@ void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved&
     uint32_t offset[32];
     shadow_offsets(at, offset);
     check_shared(warp, offset, inst.bytes, use,
-                 use.kind == AccessKind::atomic && !use.overwrites ? nullptr : values);
+                 use.kind == AccessKind::atomic && !use.overwrites ? nullptr : values, same);
   }
 }
 

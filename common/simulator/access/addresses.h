@@ -24,9 +24,9 @@ void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
 void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
 void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to);
 // After the store values are known: bytes written, races. values: lane l's at values + l · inst.bytes.
-// changed: not all of them were there before.
+// changed: not all of them were there before. same: they were, which makes no race with another write.
 void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at, const std::byte* values,
-            bool changed = true);
+            bool changed = true, bool same = false);
 // For built-in functions, and for tensor maps: generic addresses of one lane.
 void read_memory(Warp& warp, int lane, uint64_t generic_address, void* to, uint64_t bytes);
 std::string read_string(Warp& warp, int lane, uint64_t generic_address);

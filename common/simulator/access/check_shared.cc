@@ -84,7 +84,7 @@ void check_async(Warp& warp, const uint32_t offset[32], uint32_t bytes, const Ad
 }  // namespace
 
 void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use,
-                  const std::byte* values) {
+                  const std::byte* values, bool same) {
   const AccessKind kind = use.kind;
   const SharedShadow::Problem problem = warp.cta->cluster->shadow.access(
       warp.in_cluster, warp.frame->program->first + warp.pc - 1, offset, lanes_that_count(warp, use), bytes,
@@ -115,6 +115,7 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
     }
     return;
   }
+  if (same && problem.other.write) return;  // whichever is last
   finding(warp, FindingKind::race, what + ": nothing orders it after another thread's access", lane,
           {other_side(warp, problem.other, problem.offset)});
 }

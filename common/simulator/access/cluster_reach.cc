@@ -17,8 +17,9 @@ bool is_relaxed(const Warp& warp, bool relaxed) {
 void check_presence(Warp& warp, int lane, const Cta& holder) {
   if (&holder == warp.cta) return;
   if (holder.unfinished == 0) {
-    fault(warp, FindingKind::illegal_address,
-          "access to shared memory of " + name_of_cta(holder) + ", which has exited", lane);
+    const std::string what = "access to shared memory of " + name_of_cta(holder) + ", which has exited";
+    if (!settings().survive) fault(warp, FindingKind::illegal_address, what, lane);
+    return finding(warp, FindingKind::absent_cta, what, lane);  // with checks off, too
   }
   if (!warp.worker->checking) return;
   const SharedShadow& shadow = warp.cta->cluster->shadow;

@@ -60,7 +60,7 @@ const Image* image_for_device(const std::vector<Image>& images) {
         " or choose another SIMULATOR_DEVICE");
   } else {
     say("the program holds no PTX" + (cubin.empty() ? "" : ", only machine code for " + cubin) + ": " +
-        build_hint());
+        build_hint() + " (code=sm_… embeds machine code, code=compute_… PTX)");
   }
   return nullptr;
 }

@@ -56,6 +56,8 @@ class Snapshot {
 // nothing happens elsewhere, it does so for ever.
 bool loops_forever(Warp& warp) {
   const uint64_t events = warp.worker->events;
+  warp.cta->time +=
+      random_quantum;  // %clock goes on, from turn to turn: who waits for a time is never where he was
   const auto step = [&] {
     wake(warp);
     run(warp, 1);

@@ -148,7 +148,12 @@ void FrameDecoder::watch(const Access& access) {
       if (used[r]) watched.registers.push_back(offsets_->offset[r]);
     }
   }
-  if (watched.registers.empty()) return;
+  const bool metadata = wgmma && loads_metadata(*ptx_, metadata_);
+  if (metadata) {
+    watched.run = inst_.run;
+    inst_.run = run_watched_metadata;
+  }
+  if (watched.registers.empty() || metadata) return;
   const auto is_vector = [](const ptx::Operand& each) { return each.kind == ptx::Operand::Kind::vector; };
   const bool move =
       ptx_->opcode == "mov" && std::none_of(ptx_->operands.begin(), ptx_->operands.end(), is_vector);

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/instructions/mma/wgmma_metadata.h"
 #include "common/simulator/program/registers.h"
 
 namespace simulator {
@@ -26,7 +27,8 @@ constexpr uint32_t carry_offset = 0, first_constant = 64;
 
 class FrameDecoder final : public Decoder {
  public:
-  FrameDecoder(Loader& loader, Program& program) : speculation_(*program.function) {
+  FrameDecoder(Loader& loader, Program& program)
+      : speculation_(*program.function), metadata_(wgmma_metadata_registers(*program.function)) {
     loader_ = &loader;
     program_ = &program;
   }
@@ -68,6 +70,7 @@ class FrameDecoder final : public Decoder {
   };
   std::map<std::string, Refusal> refusals_;
   Speculation speculation_;
+  std::vector<bool> metadata_;  // registers, by number: of some sparse wgmma
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;

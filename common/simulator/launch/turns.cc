@@ -9,7 +9,7 @@ namespace {
 
 // Instructions of a warp's turn; where a kernel reads the clock, which counts turns as though they were at
 // the same time; with a seed, at most.
-constexpr uint64_t quantum = 1 << 16, timed_quantum = 16, random_quantum = 256;
+constexpr uint64_t quantum = 1 << 16, timed_quantum = 16;
 
 // Some of what is under way takes effect. Of: Cta, Warp.
 template <class Of>

@@ -7,6 +7,8 @@
 
 namespace simulator {
 
+constexpr uint64_t random_quantum = 256;  // instructions of a turn, at most, with a seed
+
 // Groups that wait for a time to pass, or for what only trying again can tell, try again.
 void wake(Warp& warp);
 void run(Warp& warp, uint64_t turn);  // so many instructions

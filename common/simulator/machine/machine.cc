@@ -1,7 +1,9 @@
 // Where in a program and in a grid something happened, in words; and the faults and findings that say so.
 #include "common/simulator/machine/machine.h"
 
+#include <algorithm>
 #include <bit>
+#include <vector>
 
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/settings/settings.h"
@@ -14,6 +16,20 @@ std::string short_path(const std::string& path) {  // its last two components
   if (last == std::string::npos || last == 0) return path;
   const size_t before = path.rfind('/', last - 1);
   return before == std::string::npos ? path : path.substr(before + 1);
+}
+
+bool is_header(const std::string& path) {
+  const size_t dot = path.rfind('.');
+  return dot == std::string::npos || (path.substr(dot, 2) != ".c" || path.substr(dot) == ".cuh");
+}
+
+std::string directory_of(const std::string& path) {
+  return path.substr(0, path.rfind('/') + 1);
+}
+
+// A source file, or one beside that of the kernel.
+bool is_own(const std::string& path, const std::string& kernel) {
+  return !is_header(path) || (!is_header(kernel) && directory_of(path) == directory_of(kernel));
 }
 
 }  // namespace
@@ -55,18 +71,33 @@ Trace* trace_of(const Warp& warp) {
   return trace != nullptr && trace->follows(warp.cta->index, warp.index) ? trace : nullptr;
 }
 
+// The user's own line first: what he can mend is seldom in a header.
 std::string source_of(const Program& program, uint32_t pc) {
   if (pc >= program.function->instructions.size()) return {};
   const ptx::Module& module = *program.module;
-  const auto place = [&](const ptx::Location& at) {
-    const auto file = module.files.find(at.file);
-    return (file == module.files.end() ? "?" : short_path(file->second)) + ":" + std::to_string(at.line);
-  };
   uint32_t location = program.function->instructions[pc].location;
   if (!location) return "PTX line " + std::to_string(program.function->instructions[pc].line);
-  std::string text = place(module.locations[location]);
-  while ((location = module.locations[location].inlined_at))
-    text += " (inlined at " + place(module.locations[location]) + ")";
+  std::vector<const ptx::Location*> calls;  // the innermost first
+  for (; location; location = module.locations[location].inlined_at)
+    calls.push_back(&module.locations[location]);
+  const auto path = [&](const ptx::Location& at) {
+    const auto file = module.files.find(at.file);
+    return file == module.files.end() ? std::string("?") : file->second;
+  };
+  const auto place = [&](const ptx::Location& at) {
+    return short_path(path(at)) + ":" + std::to_string(at.line);
+  };
+  const std::string kernel = path(*calls.back());
+  const auto own = [&](const ptx::Location* at) { return is_own(path(*at), kernel); };
+  auto first = std::find_if(calls.begin(), calls.end(), own);
+  if (first == calls.end()) first = calls.begin();
+  std::string text = place(**first);
+  for (auto inner = first; inner != calls.begin();) {
+    text += inner == first ? " (in " : ", ";
+    text += place(**--inner);
+    if (inner == calls.begin()) text += ")";
+  }
+  while (++first != calls.end()) text += " (inlined at " + place(**first) + ")";
   return text;
 }
 

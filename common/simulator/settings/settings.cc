@@ -73,6 +73,7 @@ Settings read_environment() {
     }
   }
   read_flag("SIMULATOR_STRICT", settings.strict);
+  read_flag("SIMULATOR_SURVIVE", settings.survive);
   if (const char* value = variable("SIMULATOR_PTX")) settings.ptx = value;
   if (const char* value = variable("SIMULATOR_COUNTERS")) settings.counters = value;
   if (const char* value = variable("SIMULATOR_TRACE")) settings.trace = value;

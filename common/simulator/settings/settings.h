@@ -7,6 +7,8 @@
 //   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: the library's)
 //   SIMULATOR_STRICT    1: report, too, what the PTX ISA forbids and hardware is known to let pass; or 0
 //                       (default: the library's)
+//   SIMULATOR_SURVIVE   1: an access to shared memory of a CTA that has exited is told, and the launch
+//                       goes on
 //   SIMULATOR_PTX       a file of PTX, whose kernels run instead of the program's of the same names
 //   SIMULATOR_COUNTERS  a file to write counters to, as JSON, at exit; "-": a table on stderr
 //   SIMULATOR_TRACE     a file to write the memory accesses of one warp of each launch to: counters/trace.h
@@ -30,6 +32,7 @@ struct Settings {
   int threads = 0;  // 0: as many as the machine has
   Checks checks = Checks::report;
   bool strict = false;
+  bool survive = false;
   bool speed = false;
   std::string ptx;       // empty: the program's own
   std::string counters;  // empty: not written

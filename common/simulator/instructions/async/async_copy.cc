@@ -8,6 +8,7 @@
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/machine/async_copies.h"
 
@@ -90,6 +91,14 @@ void each_before(AsyncCopies& async, uint64_t before, F f) {
     f(async.pending[number - async.first], number);
 }
 
+// An arrival at an mbarrier that is gone: told at the last of its copies.
+bool is_late(Warp& warp, const AsyncArrival& arrival, uint32_t lane) {
+  const AsyncCopies& async = warp.async;
+  if (async.pending.empty() || arrival.before <= async.first) return false;
+  const AsyncCopy& last = async.pending[std::min(arrival.before, async.next()) - 1 - async.first];
+  return arrives_late(*warp.cta, arrival.mbarrier, arrival.phase, {"a cp.async", warp, lane, last.pc});
+}
+
 // Lets those arrive of whose copies none is under way any more.
 void arrive_where_landed(Warp& warp) {
   AsyncCopies& async = warp.async;
@@ -99,6 +108,7 @@ void arrive_where_landed(Warp& warp) {
     arrival.lanes &= ~ready;
     each_before(async, arrival.before, [&](AsyncCopy& copy, uint64_t) { order(warp, copy, ready); });
     each(ready, [&](uint32_t l) {
+      if (is_late(warp, arrival, l)) return;
       const AsyncArrival now{arrival.mbarrier, 1u << l, arrival.before,
                              mbarrier_phase(*warp.cta, arrival.mbarrier)};
       arrive_at_mbarrier(warp, *warp.cta, arrival.mbarrier, 1);
@@ -224,11 +234,12 @@ void run_arrive(Warp& warp, const Inst& inst) {
     const uint32_t address = static_cast<uint32_t>(at.address[l]);
     if (!inst.c) expect_one_more(warp, *warp.cta, address);
     std::vector<AsyncArrival>& arriving = warp.async.arriving;
-    if (!arriving.empty() && arriving.back().mbarrier == address &&
+    const uint64_t phase = mbarrier_phase(*warp.cta, address);
+    if (!arriving.empty() && arriving.back().mbarrier == address && arriving.back().phase == phase &&
         arriving.back().before == warp.async.next()) {
       arriving.back().lanes |= 1u << l;
     } else {
-      arriving.push_back({address, 1u << l, warp.async.next()});
+      arriving.push_back({address, 1u << l, warp.async.next(), phase});
     }
   });
   arrive_where_landed(warp);

@@ -8,6 +8,7 @@
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/machine/async_stores.h"
 #include "common/simulator/machine/machine.h"
@@ -47,6 +48,9 @@ void land(Cta& cta, AsyncStore& store) {
   } else {
     std::memcpy(to, store.value.data(), store.bytes);
   }
+  if (arrives_late(cta, store.mbarrier, store.phase,
+                   {"an asynchronous store", *store.warp, store.lane, store.pc}))
+    return;
   MbarrierClocks& mbarrier = cta.mbarriers[store.mbarrier];
   if (cta.worker->checking) cta.cluster->shadow.merge(store.clock, mbarrier.arriving);
   store.phase = mbarrier.phase;
@@ -106,6 +110,7 @@ void run(Warp& warp, const Inst& inst) {
     store.number = cta.async_stores.next++ << 4 | cta.rank;  // of the cluster
     store.to = static_cast<uint32_t>(to.address[l]);
     store.mbarrier = static_cast<uint32_t>(mbarrier.address[l]);
+    store.phase = mbarrier_phase(cta, store.mbarrier);
     store.bytes = inst.bytes;
     store.value = values[l];
     store.reduce = use.reduce;

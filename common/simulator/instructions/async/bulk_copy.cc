@@ -9,6 +9,7 @@
 #include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
@@ -221,6 +222,7 @@ void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
         about(copy, FindingKind::illegal_instruction,
               "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
   }
+  if (!store) copy.phase = mbarrier_phase(counting, copy.mbarrier);
   note_accesses(warp, copy);
   (store ? cta.bulk.leaving : counting.bulk.arriving).push_back(std::move(copy));
 }
@@ -233,6 +235,8 @@ void arrive(BulkCopy& copy) {
   copy.pieces = {};
   ++copy.cta->worker->events;
   trace_end(copy);
+  const MbarrierArrival by{"a copy", *copy.warp, copy.lane, copy.pc};
+  if (arrives_late(*copy.counting, copy.mbarrier, copy.phase, by)) return;
   copy.phase = mbarrier_phase(*copy.counting, copy.mbarrier);
   const std::string problem = complete_bytes(*copy.counting, copy.mbarrier, copy.bytes);
   if (!problem.empty()) throw Fault(about(copy, FindingKind::illegal_instruction, problem));
@@ -316,7 +320,9 @@ void end_bulk_copies(Cta& cta) {
 // What the mbarrier has counted: a line each.
 void describe_copies(const Cta& cta, uint32_t mbarrier, std::vector<std::string>& lines) {
   for (const BulkCopy& copy : cta.bulk.arriving) {
-    if (copy.mbarrier != mbarrier || copy.phase != mbarrier_phase(cta, mbarrier)) continue;
+    if (copy.mbarrier != mbarrier || copy.phase != mbarrier_phase(cta, mbarrier) ||
+        copy.state != BulkCopy::State::done)
+      continue;
     lines.push_back("  it has counted " + std::to_string(copy.bytes) + " bytes of the copy by thread " +
                     thread_name(*copy.warp->cta, thread_index(*copy.warp, copy.lane)) + " at " +
                     place_of(*copy.warp->cta, copy.pc));

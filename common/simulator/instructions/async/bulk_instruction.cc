@@ -7,10 +7,10 @@
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
+#include "common/simulator/instructions/async/bulk_copy.h"
 #include "common/simulator/instructions/async/bulk_reduction.h"
 #include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/instructions/async/tma_map_instruction.h"
-#include "common/simulator/instructions/async/bulk_copy.h"
 
 namespace simulator {
 namespace {

@@ -9,6 +9,7 @@
 #include "common/simulator/access/names.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
+#include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
 
 namespace simulator {
@@ -60,7 +61,7 @@ void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarri
 State load(Warp& warp, Cta& cta, uint32_t address) {
   if (!cta.mbarriers.contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
-          "there is no mbarrier object at shared address " + std::to_string(address) +
+          "there is no mbarrier object at shared address " + hexadecimal(address) +
               ": it has not been initialised");
   }
   if (warp.worker->checking) check_initialised_before(warp, cta, cta.mbarriers[address]);
@@ -128,6 +129,7 @@ void each_object(Warp& warp, const Inst& inst, F f) {
 }
 
 void run_init(Warp& warp, const Inst& inst) {
+  const uint64_t before = newest_mbarrier();
   each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
     const uint32_t count = warp.reg<uint32_t>(inst.b)[lane];
     if (count == 0 || count > most_arrivals) {
@@ -137,7 +139,9 @@ void run_init(Warp& warp, const Inst& inst) {
     State state{};
     state.pending = state.expected = count;
     state.one = 1;
+    check_new_mbarrier(warp, lane, cta, address, before);
     MbarrierClocks& mbarrier = cta.mbarriers[address] = {};
+    mbarrier.phase = first_phase_of_new_mbarrier();
     if (warp.worker->checking) {
       SharedShadow& shadow = cta.cluster->shadow;
       mbarrier.init_warp = warp.in_cluster;
@@ -205,6 +209,7 @@ void run_wait(Warp& warp, const Inst& inst) {
     if (address != last.address || phase != last.phase) {
       last = {address, phase, load(warp, cta, address).phase != phase};
       if (last.done) {
+        if (warp.worker->checking) saw_phase(warp, cta, address);
         if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
         if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
         for (Unit* unit : units_of(cta)) unit->seen(warp, cta, address);
@@ -293,8 +298,9 @@ void describe_missing(const Cta& cta, uint32_t address, std::vector<std::string>
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   const int64_t bytes = state.bytes;
-  std::string text = "  phase " + std::to_string(found->second.phase) + " of the mbarrier at " +
-                     hexadecimal(address) + " is not complete: " + std::to_string(state.pending) + " of " +
+  std::string text = "  phase " + std::to_string(number_of_phase(found->second.phase)) +
+                     " of the mbarrier at " + hexadecimal(address) +
+                     " is not complete: " + std::to_string(state.pending) + " of " +
                      std::to_string(state.expected) + " arrivals are missing";
   if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
   if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that were not expected";
@@ -308,7 +314,10 @@ class Mbarriers final : public Unit {
     for (Warp& warp : cta.warps) warp.asked_mbarrier = 0;
   }
   void describe(const Warp& warp, std::vector<std::string>& lines) const override {
-    if (warp.live && warp.asked_mbarrier) describe_missing(*warp.cta, warp.asked_mbarrier, lines);
+    if (!warp.live || !warp.asked_mbarrier) return;
+    describe_missing(*warp.cta, warp.asked_mbarrier, lines);
+    if (std::string line = missed_phase(warp, *warp.cta, warp.asked_mbarrier); !line.empty())
+      lines.push_back(std::move(line));
   }
 };
 
@@ -319,11 +328,6 @@ void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count) 
   release(warp, cta, address);
   take(warp, state, count);
   store(warp, cta, address, state);
-}
-
-uint64_t mbarrier_phase(const Cta& cta, uint32_t address) {
-  const auto found = cta.mbarriers.find(address);
-  return found == cta.mbarriers.end() ? 0 : found->second.phase;
 }
 
 std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "common/simulator/instructions/async/mbarrier_life.h"
+
 namespace simulator {
 
 struct Cta;
@@ -15,9 +17,6 @@ class Warp;
 // memory accesses so far come before what those do who wait for the phase. Faults where there is no object or
 // more arrive than are expected.
 void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count);
-
-// Of the object at this address: how many phases are complete.
-uint64_t mbarrier_phase(const Cta& cta, uint32_t address);
 
 // So many bytes that the object at this address counts have arrived. What is wrong with that; empty: nothing.
 std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes);

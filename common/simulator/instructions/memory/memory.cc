@@ -60,13 +60,14 @@ void run_store(Warp& warp, const Inst& inst) {
       values[l][k] = narrow<Element>(source[l]);
     }
   }
-  bool changed = !warp.worker->probing;
+  bool changed = !warp.worker->probing, same = to.shared && warp.worker->checking;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int l = std::countr_zero(left);
     changed = changed || std::memcmp(to.at[l], values[l], sizeof values[l]) != 0;
+    same = same && std::memcmp(to.at[l], values[l], sizeof values[l]) == 0;
     std::memcpy(to.at[l], values[l], sizeof values[l]);
   }
-  stored(warp, inst, use, to, reinterpret_cast<const std::byte*>(values), changed);
+  stored(warp, inst, use, to, reinterpret_cast<const std::byte*>(values), changed, same);
 }
 
 template <template <class, class, int> class Run, class Element, class Register>

@@ -140,6 +140,17 @@ void land_others(Warp& warp) {
   }
 }
 
+// Hardware takes the first thread's lane, and there are kernels that add the thread's own. What it does with
+// different columns is not known.
+void different_addresses(Warp& warp, int lane, bool same_column) {
+  const char* const what = "\"All the threads in the warp must specify the same value of taddr\"";
+  if (!same_column) fault(warp, FindingKind::illegal_instruction, what, lane);
+  if (!warp.worker->checking) return;
+  finding(warp, FindingKind::illegal_instruction,
+          std::string(what) + ": the lanes of tensor memory differ, and hardware takes the first thread's",
+          lane);
+}
+
 // All threads have the same address there.
 TensorTransfer begin(Warp& warp, const Inst& inst, TensorAccesses::Kind kind) {
   if (!strict(warp)) land_others(warp);
@@ -147,8 +158,8 @@ TensorTransfer begin(Warp& warp, const Inst& inst, TensorAccesses::Kind kind) {
   const int first = std::countr_zero(warp.exec);
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     if (const int lane = std::countr_zero(left); address[lane] != address[first]) {
-      fault(warp, FindingKind::illegal_instruction,
-            "\"All the threads in the warp must specify the same value of taddr\"", lane);
+      different_addresses(warp, lane, column_of_tensor(address[lane]) == column_of_tensor(address[first]));
+      break;
     }
   }
   const TransferUse& use = use_of(inst);

@@ -7,6 +7,7 @@
 #include "common/simulator/access/check_tcgen05.h"
 #include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
@@ -38,6 +39,8 @@ void arrive(Cta& cta, TensorArrival& arrival) {
   Cta* const queue = arrival.thread->queue;
   while (queue && queue->tensor_pipeline.landed < arrival.end) land_one(*queue);
   arrival.arrived = true;
+  const MbarrierArrival by{"a tcgen05.commit", *arrival.thread->warp, arrival.thread->lane, arrival.pc};
+  if (arrives_late(cta, arrival.mbarrier, arrival.phase, by)) return;
   arrival.phase = mbarrier_phase(cta, arrival.mbarrier);
   const std::string problem = arrive_asynchronously(cta, arrival.mbarrier, arrival.clock);
   if (!problem.empty())
@@ -192,6 +195,7 @@ void begin_tensor_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t 
     Cta& cta = *ctas[static_cast<size_t>(std::countr_zero(left))];
     check_presence(warp, static_cast<int>(lane), cta);
     check_mbarrier(warp, cta, arrival.mbarrier);
+    arrival.phase = mbarrier_phase(cta, arrival.mbarrier);
     cta.tensor_pipeline.arrivals.push_back(arrival);
   }
   ++warp.worker->events;

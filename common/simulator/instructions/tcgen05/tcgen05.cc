@@ -21,11 +21,31 @@ struct CommitUse {
   uint32_t mask = 0;  // register: CTAs; 0: no multicast
 };
 
+// A generic address that is only an offset in shared memory names no mbarrier, but hardware takes it for one.
+void take_shared_offsets(Warp& warp, Resolved& at) {
+  bool told = !warp.worker->checking;
+  for (uint32_t left = warp.exec; left; left &= left - 1) {
+    const int lane = std::countr_zero(left);
+    if (at.address[lane] >> 32) continue;
+    if (!told) {
+      finding(
+          warp, FindingKind::illegal_instruction,
+          "tcgen05.commit without .shared::cluster takes a generic address, and this is an offset in shared "
+          "memory, which hardware takes as well",
+          lane);
+    }
+    told = true;
+    at.address[lane] += shared_window;
+  }
+}
+
 void run_commit(Warp& warp, const Inst& inst) {
   const CommitUse& use = *static_cast<const CommitUse*>(inst.data);
   check_single_thread(warp, "commit");
   Resolved at;
-  resolve(warp, inst, use.mbarrier, at);
+  named_addresses(warp, inst, use.mbarrier, at);
+  if (use.mbarrier.generic) take_shared_offsets(warp, at);
+  resolve_addresses(warp, inst, use.mbarrier, at);
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
     if (!at.shared) {
