@@ -6,7 +6,7 @@
 #include "common/harness/device.h"
 #include "common/harness/failure.h"
 #include "common/harness/power.h"
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/settings.h"
 #include "common/simulator/simulator.h"
 
 namespace ladder {

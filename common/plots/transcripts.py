@@ -55,6 +55,23 @@ def plain(line: str) -> str:
     return re.sub(r"( in \w+)(<[^>]*>)?\([^)]*\)", r"\1", line)
 
 
+def indent_of(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def joined(lines: list) -> list:
+    """Lines that the simulator has broken, where they would be longer than 200 characters, are one again."""
+    out, base = [], 0
+    for line in lines:
+        text = line.removeprefix("simulator:")
+        if out and indent_of(text) == base + 4:
+            out[-1] += " " + text.strip()
+        else:
+            base = indent_of(text)
+            out.append(line)
+    return out
+
+
 def finding(output: str) -> str:
     """What is said first: a finding of the simulator, without the instruction's PTX; else the line of the checker."""
     lines = output.splitlines()
@@ -70,6 +87,7 @@ def finding(output: str) -> str:
             break
         if "PTX line" not in line:
             said.append(line)
+    said = joined(said)
     said = said[:MOST_LINES] + ["simulator:   …"] * (len(said) > MOST_LINES)
     out = []
     for line in map(plain, said):

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -103,6 +104,43 @@ std::string on_one_line(std::string_view text) {
   return line;
 }
 
+constexpr size_t longest_line = 200;  // bytes
+
+// Breaks what is longer, at blanks; the rest is indented further.
+void append_lines(std::string& text, std::string_view indent, std::string_view content) {
+  std::string begin = "simulator: ";
+  begin += indent;
+  while (begin.size() + content.size() > longest_line) {
+    size_t end = content.rfind(' ', longest_line - begin.size());
+    if (end == std::string_view::npos || end == 0) end = content.find(' ', 1);
+    if (end == std::string_view::npos) break;
+    text.append(begin).append(content.substr(0, end)).append("\n");
+    content.remove_prefix(end + 1);
+    begin.assign("simulator: ").append(indent).append("    ");
+  }
+  text.append(begin).append(content).append("\n");
+}
+
+// "PTX line 17: add.s32 …", cut off where it is too long: lists of registers.
+std::string ptx_line(const Site& site) {
+  std::string text = "PTX line " + std::to_string(site.ptx_line);
+  if (!site.instruction.empty()) text += ": " + on_one_line(site.instruction);
+  constexpr size_t most = longest_line - 13;
+  if (text.size() <= most) return text;
+  text.resize(most - 4);
+  return text + " …";
+}
+
+// What findings of one kind and one kernel have in common that are told as one: the line of the source, and
+// without -lineinfo that of the PTX.
+bool at_same_line(const Site& a, const Site& b) {
+  if (a.source.empty() || b.source.empty()) return a.source == b.source && a.ptx_line == b.ptx_line;
+  return a.source == b.source;
+}
+uint32_t line_of(const Site& site) {
+  return site.source.empty() ? site.ptx_line : static_cast<uint32_t>(std::hash<std::string>()(site.source));
+}
+
 // Concerns a whole CTA or kernel: no one thread is at fault.
 bool has_thread(FindingKind kind) {
   return kind != FindingKind::deadlock && kind != FindingKind::not_supported;
@@ -165,7 +203,7 @@ std::string to_text(const Finding& finding) {
   const auto line = [&text](std::string_view indent, std::string_view content) {
     while (true) {  // text from elsewhere may hold line ends of its own
       const size_t end = content.find('\n');
-      text.append("simulator: ").append(indent).append(content.substr(0, end)).append("\n");
+      append_lines(text, indent, content.substr(0, end));
       if (end == std::string_view::npos || end + 1 >= content.size()) break;
       content.remove_prefix(end + 1);
     }
@@ -185,11 +223,7 @@ std::string to_text(const Finding& finding) {
   }
   if (!what.empty()) line("  ", what);
   for (const std::string& detail : finding.details) line("  ", detail);
-  if (site.ptx_line != 0) {
-    std::string instruction = "PTX line " + std::to_string(site.ptx_line);
-    if (!site.instruction.empty()) instruction += ": " + on_one_line(site.instruction);
-    line("  ", instruction);
-  }
+  if (site.ptx_line != 0) line("  ", ptx_line(site));
   return text;
 }
 
@@ -199,7 +233,7 @@ void Findings::add(Finding finding) {
   ++count_;
   for (Kept& kept : kept_) {
     const Site& site = kept.finding.site;
-    if (kept.finding.kind == finding.kind && site.ptx_line == finding.site.ptx_line &&
+    if (kept.finding.kind == finding.kind && at_same_line(site, finding.site) &&
         site.kernel == finding.site.kernel) {
       ++kept.times;
       if (cta(finding) < cta(kept.finding)) kept.finding = std::move(finding);
@@ -217,17 +251,16 @@ void Findings::tell(Told& told) {
   });
   std::vector<const Kept*> now;
   for (const Kept& kept : kept_) {
-    if (!told.contains({kept.finding.kind, kept.finding.site.ptx_line})) now.push_back(&kept);
+    if (!told.contains({kept.finding.kind, line_of(kept.finding.site)})) now.push_back(&kept);
   }
   std::string text;
   uint64_t more = 0;
   for (const Kept* kept : now) {
     text += to_text(kept->finding);
     more += kept->times - 1;
-    told.insert({kept->finding.kind, kept->finding.site.ptx_line});
+    told.insert({kept->finding.kind, line_of(kept->finding.site)});
   }
-  if (more != 0)
-    text += "simulator: " + std::to_string(more) + " more like these, at the same instructions\n";
+  if (more != 0) text += "simulator: " + std::to_string(more) + " more like these, at the same lines\n";
   std::fwrite(text.data(), 1, text.size(), stderr);
 }
 

@@ -14,8 +14,6 @@
 #include <system_error>
 #include <tuple>
 
-#include "common/simulator/execution/wgmma.h"
-
 namespace simulator {
 namespace {
 

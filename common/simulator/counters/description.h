@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/simulator/counters/counts.h"
-#include "common/simulator/execution/program.h"
+#include "common/simulator/program/program.h"
 
 namespace simulator {
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "common/simulator/counters/description.h"
-#include "common/simulator/settings.h"
-#include "common/simulator/simulator.h"
+#include "common/simulator/counters/report.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {

@@ -1,4 +1,6 @@
 // Counters as JSON, as a table, and beside the source.
+#include "common/simulator/counters/report.h"
+
 #include <algorithm>
 #include <cstdarg>
 #include <cstddef>
@@ -8,8 +10,6 @@
 #include <map>
 #include <system_error>
 #include <utility>
-
-#include "common/simulator/simulator.h"
 
 namespace simulator {
 namespace {

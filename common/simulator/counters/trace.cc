@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/simulator/memory/global_memory.h"
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {

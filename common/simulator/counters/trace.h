@@ -9,7 +9,7 @@
 
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/counters/description.h"
-#include "common/simulator/execution/program.h"
+#include "common/simulator/program/program.h"
 
 namespace simulator {
 

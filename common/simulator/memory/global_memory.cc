@@ -12,8 +12,8 @@
 #include <shared_mutex>
 #include <utility>
 
-#include "common/simulator/device.h"
 #include "common/simulator/memory/machine_memory.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {

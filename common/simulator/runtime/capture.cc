@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "common/simulator/runtime/state.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/stream.h"
 
 namespace simulator {

@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "common/simulator/context/state.h"
 #include "common/simulator/memory/global_memory.h"
-#include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
 
 namespace simulator {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/simulator/runtime/cuda_api.h"
+#include "common/simulator/context/cuda_api.h"
 
 namespace simulator {
 

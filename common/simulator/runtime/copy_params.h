@@ -1,9 +1,9 @@
 // From CUDA's parameter structures to boxes.
 #pragma once
 
+#include "common/simulator/context/cuda_api.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/copy.h"
-#include "common/simulator/runtime/cuda_api.h"
-#include "common/simulator/runtime/state.h"
 
 namespace simulator {
 

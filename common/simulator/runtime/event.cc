@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "common/simulator/runtime/state.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/stream.h"
 
 namespace simulator {

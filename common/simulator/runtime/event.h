@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/simulator/runtime/cuda_api.h"
+#include "common/simulator/context/cuda_api.h"
 
 namespace simulator {
 

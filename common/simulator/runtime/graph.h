@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "common/simulator/runtime/cuda_api.h"
+#include "common/simulator/context/cuda_api.h"
 
 namespace simulator {
 
@@ -58,13 +58,5 @@ bool steps_of(const Graph& graph, std::vector<GraphExec::Step>& steps);
 
 // Runs the steps, host functions without the lock; so call it without.
 cudaError_t run_steps(const std::vector<GraphExec::Step>& steps);
-
-// What a node of these parameters does; checks them.
-cudaError_t work_of(const cudaKernelNodeParams& params, Work& work);
-cudaError_t work_of(const cudaMemcpy3DParms& params, Work& work);
-cudaError_t work_of(const cudaMemsetParams& params, Work& work);
-cudaError_t work_of(const cudaHostNodeParams& params, Work& work);
-cudaError_t work_of_copy(void* to, const void* from, size_t bytes, cudaMemcpyKind kind, Work& work);
-cudaError_t work_of_record(cudaEvent_t event, Work& work);
 
 }  // namespace simulator

@@ -1,16 +1,22 @@
 #include "common/simulator/runtime/launch.h"
 
+#include <cxxabi.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
+#include <set>
+#include <string>
 #include <utility>
 
-#include "common/simulator/device.h"
-#include "common/simulator/runtime/access_policy.h"
+#include "common/simulator/context/access_policy.h"
+#include "common/simulator/context/functions.h"
+#include "common/simulator/context/occupancy.h"
+#include "common/simulator/context/state.h"
 #include "common/simulator/runtime/event.h"
-#include "common/simulator/runtime/functions.h"
-#include "common/simulator/runtime/occupancy.h"
-#include "common/simulator/runtime/state.h"
 #include "common/simulator/runtime/stream.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {
@@ -27,52 +33,102 @@ bool any_zero(const Dimensions& d) {
   return d[0] == 0 || d[1] == 0 || d[2] == 0;
 }
 
+std::string text_of(const Dimensions& d) {
+  return std::to_string(d[0]) + " x " + std::to_string(d[1]) + " x " + std::to_string(d[2]);
+}
+
+// A launch that the device does not take, in words.
+struct Refusal {
+  cudaError_t error;
+  std::string why;
+};
+
 // The cluster that a launch is to have: {1, 1, 1} without one.
-cudaError_t choose_cluster(const Function& function, const KernelInfo& kernel, const LaunchRequest& request,
-                           Dimensions& cluster) {
+std::optional<Refusal> choose_cluster(const Function& function, const KernelInfo& kernel,
+                                      const LaunchRequest& request, Dimensions& cluster) {
+  const auto refused = [](std::string why) { return Refusal{cudaErrorInvalidClusterSize, std::move(why)}; };
   const Dimensions none{};
   Dimensions required = kernel.required_cluster != none ? kernel.required_cluster : function.required_cluster;
   const Dimensions wanted = request.cluster.value_or(none);
   cluster = {1, 1, 1};
-  if (wanted == none && required == none) return cudaSuccess;
-  if (wanted != none && required != none && wanted != required) return cudaErrorInvalidClusterSize;
+  if (wanted == none && required == none) return {};
+  if (wanted != none && required != none && wanted != required)
+    return refused("a cluster of " + text_of(wanted) + ", but the kernel is made for " + text_of(required));
   cluster = wanted != none ? wanted : required;
-  if (any_zero(cluster)) return cudaErrorInvalidClusterSize;
+  if (any_zero(cluster)) return refused("a cluster of " + text_of(cluster));
   const int limit = function.nonportable_cluster ? device().max_cluster_nonportable : device().max_cluster;
-  if (product(cluster) > static_cast<uint64_t>(std::max(limit, 1))) return cudaErrorInvalidClusterSize;
-  if (kernel.max_cluster != 0 && product(cluster) > kernel.max_cluster) return cudaErrorInvalidClusterSize;
+  const uint64_t most = static_cast<uint64_t>(std::max(limit, 1));
+  if (product(cluster) > most || (kernel.max_cluster != 0 && product(cluster) > kernel.max_cluster)) {
+    return refused(
+        "a cluster of " + text_of(cluster) + " blocks, and at most " +
+        std::to_string(kernel.max_cluster != 0 ? std::min<uint64_t>(most, kernel.max_cluster) : most) +
+        " are allowed" +
+        (function.nonportable_cluster ? "" : " (more with cudaFuncAttributeNonPortableClusterSizeAllowed)"));
+  }
   const Dimensions grid = array_of(request.grid);
   for (size_t i = 0; i < 3; ++i) {
-    if (grid[i] % cluster[i] != 0) return cudaErrorInvalidClusterSize;
+    if (grid[i] % cluster[i] != 0)
+      return refused("a grid of " + text_of(grid) + " is no multiple of the cluster, " + text_of(cluster));
   }
-  return cudaSuccess;
+  return {};
 }
 
 // The codes are those of an H200 with CUDA 13.0, each one tried.
-cudaError_t check_limits(const Function& function, const KernelInfo& kernel, const LaunchRequest& request,
-                         Dimensions& cluster) {
+std::optional<Refusal> check_limits(const Function& function, const KernelInfo& kernel,
+                                    const LaunchRequest& request, Dimensions& cluster) {
+  const auto invalid = [](std::string why) { return Refusal{cudaErrorInvalidValue, std::move(why)}; };
   const Device& d = device();
   const Dimensions grid = array_of(request.grid), block = array_of(request.block);
-  if (any_zero(grid) || any_zero(block)) return cudaErrorInvalidValue;
-  if (grid[0] > 2147483647u || grid[1] > 65535 || grid[2] > 65535) return cudaErrorInvalidValue;
-  if (block[0] > 1024 || block[1] > 1024 || block[2] > 64) return cudaErrorInvalidValue;
+  if (any_zero(grid) || grid[0] > 2147483647u || grid[1] > 65535 || grid[2] > 65535)
+    return invalid("a grid of " + text_of(grid) + ": from 1 x 1 x 1 to 2147483647 x 65535 x 65535");
+  if (any_zero(block) || block[0] > 1024 || block[1] > 1024 || block[2] > 64)
+    return invalid("blocks of " + text_of(block) + ": from 1 x 1 x 1 to 1024 x 1024 x 64");
   const uint64_t threads = product(block);
-  if (threads > static_cast<uint64_t>(d.max_threads_per_block) || threads > kernel.max_threads)
-    return cudaErrorInvalidValue;
+  const uint64_t most =
+      std::min<uint64_t>(static_cast<uint64_t>(d.max_threads_per_block), kernel.max_threads);
+  if (threads > most) {
+    return invalid("blocks of " + std::to_string(threads) + " threads, and the " +
+                   (most == kernel.max_threads ? "kernel's __launch_bounds__ allow " : "device allows ") +
+                   std::to_string(most));
+  }
   if (kernel.required_threads != Dimensions{} && block != kernel.required_threads)
-    return cudaErrorInvalidValue;
-  if (request.dynamic_shared > max_dynamic_shared(function)) return cudaErrorInvalidValue;
+    return invalid("blocks of " + text_of(block) + ", but the kernel is made for " +
+                   text_of(kernel.required_threads));
+  if (const size_t bytes = max_dynamic_shared(function); request.dynamic_shared > bytes) {
+    return invalid(
+        std::to_string(request.dynamic_shared) + " bytes of dynamic shared memory, and " +
+        std::to_string(bytes) +
+        " are allowed (cudaFuncSetAttribute(…, cudaFuncAttributeMaxDynamicSharedMemorySize, …) raises that)");
+  }
   const uint32_t registers = registers_of_block(kernel, static_cast<uint32_t>(threads));
-  if (registers > static_cast<uint32_t>(d.registers_per_sm)) return cudaErrorLaunchOutOfResources;
-  if (const cudaError_t error = choose_cluster(function, kernel, request, cluster); error != cudaSuccess)
-    return error;
+  if (registers > static_cast<uint32_t>(d.registers_per_sm)) {
+    return Refusal{cudaErrorLaunchOutOfResources, "about " + std::to_string(registers) +
+                                                      " registers for a block, and a multiprocessor has " +
+                                                      std::to_string(d.registers_per_sm)};
+  }
+  if (auto refusal = choose_cluster(function, kernel, request, cluster)) return refusal;
   if (request.cooperative) {
     const auto resident =
         static_cast<uint64_t>(occupancy(function, static_cast<uint32_t>(threads), request.dynamic_shared));
-    if (product(grid) > resident * static_cast<uint64_t>(d.multiprocessors))
-      return cudaErrorCooperativeLaunchTooLarge;
+    const uint64_t all = resident * static_cast<uint64_t>(d.multiprocessors);
+    if (product(grid) > all) {
+      return Refusal{cudaErrorCooperativeLaunchTooLarge,
+                     "a cooperative grid of " + std::to_string(product(grid)) + " blocks, of which " +
+                         std::to_string(all) + " are resident at once"};
+    }
   }
-  return cudaSuccess;
+  return {};
+}
+
+// Once: a program that looks at the error may try again and again.
+void tell(const KernelInfo& kernel, const Refusal& refusal) {
+  static auto* told = new std::set<std::string>;
+  if (!told->insert(kernel.name + refusal.why).second) return;
+  int status = 0;
+  char* shown = abi::__cxa_demangle(kernel.name.c_str(), nullptr, nullptr, &status);
+  say("the launch of " + std::string(shown != nullptr ? shown : kernel.name.c_str()) + " is refused (" +
+      cudaGetErrorName(refusal.error) + "): " + refusal.why);
+  std::free(shown);
 }
 
 }  // namespace
@@ -125,8 +181,10 @@ cudaError_t prepare(Function& function, LaunchRequest request, void** arguments,
     return cudaErrorNotSupported;
   }
   Dimensions cluster;
-  if (const cudaError_t error = check_limits(function, kernel, request, cluster); error != cudaSuccess)
-    return error;
+  if (const auto refusal = check_limits(function, kernel, request, cluster)) {
+    tell(kernel, *refusal);
+    return refusal->error;
+  }
 
   prepared.kernel = function.kernel;
   prepared.launch.grid = array_of(request.grid);

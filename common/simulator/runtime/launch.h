@@ -1,4 +1,4 @@
-// From a launch call to execution/launch.h's run().
+// From a launch call to launch/launch.h's run().
 #pragma once
 
 #include <array>
@@ -7,9 +7,10 @@
 #include <optional>
 #include <vector>
 
-#include "common/simulator/execution/launch.h"
-#include "common/simulator/runtime/cuda_api.h"
-#include "common/simulator/runtime/registration.h"
+#include "common/simulator/context/cuda_api.h"
+#include "common/simulator/context/registration.h"
+#include "common/simulator/launch/launch.h"
+#include "common/simulator/program/kernel.h"
 
 namespace simulator {
 

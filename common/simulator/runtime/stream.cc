@@ -4,8 +4,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "common/simulator/runtime/event.h"
-#include "common/simulator/runtime/state.h"
+#include "common/simulator/context/state.h"
 
 namespace simulator {
 

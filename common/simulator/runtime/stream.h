@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "common/simulator/runtime/cuda_api.h"
+#include "common/simulator/context/cuda_api.h"
 #include "common/simulator/runtime/graph.h"
 
 namespace simulator {

@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "common/simulator/execution/tensor_map.h"
+#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/tests/execution_fixture.h"
 
 namespace simulator {

@@ -71,6 +71,27 @@ TEST_F(Clusters, AccessesNeedTheBarrier) {
   never(write + "fence.acq_rel.cluster; barrier.cluster.arrive.relaxed; barrier.cluster.wait;" + read + sync);
 }
 
+// On request a launch survives what hardware ends it for, and tells it whatever the checks are.
+TEST_F(Clusters, AnAccessToWhoHasLeftIsSurvivedOnRequest) {
+  const std::string late =
+      "st.shared.u32 [%r4], 7;\n" + sync +
+      "setp.eq.u32 %p1, %r2, 1; @%p1 bra END;\n"
+      "mov.u32 %r9, 0; L: add.u32 %r9, %r9, 1; setp.lt.u32 %p3, %r9, 100000; @%p3 bra L;\n"
+      "ld.shared::cluster.u32 %r9, [%r5]; st.global.u32 [%rd1], %r9;\nEND:\n";
+  settings().checks = Checks::off;
+  const Result ends = run_pair(late);
+  ASSERT_TRUE(ends.end);
+  EXPECT_EQ(ends.end->kind, FindingKind::illegal_address);
+  settings().survive = true;
+  testing::internal::CaptureStderr();
+  const Result goes_on = run_pair(late);
+  const std::string told = testing::internal::GetCapturedStderr();
+  ASSERT_FALSE(goes_on.end) << goes_on.end->what;
+  EXPECT_EQ(goes_on.words[0], 7u);
+  EXPECT_NE(told.find("simulator: absent CTA in "), std::string::npos) << told;
+  EXPECT_NE(told.find("which has exited"), std::string::npos) << told;
+}
+
 TEST_F(Clusters, WhoIsReadFromMayNotLeave) {
   const std::string read = "st.shared.u32 [%r4], %r1;\n" + sync + "ld.shared::cluster.u32 %r9, [%r5];\n";
   never(read + sync);

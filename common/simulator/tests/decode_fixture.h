@@ -23,8 +23,8 @@
 #include <utility>
 #include <vector>
 
-#include "common/simulator/execution/decoder.h"
-#include "common/simulator/execution/warp.h"
+#include "common/simulator/decode/decoder.h"
+#include "common/simulator/machine/warp.h"
 
 namespace simulator::testing {
 

@@ -8,9 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/execution/launch.h"
-#include "common/simulator/execution/loader.h"
-#include "common/simulator/settings.h"
+#include "common/simulator/launch/launch.h"
+#include "common/simulator/launch/loader.h"
+#include "common/simulator/launch/module.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 

@@ -352,5 +352,19 @@ TEST_F(ExecutionReview, WhatOtherCtasReduceDoesNotChangeTheOrderOfWarps) {
   for (uint32_t i = 0; i < 64 * ctas; ++i) EXPECT_EQ(r.words[1 + i], r.words[1 + i % 64]) << i;
 }
 
+// However long: a deadlock is looked for every 8 million instructions, and the clock goes on meanwhile.
+TEST_F(ExecutionReview, ASpinOnTheClockIsNoDeadlock) {
+  const Result r = run_ptx(start + R"(
+      mov.u64 %rd2, %clock64;
+      LOOP: mov.u64 %rd3, %clock64;
+      sub.u64 %rd3, %rd3, %rd2;
+      setp.lt.u64 %p1, %rd3, 12000000;
+      @%p1 bra LOOP;
+      st.global.u32 [%rd1], 1;)",
+                           32, 32);
+  ASSERT_FALSE(r.end) << r.end->what;
+  EXPECT_EQ(r.words[0], 1u);
+}
+
 }  // namespace
 }  // namespace simulator

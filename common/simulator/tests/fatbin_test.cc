@@ -1,5 +1,5 @@
 // What nvcc embeds: reading the container, choosing the image, decompressing it.
-#include "common/simulator/runtime/fatbin.h"
+#include "common/simulator/image/fatbin.h"
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/device.h"
-#include "common/simulator/runtime/lz4.h"
+#include "common/simulator/image/lz4.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {

@@ -126,6 +126,7 @@ TEST(Findings, EqualOnesAreToldOnceAndCounted) {
 
   Finding line = race(), kind = race(), kernel = race();
   line.site.ptx_line = 1;
+  line.site.source = "02_smem_tiling/gemm.cu:7";
   kind.kind = FindingKind::uninitialised;
   kernel.site.kernel = "other";
   for (const Finding& finding : {kernel, kind, line}) findings.add(finding);
@@ -133,9 +134,39 @@ TEST(Findings, EqualOnesAreToldOnceAndCounted) {
   testing::internal::CaptureStderr();
   Findings::Told told;
   findings.tell(told);
-  EXPECT_EQ(testing::internal::GetCapturedStderr(),
-            to_text(line) + to_text(kind) + to_text(race()) + to_text(kernel) +
-                "simulator: 1 more like these, at the same instructions\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), to_text(line) + to_text(kind) + to_text(race()) +
+                                                        to_text(kernel) +
+                                                        "simulator: 1 more like these, at the same lines\n");
+}
+
+TEST(Findings, OfOneLineOfTheSourceAreOne) {
+  Findings findings;
+  for (uint32_t line = 100; line < 140; ++line) {  // an unrolled loop
+    Finding finding = race();
+    finding.site.ptx_line = line;
+    findings.add(finding);
+  }
+  EXPECT_EQ(findings.count(), 40u);
+  EXPECT_EQ(findings.all().size(), 1u);
+  Finding other = race();
+  other.site.source = "02_smem_tiling/gemm.cu:72";
+  findings.add(other);
+  EXPECT_EQ(findings.all().size(), 2u);
+}
+
+TEST(Finding, HasNoLongLines) {
+  Finding finding = race();
+  for (int i = 0; i < 30; ++i) finding.what += " (inlined at 02_smem_tiling/gemm.cu:71)";
+  for (int i = 0; i < 60; ++i) finding.site.instruction += " %r1234,";
+  const std::string text = to_text(finding);
+  std::istringstream lines(text);
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    EXPECT_LE(line.size(), 200u) << line;
+    EXPECT_TRUE(line.starts_with("simulator: ")) << line;
+  }
+  EXPECT_GT(count, 8);
+  EXPECT_NE(text.find("\nsimulator:       (inlined at"), std::string::npos) << text;
 }
 
 TEST(Findings, OfALaterLaunchAreToldWhereTheyAreNew) {
@@ -149,11 +180,12 @@ TEST(Findings, OfALaterLaunchAreToldWhereTheyAreNew) {
   };
   Finding line = race(), kind = race();
   line.site.ptx_line = 900;
+  line.site.source = "02_smem_tiling/gemm.cu:7";
   kind.kind = FindingKind::uninitialised;
   EXPECT_EQ(tell({race()}), to_text(race()));
   EXPECT_EQ(tell({race(), race()}), "");
   EXPECT_EQ(tell({race(), line, race(), line}),
-            to_text(line) + "simulator: 1 more like these, at the same instructions\n");
+            to_text(line) + "simulator: 1 more like these, at the same lines\n");
   EXPECT_EQ(tell({line, race(), kind}), to_text(kind));
 }
 
@@ -165,6 +197,7 @@ TEST(Findings, AreTheSameWhicheverThreadCameFirst) {
       for (uint32_t i = 0; i < 100; ++i) {
         Finding finding = race();
         finding.site.ptx_line = 1 + i % 10;
+        finding.site.source.clear();
         finding.site.cta[0] = t + 99 - i;
         findings.add(finding);
       }

@@ -7,8 +7,8 @@
 #include <thread>
 #include <vector>
 
-#include "common/simulator/device.h"
 #include "common/simulator/memory/global_memory.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {

@@ -1,5 +1,5 @@
 // SIMULATOR_PTX.
-#include "common/simulator/runtime/replacement.h"
+#include "common/simulator/context/replacement.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Questions to the device and about kernels. The values are those that an H200 gave with CUDA 13.0.
 #include <cstring>
 
-#include "common/simulator/device.h"
+#include "common/simulator/settings/device.h"
 #include "common/simulator/tests/runtime_fixture.h"
 
 namespace {

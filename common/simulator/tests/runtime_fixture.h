@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/settings.h"
 
 // cudaError_t by name in messages. The error must be the last one, too, and is cleared.
 inline testing::AssertionResult gives(const char* expression, const char*, cudaError_t got,

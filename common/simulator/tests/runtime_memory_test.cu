@@ -3,8 +3,8 @@
 #include <cstring>
 #include <vector>
 
-#include "common/simulator/device.h"
 #include "common/simulator/memory/global_memory.h"
+#include "common/simulator/settings/device.h"
 #include "common/simulator/tests/runtime_fixture.h"
 
 __device__ int table[16];

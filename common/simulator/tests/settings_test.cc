@@ -1,5 +1,5 @@
 // What the environment chooses, read in a process of its own each time; and the devices' limits.
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/settings.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "common/simulator/device.h"
+#include "common/simulator/settings/device.h"
 
 namespace simulator {
 namespace {
@@ -57,7 +57,8 @@ TEST_F(SettingsDeathTest, Values) {
   READS("SIMULATOR_CHECKS", "report", s.checks == Checks::report);
   READS("SIMULATOR_CHECKS", "fail", s.checks == Checks::fail);
   READS("SIMULATOR_STRICT", "0", !s.strict);
-  READS("UNRELATED", "1", s.strict);
+  READS("UNRELATED", "1", s.strict && !s.survive);
+  READS("SIMULATOR_SURVIVE", "1", s.survive);
   READS("SIMULATOR_COUNTERS", "counts.json", s.counters == "counts.json");
   READS("SIMULATOR_PTX", "other.ptx", s.ptx == "other.ptx");
   READS("SIMULATOR_TRACE", "trace.jsonl", s.trace == "trace.jsonl" && s.trace_limit == 4096);

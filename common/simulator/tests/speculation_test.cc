@@ -1,6 +1,6 @@
 // Loads made ahead of the choice that they are made for: only the lanes that were to load read anything, as
 // far as the checks go.
-#include "common/simulator/execution/speculation.h"
+#include "common/simulator/program/speculation.h"
 
 #include <gtest/gtest.h>
 

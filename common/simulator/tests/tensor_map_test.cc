@@ -1,10 +1,9 @@
 // Tensor maps: what the hardware refuses, and maps that a kernel changes.
-#include "common/simulator/execution/tensor_map.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/tests/execution_fixture.h"
 
 namespace simulator {
@@ -23,7 +22,7 @@ TensorMap small_map() {
   return map;
 }
 
-// CUTLASS clears this bit, see tensor_map.cc.
+// CUTLASS clears this bit, see tma_map.cc.
 TEST(TensorMapBytes, DoNotNeedBit21OfTheSecondWord) {
   TensorMap map = small_map();
   map.address = (uint64_t{1} << 40) + (uint64_t{1} << 21);

@@ -297,5 +297,18 @@ TEST_F(TensorMemoryTest, AWarpHasItsOwnQuarterOfTheLanes) {
         written + "add.u32 %r3, %r3, %r1;\n" + load("32x32b.x1", 1) + wait_load + freed());
 }
 
+// Hardware takes the first thread's: a finding, and with it the launch goes on.
+TEST_F(TensorMemoryTest, ALaneOfEachThreadsOwnIsTolerated) {
+  const std::string body = allocated() + own_values(1) + store("32x32b.x1", 1) + wait_store +
+                           "shl.b32 %r3, %r1, 16; add.u32 %r3, %r3, %r2;\n" + load("32x32b.x1", 1) +
+                           wait_load + output(1) + freed();
+  finds(FindingKind::illegal_instruction, "the lanes of tensor memory differ, and hardware takes the first",
+        body);
+  settings().checks = Checks::report;
+  const Result r = run_body(body);
+  ASSERT_FALSE(r.end) << r.end->what;
+  for (uint32_t t = 0; t < 128; ++t) EXPECT_EQ(r.words[t], t << 16);
+}
+
 }  // namespace
 }  // namespace simulator

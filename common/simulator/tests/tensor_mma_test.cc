@@ -25,6 +25,16 @@ TEST_F(TensorMmaTest, Multiplies) {
                 done);
 }
 
+// tcgen05.commit without .shared::cluster takes a generic address; hardware takes an offset in shared memory,
+// too.
+TEST_F(TensorMmaTest, CommitTakesAnOffsetInSharedMemory) {
+  const std::string body = fill() + ready + mma() + "mov.u32 %r9, bar; cvt.u64.u32 %rd6, %r9;\n" +
+                           "@%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%rd6];\n" + done;
+  finds(FindingKind::illegal_instruction, "an offset in shared memory, which hardware takes as well", body);
+  settings().checks = Checks::report;
+  gives(33, body);
+}
+
 TEST_F(TensorMmaTest, TakesEffectWhenItsMbarrierIsAskedFor) {
   settings().checks = Checks::off;
   const std::string begun = fill() + ready + mma() + commit;
@@ -116,9 +126,10 @@ TEST_F(TensorMmaTest, SomebodyHasToWait) {
         fill() + ready + mma() +
             "@%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [s];\n" + done);
   finds(FindingKind::illegal_instruction, "an arrival at an mbarrier that expects no more",
-        fill() + "@%p2 mbarrier.init.shared::cta.b64 [bar], 2;\n" + ready +
-            "@%p2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16;\n" + mma() + commit + commit +
-            commit + done);
+        fill() +
+            "@%p2 mbarrier.inval.shared::cta.b64 [bar];\n@%p2 mbarrier.init.shared::cta.b64 [bar], 2;\n" +
+            ready + "@%p2 mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 16;\n" + mma() + commit +
+            commit + commit + done);
 }
 
 TEST_F(TensorMmaTest, OneThreadIssuesIt) {

@@ -10,9 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/execution/launch.h"
+#include "common/simulator/launch/launch.h"
+#include "common/simulator/launch/module.h"
 #include "common/simulator/memory/global_memory.h"
-#include "common/simulator/settings.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {

@@ -265,6 +265,21 @@ TEST_F(Wgmma, SparseMetadata) {
   finds(FindingKind::not_supported, "", "no such sparsity selector", sparse("0x4e9d8c4e", "2"));
 }
 
+// Hardware reads the metadata when the product is made: nothing may be loaded into their register before.
+TEST_F(Wgmma, MetadataStayInTheirRegister) {
+  const std::string begun =
+      ready() + "mov.b32 %r9, 0x4e9d8c4e; st.shared.b32 [%r4+4096], %r9; mov.b32 %r8, %r9;\n" +
+      "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 {%f0, %f1, %f2, %f3}, {%a0, %a1, %a2, %a3}, "
+      "%rd5, %r9, 0, %p1, 1, 1, 0;\n" +
+      commit;
+  const std::string load = "ld.shared.b32 %r9, [%r4+4096];\n";
+  finds(FindingKind::unfinished_async, "ld.shared", "that has not been waited for",
+        begun + load + wait(0) + store);
+  gives(33, begun + wait(0) + load + store);
+  gives(33, begun + "ld.shared.b32 %r8, [%r4+4096];\n" + wait(0) + store);
+  gives(33, begun + "mov.b32 %r9, %r8;\n" + wait(0) + store);
+}
+
 TEST_F(Wgmma, OfADivergentWarp) {
   finds(FindingKind::deadlock, "wgmma", "",
         ready() + "and.b32 %r8, %r1, 1; setp.eq.u32 %p2, %r8, 0;\n@%p2 bra X;\n" + product +

@@ -188,7 +188,7 @@ TEST(Sound, PassesWithoutAWord) {
           << name << ", seed " << seed;
     }
   }
-  EXPECT_EQ(count, 14);
+  EXPECT_EQ(count, 15);
 }
 
 }  // namespace

@@ -269,6 +269,17 @@ int expect_exchanged(int) {
   return 1000 + threads;
 }
 
+// Every warp stores the same to the same place: whichever is last.
+__global__ void same_from_all_warps(int* out) {
+  __shared__ int limit;
+  limit = 7;
+  __syncthreads();
+  out[threadIdx.x] = limit;
+}
+int expect_same_from_all_warps(int) {
+  return 7;
+}
+
 struct Case {
   const char* name;
   Kernel kernel;
@@ -291,6 +302,7 @@ const Case cases[] = {
     CASE(reused),
     CASE(chosen),
     CASE(exchanged),
+    CASE(same_from_all_warps),
 };
 
 int main(int argc, char** argv) {

@@ -1,0 +1,107 @@
+#include "common/simulator/access/check_async.h"
+
+#include <vector>
+
+#include "common/simulator/access/names.h"
+
+namespace simulator {
+namespace {
+
+using Kind = AsyncAccesses::Problem::Kind;
+
+// "the wgmma.mma_async of warp 4 at gemm.cu:42".
+std::string name_of(const Warp& warp, const AsyncAccesses::Operation& operation) {
+  const Cta& cta = *warp.cta;
+  std::string text = "the ";
+  const Program* program = program_at(cta, operation.pc);
+  if (program && operation.pc - program->first < program->function->instructions.size()) {
+    const ptx::Instruction& instruction = program->function->instructions[operation.pc - program->first];
+    text += instruction.opcode;
+    for (const std::string_view modifier : instruction.modifiers) {
+      if (modifier == "sync" || modifier.find("::") != std::string_view::npos) break;
+      text.append(1, '.').append(modifier);
+    }
+  }
+  text += operation.lane == SharedShadow::all_lanes
+              ? " of " + name_of_warp(warp, operation.warp)
+              : " by " + name_of_thread(warp, operation.warp, operation.lane);
+  return text + " at " + place_of(cta, operation.pc);
+}
+
+}  // namespace
+
+void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::string& what) {
+  const Cta& cta = *warp.cta;
+  const int lane = static_cast<int>(problem.lane);
+  const std::string begin = what + ": ";
+  const auto other = [&] {
+    return std::string("the other ") + (problem.other.write ? "write" : "read") + " is by " +
+           name_of_thread(warp, problem.other.warp, problem.other.lane) + " at " +
+           place_of(cta, problem.other.pc);
+  };
+  switch (problem.kind) {
+    case Kind::none:
+      return;
+    case Kind::uninitialised:
+      return finding(warp, FindingKind::uninitialised, begin + "never written", lane);
+    case Kind::race:
+      return finding(warp, FindingKind::race, begin + "nothing orders it after another thread's access", lane,
+                     {other()});
+    case Kind::unfenced:
+      return finding(
+          warp, FindingKind::missing_fence,
+          begin + "no fence.proxy.async follows a " + (problem.other.write ? "write to it" : "read of it") +
+              " by a thread",
+          lane, {other() + ": that thread needs the fence after it, before the barrier that leads here"});
+    case Kind::operation:
+      break;
+  }
+  const AsyncAccesses::Operation& earlier = problem.earlier;
+  const std::string does = earlier.write ? " writes it" : " reads it";
+  if (earlier.seen.empty()) {
+    return finding(warp, FindingKind::unfinished_async,
+                   begin + "an asynchronous operation that" + does + " has not been waited for", lane,
+                   {"it is " + name_of(warp, earlier)});
+  }
+  finding(warp, FindingKind::race, begin + "nothing orders it after an asynchronous operation that" + does,
+          lane,
+          {"it is " + name_of(warp, earlier) + ", for which " +
+           name_of_warp(warp, earlier.seen.front().first) + " has waited; a barrier must follow"});
+}
+
+AsyncAccesses::Id async_begin(Warp& warp, uint32_t lane, bool write) {
+  if (!warp.worker->checking) return 0;
+  return warp.cta->cluster->async_accesses.begin(warp.in_cluster, lane,
+                                                 warp.frame->program->first + warp.pc - 1, write);
+}
+
+void async_access(Warp& warp, AsyncAccesses::Id id, const uint32_t* address, uint32_t count, uint32_t bytes) {
+  if (!id || !count) return;
+  std::vector<uint32_t> offset(address, address + count);
+  Cluster& cluster = *warp.cta->cluster;
+  for (uint32_t& at : offset) at = shadow_offset(*cluster.ctas[at >> rank_shift], at & offset_in_cta);
+  const AsyncAccesses::Problem problem =
+      cluster.async_accesses.access(cluster.shadow, id, warp.in_cluster, offset.data(), count, bytes);
+  if (problem.kind == Kind::none) return;
+  const Program& program = *warp.frame->program;
+  tell_async(warp, problem,
+             std::string(program.function->instructions[warp.pc - 1].opcode) +
+                 place_in_shared(warp, problem.offset));
+}
+
+void async_reads_fenced(Warp& warp, uint32_t lane, uint32_t address, uint32_t bytes) {
+  Cluster& cluster = *warp.cta->cluster;
+  const uint32_t offset = shadow_offset(*cluster.ctas[address >> rank_shift], address & offset_in_cta);
+  const SharedShadow::Problem problem = cluster.shadow.unfenced_read(warp.in_cluster, lane, offset, bytes);
+  if (problem.kind == SharedShadow::Problem::Kind::none) return;
+  tell_async(warp, {Kind::unfenced, problem.offset, problem.lane, problem.other, {}},
+             std::string(warp.frame->program->function->instructions[warp.pc - 1].opcode) +
+                 place_in_shared(warp, problem.offset));
+}
+
+void async_seen(Warp& warp, AsyncAccesses::Id id) {
+  Cluster& cluster = *warp.cta->cluster;
+  if (id) cluster.async_accesses.seen(cluster.shadow, id, warp.in_cluster);
+}
+
+}  // namespace simulator

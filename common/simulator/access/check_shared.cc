@@ -1,0 +1,123 @@
+#include "common/simulator/access/check_shared.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "common/simulator/access/check_async.h"
+#include "common/simulator/access/names.h"
+
+namespace simulator {
+namespace {
+
+// Some thread's copy, and where it was asked for.
+std::string name_of_copy(const Warp& warp, uint32_t by, uint32_t lane, uint32_t pc) {
+  return "the copy by " + name_of_thread(warp, by, lane) + " at " + place_of(*warp.cta, pc);
+}
+
+bool is_copy(const Cta& cta, uint32_t pc) {
+  const Program* program = program_at(cta, pc);
+  return program && pc - program->first < program->function->instructions.size() &&
+         program->function->instructions[pc - program->first].opcode == "cp";
+}
+
+std::string other_side(const Warp& warp, const SharedShadow::Access& other, uint32_t offset) {
+  const Cta& cta = *warp.cta;
+  if (!other.write || !is_copy(cta, other.pc)) {
+    return std::string("the other ") + (other.write ? "write" : "read") + " is by " +
+           name_of_thread(warp, other.warp, other.lane) + " at " + place_of(cta, other.pc);
+  }
+  const auto pending = cta.cluster->pending_copies.find(offset, 1);
+  const bool waited_for = !pending || pending->warp != other.warp || pending->lane != other.lane;
+  return "the other write is " + name_of_copy(warp, other.warp, other.lane, other.pc) +
+         (waited_for ? ", for which that thread has waited; a barrier must follow" : ", which is under way");
+}
+
+// What must come before this thread's access.
+std::string what_is_missing(const Warp& warp, uint32_t lane, const PendingCopies::Copy& found) {
+  if (found.number & async_store_number)
+    return name_of_store(warp, found) + " is counted by an mbarrier: wait for its phase before this";
+  const Warp& owner = warp_of_cluster(*warp.cta->cluster, found.warp);
+  const AsyncCopies& async = owner.async;
+  const AsyncCopy& copy = async.pending[found.number - async.first];
+  const bool own = found.warp == warp.in_cluster && found.lane == lane;
+  const uint32_t newer = async.committed[found.lane] - copy.group[found.lane];  // groups, and its own
+  const auto counts_it = [&](const AsyncArrival& arrival) {
+    return arrival.lanes >> found.lane & 1 && found.number < arrival.before;
+  };
+  const bool at_mbarrier = std::any_of(async.arriving.begin(), async.arriving.end(), counts_it) ||
+                           std::any_of(async.arrived.begin(), async.arrived.end(), counts_it);
+  std::string text =
+      name_of_copy(warp, found.warp, found.lane, copy.pc) + " (" + std::to_string(copy.bytes) + " bytes) ";
+  if (at_mbarrier) return text + "is counted by an mbarrier: wait for its phase before this";
+  if (!(owner.live >> found.lane & 1)) return text + "was never waited for: that thread has exited";
+  text += newer == 0   ? "is in no group: it needs cp.async.commit_group and cp.async.wait_group 0"
+          : newer == 1 ? "needs cp.async.wait_group 0"
+                       : "needs cp.async.wait_group " + std::to_string(newer - 1) + " or less";
+  return text + (own ? " before this" : " in that thread, then a barrier, before this");
+}
+
+void check_copies(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use) {
+  const PendingCopies& copies = warp.cta->cluster->pending_copies;
+  if (!copies.may_meet(offset)) return;
+  for (uint32_t left = lanes_that_count(warp, use); left; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
+    const auto copy = copies.find(offset[lane], bytes);
+    if (!copy) continue;
+    return finding(
+        warp, FindingKind::unfinished_copy,
+        attempt_in_shared(warp, use.kind, bytes, offset[lane]) + ": a copy to it has not been waited for",
+        static_cast<int>(lane), {what_is_missing(warp, lane, *copy)});
+  }
+}
+
+// In bulk copies' and wgmma's way, or they in ours.
+void check_async(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use) {
+  Cluster& cluster = *warp.cta->cluster;
+  if (!cluster.async_accesses.any()) return;
+  const AsyncAccesses::Problem problem = cluster.async_accesses.meet(
+      cluster.shadow, warp.in_cluster, offset, lanes_that_count(warp, use), use.kind != AccessKind::load);
+  if (problem.kind != AsyncAccesses::Problem::Kind::none)
+    tell_async(warp, problem, attempt_in_shared(warp, use.kind, bytes, problem.offset));
+}
+
+}  // namespace
+
+void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use,
+                  const std::byte* values, bool same) {
+  const AccessKind kind = use.kind;
+  const SharedShadow::Problem problem = warp.cta->cluster->shadow.access(
+      warp.in_cluster, warp.frame->program->first + warp.pc - 1, offset, lanes_that_count(warp, use), bytes,
+      kind != AccessKind::load, use.strong, values);
+  if (problem.kind == SharedShadow::Problem::Kind::none) {
+    check_copies(warp, offset, bytes, use);
+    return check_async(warp, offset, bytes, use);
+  }
+  // The toolkit's own protocol: it synchronises, but is not itself free of races.
+  const uint32_t scratch = warp.cta->grid->kernel->group_scratch;
+  const uint32_t each = shadow_bytes(*warp.cta->grid);
+  if (scratch && problem.offset % each + shared_reserved - scratch < group_scratch_bytes) return;
+  const std::string what = attempt_in_shared(warp, kind, bytes, problem.offset);
+  const int lane = static_cast<int>(problem.lane);
+  if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {
+    if (kind != AccessKind::load)
+      return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
+    // As in reads_unwritten().
+    const uint32_t element = use.element ? use.element : bytes;
+    for (uint32_t left = lanes_that_count(warp, use); left; left &= left - 1) {
+      const int l = std::countr_zero(left);
+      for (uint32_t begin = 0; begin < bytes; begin += element) {
+        if ((use.used >> begin & ((uint64_t{1} << element) - 1)) == 0) continue;
+        if (warp.cta->cluster->shadow.ever_written(offset[l] + begin, element)) continue;
+        return finding(warp, FindingKind::uninitialised,
+                       attempt_in_shared(warp, kind, bytes, offset[l]) + ": never written", l);
+      }
+    }
+    return;
+  }
+  if (same && problem.other.write) return;  // whichever is last
+  finding(warp, FindingKind::race, what + ": nothing orders it after another thread's access", lane,
+          {other_side(warp, problem.other, problem.offset)});
+}
+
+}  // namespace simulator

@@ -1,0 +1,131 @@
+#include "common/simulator/access/check_tcgen05.h"
+
+#include <string>
+
+#include "common/simulator/access/names.h"
+
+namespace simulator {
+namespace {
+
+using Kind = TensorAccesses::Problem::Kind;
+
+bool is_piped(TensorAccesses::Kind kind) {
+  using enum TensorAccesses::Kind;
+  return kind != ld && kind != st && kind != free;
+}
+
+// "tcgen05.ld of column 3 of lanes 0 to 31 of tensor memory", "tcgen05.mma: D in columns 0 to 255 …".
+std::string attempt(const Warp& warp, const Cta& cta, const TensorRegion& region, const char* operand) {
+  const ptx::Instruction& instruction = warp.frame->program->function->instructions[warp.pc - 1];
+  std::string text = std::string(instruction.opcode);
+  text.append(1, '.').append(instruction.modifiers.front());
+  text += *operand ? ": " + std::string(operand) + " in " : " of ";
+  text += name_of(region) + " of tensor memory";
+  if (&cta != warp.cta) text += " of " + name_of_cta(cta);
+  return text;
+}
+
+// "tcgen05.mma by thread (0,0,0) at gemm.cu:42".
+std::string name_of_operation(const Warp& warp, const TensorAccesses::Operation& operation) {
+  static constexpr const char* names[] = {"mma", "cp", "cp", "shift", "ld", "st", "dealloc"};
+  return std::string("tcgen05.") + names[static_cast<size_t>(operation.kind)] +
+         (is_piped(operation.kind) ? " by " + name_of_thread(warp, operation.warp, operation.lane)
+                                   : " of " + name_of_warp(warp, operation.warp)) +
+         " at " + place_of(*warp.cta, operation.pc);
+}
+
+std::string what_is_missing(TensorAccesses::Kind kind) {
+  using enum TensorAccesses::Kind;
+  if (kind == ld) return "tcgen05.wait::ld";
+  if (kind == st) return "tcgen05.wait::st";
+  return "a tcgen05.commit behind it, and a wait for the phase of its mbarrier,";
+}
+
+void tell(Warp& warp, const TensorAccesses::Problem& problem, const std::string& begin) {
+  const TensorAccesses::Operation& earlier = problem.earlier;
+  const std::string does = problem.access.write ? " writes it" : " reads it";
+  const std::string other =
+      "it is " + (*problem.access.operand ? problem.access.operand + std::string(" of the ") : "the ") +
+      name_of_operation(warp, earlier);
+  const std::string operation = ": nothing orders it after an operation that" + does;
+  switch (problem.kind) {
+    case Kind::none:
+      return;
+    case Kind::unfinished:
+      return finding(warp, FindingKind::unfinished_async,
+                     begin + ": an operation that" + does + " has not been waited for", -1,
+                     {other + ": it needs " + what_is_missing(earlier.kind) + " before this"});
+    case Kind::unordered:
+      if (earlier.seen.empty()) return finding(warp, FindingKind::race, begin + operation, -1, {other});
+      return finding(warp, FindingKind::race, begin + operation, -1,
+                     {other + ", for which " + name_of_warp(warp, earlier.seen.front().warp) +
+                      " has waited; a barrier must follow"});
+    case Kind::unpiped:
+      return finding(warp, FindingKind::race, begin + operation, -1,
+                     {other +
+                      ": the ISA (9.7.16.6.2) does not name this pair among those that run in order; "
+                      "it needs " +
+                      what_is_missing(earlier.kind) + " between"});
+    case Kind::unfenced_before:
+      return finding(warp, FindingKind::missing_fence,
+                     begin + ": no tcgen05.fence::before_thread_sync follows an operation that" + does, -1,
+                     {other + ": its thread needs the fence before the synchronisation that leads here"});
+    case Kind::unfenced_after:
+      return finding(warp, FindingKind::missing_fence,
+                     begin +
+                         ": no tcgen05.fence::after_thread_sync since the synchronisation with an operation "
+                         "that" +
+                         does,
+                     -1, {other});
+  }
+}
+
+void check_columns(Warp& warp, const Cta& cta, const TensorRegion& region, const char* operand) {
+  if (region.column + region.columns > tensor_columns) {
+    fault(warp, FindingKind::illegal_address,
+          attempt(warp, cta, region, operand) + ", which has 512 columns");
+  }
+  const auto column = cta.tensor_memory.unallocated(region.column, region.columns);
+  if (!column) return;
+  fault(warp, FindingKind::illegal_address,
+        attempt(warp, cta, region, operand) + ": column " + std::to_string(*column) + ' ' +
+            cta.tensor_memory.state_of(*column));
+}
+
+void check_written(Warp& warp, const Cta& cta, const TensorRegion& region, const char* operand) {
+  for (uint32_t c = region.column; c < region.column + region.columns; ++c) {
+    const TensorLanes missing = region.lanes & ~cta.tensor_memory.written(c);
+    if (!missing.any()) continue;
+    return finding(warp, FindingKind::uninitialised,
+                   attempt(warp, cta, region, operand) + ": column " + std::to_string(c) + " of lane " +
+                       std::to_string(missing.first()) + " was never written");
+  }
+}
+
+}  // namespace
+
+TensorAccesses::Id tensor_begin(Warp& warp, uint32_t lane, TensorAccesses::Kind kind) {
+  if (!warp.worker->checking) return 0;
+  Cluster& cluster = *warp.cta->cluster;
+  return cluster.tensor_accesses.begin(cluster.shadow, warp.in_cluster, lane,
+                                       warp.frame->program->first + warp.pc - 1, kind);
+}
+
+void tensor_access(Warp& warp, TensorAccesses::Id id, Cta& cta, const TensorRegion& region, bool read,
+                   bool write, const char* operand) {
+  check_columns(warp, cta, region, operand);
+  if (!id) return;
+  if (read) check_written(warp, cta, region, operand);
+  Cluster& cluster = *warp.cta->cluster;
+  const TensorAccesses::Problem problem =
+      cluster.tensor_accesses.access(cluster.shadow, cta.rank, {region, read, write, operand, id});
+  if (write) cta.tensor_memory.mark_written(region);
+  if (problem.kind != Kind::none) tell(warp, problem, attempt(warp, cta, region, operand));
+}
+
+void tensor_seen(Warp& warp, TensorAccesses::Id id) {
+  Cluster& cluster = *warp.cta->cluster;
+  if (id) cluster.tensor_accesses.seen(cluster.shadow, warp.in_cluster, id);
+}
+
+}  // namespace simulator

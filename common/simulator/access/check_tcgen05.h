@@ -1,0 +1,23 @@
+// What may be wrong with an access to tensor memory. See checks/tcgen05_accesses.h. Bounds and allocation are
+// looked at always; the rest only where something is checked, and then an operation has a number other than
+// 0.
+#pragma once
+
+#include <cstdint>
+
+#include "common/simulator/machine/machine.h"
+
+namespace simulator {
+
+// The present instruction of the warp issues an operation, for this lane (ld, st: 0).
+TensorAccesses::Id tensor_begin(Warp& warp, uint32_t lane, TensorAccesses::Kind kind);
+// It is going to access these words of the CTA's tensor memory; operand: "D", "the scale factors of A",
+// "" where there is but one.
+// Faults where they lie outside, or in columns that are not allocated. Told: reads of what was never written;
+// what nothing orders after an earlier operation. What is written counts as written from now on.
+void tensor_access(Warp& warp, TensorAccesses::Id id, Cta& cta, const TensorRegion& region, bool read,
+                   bool write, const char* operand);
+// The warp has waited for it, and so for all mma, cp and shift that its thread issued before.
+void tensor_seen(Warp& warp, TensorAccesses::Id id);
+
+}  // namespace simulator

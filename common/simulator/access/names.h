@@ -1,0 +1,27 @@
+// Accesses, threads, warps and CTAs in the words of a finding.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/simulator/access/address_use.h"
+#include "common/simulator/machine/machine.h"
+
+namespace simulator {
+
+// "load of 4 bytes at 0x480".
+std::string attempt(AccessKind kind, uint32_t bytes, uint64_t address);
+std::string attempt(AccessKind kind, uint32_t bytes);  // "load of 4 bytes"
+// " at 0x480 of shared memory", of another CTA's perhaps, as seen from the warp's CTA; with what is done
+// there.
+std::string place_in_shared(const Warp& warp, uint32_t shadow_offset);
+std::string attempt_in_shared(const Warp& warp, AccessKind kind, uint32_t bytes, uint32_t shadow_offset);
+// "thread (1,0,0)", " of CTA (1,0,0)" behind it where that is not the warp's own.
+std::string name_of_thread(const Warp& warp, uint32_t warp_in_cluster, uint32_t lane);
+std::string name_of_warp(const Warp& warp, uint32_t warp_in_cluster);  // "warp 4"
+std::string name_of_cta(const Cta& cta);                               // "CTA (1,0,0)"
+
+// "the asynchronous store by thread (3,0,0) of CTA (1,0,0) at k.cu:12 (4 bytes)", as seen from the warp.
+std::string name_of_store(const Warp& warp, const PendingCopies::Copy& found);
+
+}  // namespace simulator

@@ -1,0 +1,21 @@
+// Memory that the program has asked for. Called with runtime_mutex() held.
+#pragma once
+
+#include <cstddef>
+
+#include "common/simulator/context/cuda_api.h"
+#include "common/simulator/memory/global_memory.h"
+
+namespace simulator {
+
+// 0 bytes: a null pointer and success.
+cudaError_t allocate(void** pointer, size_t bytes, Allocation::Kind kind, unsigned flags = 0);
+// Device or managed memory. cudaErrorInvalidValue: it is none, or not its beginning.
+cudaError_t release(void* pointer);
+void release_all();  // cudaDeviceReset()
+
+// Memory pools (pool_api.cc) count what is allocated from them.
+void leave_pool(void* pointer);  // it is about to be released
+void forget_pools();             // cudaDeviceReset()
+
+}  // namespace simulator

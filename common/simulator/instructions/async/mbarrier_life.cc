@@ -1,0 +1,102 @@
+#include "common/simulator/instructions/async/mbarrier_life.h"
+
+#include <cstdio>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "common/simulator/access/names.h"
+#include "common/simulator/machine/machine.h"
+#include "common/simulator/settings/settings.h"
+
+namespace simulator {
+namespace {
+
+thread_local uint64_t newest = 0;
+
+// By object and warp: the phase that follows the last one it has seen complete, for reports of deadlocks.
+thread_local std::unordered_map<uint64_t, uint64_t> next_phases;
+
+uint64_t wait_of(const Warp& warp, uint64_t object) {
+  constexpr int warp_bits = 9;  // of a cluster
+  return object << warp_bits | warp.in_cluster;
+}
+
+std::string mbarrier_at(uint32_t address) {
+  char text[40];
+  std::snprintf(text, sizeof text, "the mbarrier at 0x%x", address);
+  return text;
+}
+
+std::string initialisation(const Warp& warp, const char* begin, const Cta& cta,
+                           const MbarrierClocks& mbarrier) {
+  return begin + name_of_thread(warp, mbarrier.init_warp, mbarrier.init_lane) + " at " +
+         place_of(cta, mbarrier.init_pc);
+}
+
+}  // namespace
+
+uint64_t mbarrier_phase(const Cta& cta, uint32_t address) {
+  const auto found = cta.mbarriers.find(address);
+  return found == cta.mbarriers.end() ? 0 : found->second.phase;
+}
+
+uint64_t first_phase_of_new_mbarrier() {
+  return ++newest << phase_bits;
+}
+
+uint64_t newest_mbarrier() {
+  return newest;
+}
+
+void check_new_mbarrier(Warp& warp, int lane, Cta& cta, uint32_t address, uint64_t before) {
+  if (!warp.worker->checking) return;
+  const auto found = cta.mbarriers.find(address);
+  if (found == cta.mbarriers.end() || mbarrier_of_phase(found->second.phase) > before) return;
+  finding(warp, FindingKind::illegal_instruction,
+          mbarrier_at(address) + " is initialised once more, with no mbarrier.inval before this", lane,
+          {initialisation(warp, "it was initialised by ", cta, found->second)});
+}
+
+void saw_phase(const Warp& warp, const Cta& cta, uint32_t address) {
+  constexpr size_t many = 1 << 14;
+  if (next_phases.size() > many) next_phases.clear();
+  const uint64_t phase = mbarrier_phase(cta, address);
+  next_phases[wait_of(warp, mbarrier_of_phase(phase))] = number_of_phase(phase);
+}
+
+std::string missed_phase(const Warp& warp, const Cta& cta, uint32_t address) {
+  const uint64_t phase = mbarrier_phase(cta, address), now = number_of_phase(phase);
+  const auto seen = next_phases.find(wait_of(warp, mbarrier_of_phase(phase)));
+  // Phases of one parity look the same. Who has not waited before waits for the first that has it.
+  uint64_t wanted = seen == next_phases.end() ? 0 : seen->second;
+  wanted += (wanted ^ now) & 1;
+  if (mbarrier_of_phase(phase) == 0 || wanted >= now) return {};
+  return "  warp " + std::to_string(warp.index) + " waits for phase " + std::to_string(wanted) +
+         ", which has passed: while it did not look, phase " + std::to_string(now - 1) +
+         " was completed, too";
+}
+
+bool arrives_late(Cta& cta, uint32_t address, uint64_t phase, const MbarrierArrival& arrival) {
+  const uint64_t now = mbarrier_of_phase(mbarrier_phase(cta, address));
+  if (now == mbarrier_of_phase(phase)) return false;
+  if (!cta.worker->checking) return true;
+  const Cta& issuer = *arrival.warp.cta;
+  const Program& program = *program_at(issuer, arrival.pc);
+  Finding found{FindingKind::illegal_instruction,
+                {},
+                {},
+                site_of(arrival.warp, program, arrival.pc - program.first, static_cast<int>(arrival.lane))};
+  found.what = std::string(arrival.name) + " arrives at " + mbarrier_at(address);
+  found.what += now ? " after that was initialised once more" : " after mbarrier.inval";
+  found.what += ": the object that it was issued for is gone";
+  if (now)
+    found.details.push_back(initialisation(arrival.warp, "the mbarrier there now was initialised by ", cta,
+                                           cta.mbarriers[address]));
+  if (settings().checks == Checks::fail) throw Fault(std::move(found));
+  cta.grid->findings.add(std::move(found));
+  return true;
+}
+
+}  // namespace simulator

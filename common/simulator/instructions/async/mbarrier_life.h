@@ -1,0 +1,46 @@
+// The life of an mbarrier object: from mbarrier.init to mbarrier.inval. Arrivals that no thread makes come
+// when what they tell the end of is over, perhaps after that. They are for the object that was there when
+// they were issued, and count in no other.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace simulator {
+
+struct Cta;
+class Warp;
+
+// The phases of an object are numbered on from a number that no object had before it, in the upper half: what
+// belongs to an earlier object has a lower number. (A cluster runs on one CPU thread, which hands them out.)
+constexpr int phase_bits = 32;
+uint64_t first_phase_of_new_mbarrier();
+uint64_t newest_mbarrier();
+constexpr uint64_t mbarrier_of_phase(uint64_t phase) {
+  return phase >> phase_bits;
+}
+constexpr uint64_t number_of_phase(uint64_t phase) {
+  return phase & ((uint64_t{1} << phase_bits) - 1);
+}
+
+// Of the object at this address: how many phases are complete.
+uint64_t mbarrier_phase(const Cta& cta, uint32_t address);
+
+// The lane is going to initialise an object: tells where a valid one is there. before: the last object that
+// there was before the instruction, whose lanes may all initialise the same.
+void check_new_mbarrier(Warp& warp, int lane, Cta& cta, uint32_t address, uint64_t before);
+
+// The warp has seen the last phase complete of the object at this address.
+void saw_phase(const Warp& warp, const Cta& cta, uint32_t address);
+// It waits there in vain. Where it is late, for a phase that others have gone past: a line that says so.
+std::string missed_phase(const Warp& warp, const Cta& cta, uint32_t address);
+
+struct MbarrierArrival {
+  const char* name;  // "a copy"
+  const Warp& warp;  // who issued it, and where
+  uint32_t lane, pc;
+};
+// Is the object no longer there that had this phase when the arrival was issued? Tells it then.
+bool arrives_late(Cta& cta, uint32_t address, uint64_t phase, const MbarrierArrival& arrival);
+
+}  // namespace simulator

@@ -1,0 +1,207 @@
+#include "common/simulator/instructions/control/builtins.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "common/simulator/access/addresses.h"
+#include "common/simulator/decode/decoder.h"
+#include "common/simulator/machine/machine.h"
+
+namespace simulator {
+namespace {
+
+// Argument `i` of lane `lane`, of a call that is not entered.
+template <class T>
+T argument(const Warp& warp, const Inst& inst, uint32_t i, int lane, uint32_t bytes) {
+  T value;
+  std::memcpy(&value, warp.registers + inst.list[1 + i] + static_cast<uint32_t>(lane) * param_stride(bytes),
+              sizeof(T));
+  return value;
+}
+
+template <class T>
+void set_result(Warp& warp, const Inst& inst, int lane, uint32_t bytes, T value) {
+  const uint32_t* results = inst.list + 1 + inst.list[0];
+  if (results[0]) {
+    std::memcpy(warp.registers + results[1] + static_cast<uint32_t>(lane) * param_stride(bytes), &value,
+                sizeof(T));
+  }
+}
+
+template <class F>
+void each_lane(const Warp& warp, F f) {
+  for (uint32_t left = warp.exec; left; left &= left - 1) f(std::countr_zero(left));
+}
+
+// printf(format, arguments) as the device library lays them out: each argument at its natural alignment,
+// integers and doubles of 4 or 8 bytes, strings as pointers (CUDA C++ Programming Guide, "Formatted Output").
+std::string format_text(Warp& warp, int lane, const std::string& format, uint64_t arguments) {
+  std::string text;
+  uint64_t offset = 0;
+  const auto next = [&](uint32_t bytes) {
+    offset = (offset + bytes - 1) / bytes * bytes;
+    uint64_t value = 0;
+    read_memory(warp, lane, arguments + offset, &value, bytes);
+    offset += bytes;
+    return value;
+  };
+  const auto append = [&](const std::string& spec, auto value) {
+    const int length = std::snprintf(nullptr, 0, spec.c_str(), value);
+    std::string piece(static_cast<size_t>(std::max(length, 0)) + 1, '\0');
+    std::snprintf(piece.data(), piece.size(), spec.c_str(), value);
+    piece.pop_back();
+    text += piece;
+  };
+  for (size_t i = 0; i < format.size(); ++i) {
+    if (format[i] != '%') {
+      text += format[i];
+      continue;
+    }
+    if (i + 1 < format.size() && format[i + 1] == '%') {
+      text += format[++i];
+      continue;
+    }
+    std::string spec = "%";
+    bool wide = false;
+    size_t j = i + 1;
+    for (; j < format.size(); ++j) {
+      const char c = format[j];
+      if (std::strchr("-+ #0123456789.", c)) {
+        spec += c;
+      } else if (c == '*') {
+        spec += std::to_string(static_cast<int32_t>(next(4)));
+      } else if (c == 'l' || c == 'z' || c == 'j' || c == 't') {
+        wide = true;
+      } else if (c != 'h') {
+        break;
+      }
+    }
+    if (j >= format.size()) {
+      text += format.substr(i);
+      break;
+    }
+    const char conversion = format[j];
+    switch (conversion) {
+      case 'd':
+      case 'i':
+        if (wide) {
+          append(spec + "lld", static_cast<long long>(next(8)));
+        } else {
+          append(spec + "d", static_cast<int32_t>(next(4)));
+        }
+        break;
+      case 'u':
+      case 'x':
+      case 'X':
+      case 'o':
+        if (wide) {
+          append(spec + "ll" + conversion, static_cast<unsigned long long>(next(8)));
+        } else {
+          append(spec + conversion, static_cast<uint32_t>(next(4)));
+        }
+        break;
+      case 'c':
+        text += static_cast<char>(next(4));
+        break;
+      case 'p':
+        append("%p", reinterpret_cast<void*>(next(8)));
+        break;
+      case 's':
+        append(spec + "s", read_string(warp, lane, next(8)).c_str());
+        break;
+      case 'e':
+      case 'E':
+      case 'f':
+      case 'F':
+      case 'g':
+      case 'G':
+      case 'a':
+      case 'A':
+        append(spec + conversion, std::bit_cast<double>(next(8)));
+        break;
+      default:
+        text += format.substr(i, j - i + 1);
+    }
+    i = j;
+  }
+  return text;
+}
+
+void run_printf(Warp& warp, const Inst& inst) {
+  each_lane(warp, [&](int lane) {
+    const std::string format = read_string(warp, lane, argument<uint64_t>(warp, inst, 0, lane, 8));
+    const std::string text = format_text(warp, lane, format, argument<uint64_t>(warp, inst, 1, lane, 8));
+    {
+      const std::lock_guard lock(warp.cta->grid->mutex);
+      warp.cta->grid->output[warp.cta->cluster->index] += text;
+    }
+    int32_t arguments = 0;
+    for (size_t i = 0; i + 1 < format.size(); ++i) {
+      if (format[i] == '%' && format[i + 1] == '%') {
+        ++i;
+      } else if (format[i] == '%') {
+        ++arguments;
+      }
+    }
+    set_result(warp, inst, lane, 4, arguments);
+  });
+}
+
+void run_assert_fail(Warp& warp, const Inst& inst) {
+  const int lane = std::countr_zero(warp.exec);
+  const auto text = [&](uint32_t i) {
+    return read_string(warp, lane, argument<uint64_t>(warp, inst, i, lane, 8));
+  };
+  // In the words of the real runtime, which programs look for.
+  const auto triple = [](uint32_t x, uint32_t y, uint32_t z) {
+    return "[" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + "]";
+  };
+  const Site site = site_of(warp, *warp.frame->program, warp.pc - 1, lane);
+  fault(warp, FindingKind::assertion,
+        text(1) + ":" + std::to_string(argument<uint32_t>(warp, inst, 2, lane, 4)) + ": " + text(3) +
+            ": block: " + triple(site.cta[0], site.cta[1], site.cta[2]) + ", thread: " +
+            triple(site.thread[0], site.thread[1], site.thread[2]) + " Assertion `" + text(0) + "` failed.",
+        lane);
+}
+
+void run_malloc(Warp& warp, const Inst& inst) {
+  each_lane(warp, [&](int lane) {
+    const uint64_t bytes = argument<uint64_t>(warp, inst, 0, lane, 8);
+    const Allocation* made = bytes ? global_memory().allocate(bytes, Allocation::Kind::heap) : nullptr;
+    set_result<uint64_t>(warp, inst, lane, 8, made ? made->base : 0);
+  });
+}
+
+void run_free(Warp& warp, const Inst& inst) {
+  each_lane(warp, [&](int lane) {
+    const uint64_t address = argument<uint64_t>(warp, inst, 0, lane, 8);
+    if (address && !global_memory().free(address)) {
+      fault(warp, FindingKind::illegal_address, "free of an address that malloc did not give", lane);
+    }
+    warp.worker->recent.fill(Allocation{});
+  });
+}
+
+}  // namespace
+
+bool decode_builtin(Decoder& d, std::string_view name) {
+  Inst& inst = d.inst();
+  if (name == "vprintf") {
+    d.program().prints = true;
+    inst.inner = run_printf;
+  } else if (name == "__assertfail") {
+    inst.inner = run_assert_fail;
+  } else if (name == "malloc") {
+    d.program().order_sensitive = d.program().allocates = true;
+    inst.inner = run_malloc;
+  } else if (name == "free") {
+    inst.inner = run_free;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace simulator

@@ -1,0 +1,19 @@
+// The tables of opcodes of this folder: matrices that warps hold.
+#pragma once
+
+#include <span>
+
+#include "common/simulator/decode/decoder.h"
+#include "common/simulator/machine/unit.h"
+
+namespace simulator {
+
+std::span<const Opcode> matrix_load_opcodes();  // matrix_load.cc: ldmatrix stmatrix movmatrix
+std::span<const Opcode> mma_opcodes();          // mma.cc: mma
+std::span<const Opcode> wmma_opcodes();         // wmma.cc: wmma
+std::span<const Opcode> wgmma_opcodes();        // wgmma.cc: wgmma
+
+// What the scheduler knows of them (machine/unit.h).
+Unit& wgmma_unit();  // wgmma.cc
+
+}  // namespace simulator

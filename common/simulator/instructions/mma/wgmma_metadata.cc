@@ -1,0 +1,79 @@
+#include "common/simulator/instructions/mma/wgmma_metadata.h"
+
+#include <algorithm>
+
+#include "common/simulator/instructions/mma/wgmma.h"
+#include "common/simulator/machine/machine.h"
+
+namespace simulator {
+namespace {
+
+using ptx::Operand;
+
+// D, A, B, metadata, selector, …; null: the instruction has none.
+const Operand* metadata_of(const ptx::Instruction& at) {
+  constexpr size_t nth = 3;
+  const bool sparse = at.opcode == "wgmma" && at.operands.size() > nth &&
+                      std::find(at.modifiers.begin(), at.modifiers.end(), "sp") != at.modifiers.end();
+  return sparse && at.operands[nth].kind == Operand::Kind::reg ? &at.operands[nth] : nullptr;
+}
+
+// Does f(register) hold for one that the load writes?
+template <class F>
+bool any_result(const ptx::Instruction& load, F f) {
+  if (load.operands.empty()) return false;
+  const Operand& to = load.operands.front();
+  if (to.kind == Operand::Kind::reg) return f(to.index);
+  return std::any_of(to.elements.begin(), to.elements.end(),
+                     [&](const Operand& each) { return each.kind == Operand::Kind::reg && f(each.index); });
+}
+
+// The newest product of the warp in flight whose metadata the load overwrites.
+const WgmmaOperation* overwritten(const Warp& warp, const ptx::Instruction& load) {
+  const Warpgroup& group = warp.cta->warpgroups[warp.index / warpgroup_warps];
+  for (uint64_t number = warp.wgmma.asked; number-- > warp.wgmma.waited;) {
+    const WgmmaOperation& each = group.operations[number - group.first];
+    if (each.frame[warp.index % warpgroup_warps] != warp.frame) continue;
+    const Program& program = *warp.frame->program;
+    const Operand* metadata = metadata_of(program.function->instructions[each.pc - program.first]);
+    if (metadata && any_result(load, [&](uint32_t r) { return r == metadata->index; })) return &each;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::vector<bool> wgmma_metadata_registers(const ptx::Function& function) {
+  std::vector<bool> registers;
+  for (const ptx::Instruction& at : function.instructions) {
+    const Operand* metadata = metadata_of(at);
+    if (!metadata) continue;
+    registers.resize(function.registers.size());
+    registers[metadata->index] = true;
+  }
+  return registers;
+}
+
+bool loads_metadata(const ptx::Instruction& instruction, const std::vector<bool>& metadata) {
+  return !metadata.empty() && instruction.opcode.starts_with("ld") &&
+         any_result(instruction, [&](uint32_t r) { return metadata[r]; });
+}
+
+void run_watched_metadata(Warp& warp, const Inst& inst) {
+  if (warp.worker->checking && warp.exec && warp.wgmma.asked != warp.wgmma.waited) {
+    const Program& program = *warp.frame->program;
+    if (const WgmmaOperation* of = overwritten(warp, program.function->instructions[warp.pc - 1])) {
+      finding(
+          warp, FindingKind::unfinished_async,
+          "a load into the register of a wgmma.mma_async's sparsity metadata that has not been waited for",
+          -1,
+          {"it is that at " + place_of(*warp.cta, of->pc) +
+           ": hardware reads its metadata when it is executed, so that wgmma.wait_group has to come before "
+           "this"});
+    }
+  }
+  const Watched& watched = warp.frame->program->watched[warp.pc - 1];
+  watched.registers.empty() ? watched.run(warp, inst) : run_watched(warp, inst);
+}
+
+}  // namespace simulator

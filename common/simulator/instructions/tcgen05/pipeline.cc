@@ -1,0 +1,205 @@
+#include "common/simulator/instructions/tcgen05/pipeline.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "common/simulator/access/check_async.h"
+#include "common/simulator/access/check_tcgen05.h"
+#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/async/mbarrier_life.h"
+#include "common/simulator/instructions/tcgen05/opcodes.h"
+#include "common/simulator/machine/machine.h"
+#include "common/simulator/settings/settings.h"
+
+namespace simulator {
+namespace {
+
+void land_one(Cta& cta) {
+  TensorPipeline& pipeline = cta.tensor_pipeline;
+  const std::unique_ptr<TensorOperation> next = std::move(pipeline.waiting.front());
+  pipeline.waiting.pop_front();
+  ++pipeline.landed;
+  next->land();
+  ++cta.worker->events;
+}
+
+Site site(const Warp& warp, uint32_t lane, uint32_t pc) {
+  const Program& program = *program_at(*warp.cta, pc);
+  return site_of(warp, program, pc - program.first, static_cast<int>(lane));
+}
+
+void tell(const TensorThread& thread, uint32_t pc, FindingKind kind, std::string what) {
+  Finding found{kind, std::move(what), {}, site(*thread.warp, thread.lane, pc)};
+  if (settings().checks == Checks::fail) throw Fault(std::move(found));
+  thread.warp->cta->grid->findings.add(std::move(found));
+}
+
+void arrive(Cta& cta, TensorArrival& arrival) {
+  Cta* const queue = arrival.thread->queue;
+  while (queue && queue->tensor_pipeline.landed < arrival.end) land_one(*queue);
+  arrival.arrived = true;
+  const MbarrierArrival by{"a tcgen05.commit", *arrival.thread->warp, arrival.thread->lane, arrival.pc};
+  if (arrives_late(cta, arrival.mbarrier, arrival.phase, by)) return;
+  arrival.phase = mbarrier_phase(cta, arrival.mbarrier);
+  const std::string problem = arrive_asynchronously(cta, arrival.mbarrier, arrival.clock);
+  if (!problem.empty())
+    throw Fault({FindingKind::illegal_instruction,
+                 problem,
+                 {},
+                 site(*arrival.thread->warp, arrival.thread->lane, arrival.pc)});
+}
+
+// The warp has waited for what the commit tells the end of.
+void seen(Warp& warp, const TensorArrival& arrival) {
+  TensorThread& thread = *arrival.thread;
+  uint64_t& before = thread.seen[warp.in_cluster];
+  if (before >= arrival.before) return;
+  for (TensorThread::Operation& each : thread.operations) {
+    if (each.number < before) continue;
+    if (each.number >= arrival.before) break;
+    async_seen(warp, each.shared);
+    each.seen = true;
+  }
+  before = arrival.before;
+  tensor_seen(warp, arrival.last);
+}
+
+// Operations that nobody can meet any more.
+void forget(TensorThread& thread) {
+  const AsyncAccesses& accesses = thread.warp->cta->cluster->async_accesses;
+  std::erase_if(thread.operations, [&](const TensorThread::Operation& each) {
+    return each.seen && !accesses.knows(each.shared);
+  });
+}
+
+TensorThread& thread_of(Warp& warp, uint32_t lane) {
+  TensorThread& thread = warp.cta->tensor_pipeline.threads[thread_index(warp, lane)];
+  thread.warp = &warp;
+  thread.lane = lane;
+  return thread;
+}
+
+void end_commits_for(Cta& cta, uint32_t mbarrier) {
+  const uint64_t phase = mbarrier_phase(cta, mbarrier);
+  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
+    if (arrival.mbarrier != mbarrier || arrival.arrived) continue;
+    arrive(cta, arrival);
+    if (mbarrier_phase(cta, mbarrier) != phase) return;
+  }
+}
+
+void commits_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
+  const uint64_t phase = mbarrier_phase(cta, mbarrier);
+  std::erase_if(cta.tensor_pipeline.arrivals, [&](const TensorArrival& arrival) {
+    if (arrival.mbarrier != mbarrier || !arrival.arrived) return false;
+    if (arrival.phase + 1 == phase && warp.worker->checking) seen(warp, arrival);
+    return arrival.phase + 1 < phase;
+  });
+}
+
+void end_tensor_operations_at_random(Cta& cta, uint64_t random) {
+  const auto one_in_four = [&] {
+    random = random * 6364136223846793005u + 1442695040888963407u;
+    return (random >> 40 & 3) == 0;
+  };
+  while (!cta.tensor_pipeline.waiting.empty() && !one_in_four()) land_one(cta);
+  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
+    if (!arrival.arrived && one_in_four()) arrive(cta, arrival);
+  }
+}
+
+void end_tensor_pipeline(Cta& cta) {
+  if (!cta.worker->checking) return;
+  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
+    for (const TensorThread::Operation& each : thread.operations) {
+      if (!each.seen) {
+        tell(thread, each.pc, FindingKind::unfinished_async,
+             "a tcgen05 operation may still be in flight when the CTA ends: no thread has waited for it");
+      }
+    }
+  }
+}
+
+// Threads of the CTA whose last operations no commit follows.
+void describe_uncommitted(const Cta& cta, std::vector<std::string>& lines) {
+  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
+    const uint64_t count = thread.asked - thread.committed;
+    if (count == 0) continue;
+    lines.push_back("  no tcgen05.commit follows the last " + std::to_string(count) +
+                    " operations of thread " + thread_name(cta, number) + ", of which the last is at " +
+                    place_of(cta, thread.last_pc));
+  }
+}
+
+class Pipeline final : public Unit {
+  void start(Cta& cta) override { cta.tensor_pipeline = {}; }
+  void end(Cta& cta) override { end_tensor_pipeline(cta); }
+  bool pending(const Cta& cta) const override { return cta.tensor_pipeline.busy(); }
+  void land_at_random(Cta& cta, uint64_t random) override { end_tensor_operations_at_random(cta, random); }
+  void land_for(Cta& cta, uint32_t mbarrier) override { end_commits_for(cta, mbarrier); }
+  void seen(Warp& warp, Cta& cta, uint32_t mbarrier) override { commits_seen(warp, cta, mbarrier); }
+  void describe(const Cta& cta, uint32_t, std::vector<std::string>& lines) const override {
+    for (const auto& each : cta.cluster->ctas) describe_uncommitted(*each, lines);
+  }
+};
+
+}  // namespace
+
+Unit& tcgen05_pipeline_unit() {
+  static Pipeline unit;
+  return unit;
+}
+
+void fail(const TensorOperation& operation, FindingKind kind, std::string what) {
+  throw Fault({kind, std::move(what), {}, site(*operation.warp, operation.lane, operation.pc)});
+}
+
+void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOperation> operation) {
+  constexpr size_t many = 256;
+  TensorThread& thread = thread_of(warp, lane);
+  thread.queue = operation->of_pair ? warp.cta->cluster->ctas[warp.cta->rank & ~1u].get() : warp.cta;
+  thread.last_pc = warp.frame->program->first + warp.pc - 1;
+  thread.last = operation->tensor;
+  operation->warp = &warp;
+  operation->lane = lane;
+  operation->pc = thread.last_pc;
+  if (warp.worker->checking) {
+    if (thread.operations.size() % many == many - 1) forget(thread);
+    thread.operations.push_back({thread.asked, thread.last_pc, operation->shared, false});
+  }
+  TensorPipeline& pipeline = thread.queue->tensor_pipeline;
+  pipeline.waiting.push_back(std::move(operation));
+  thread.end = pipeline.landed + pipeline.waiting.size();
+  ++thread.asked;
+  ++warp.worker->events;
+  ++warp.writes;
+}
+
+void begin_tensor_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t mask) {
+  const auto& ctas = warp.cta->cluster->ctas;
+  const uint32_t rank = mbarrier >> rank_shift;
+  if (rank >= ctas.size() || mask >> ctas.size())
+    fault(warp, FindingKind::illegal_address, "the cluster has no CTA of that rank", static_cast<int>(lane));
+  TensorThread& thread = thread_of(warp, lane);
+  thread.committed = thread.asked;
+  TensorArrival arrival;
+  arrival.thread = &thread;
+  arrival.before = thread.asked;
+  arrival.end = thread.end;
+  arrival.last = thread.last;
+  arrival.pc = warp.frame->program->first + warp.pc - 1;
+  arrival.mbarrier = mbarrier & offset_in_cta;
+  if (warp.worker->checking) release_to(warp, arrival.clock, false);
+  for (uint32_t left = mask ? mask : 1u << rank; left; left &= left - 1) {
+    Cta& cta = *ctas[static_cast<size_t>(std::countr_zero(left))];
+    check_presence(warp, static_cast<int>(lane), cta);
+    check_mbarrier(warp, cta, arrival.mbarrier);
+    arrival.phase = mbarrier_phase(cta, arrival.mbarrier);
+    cta.tensor_pipeline.arrivals.push_back(arrival);
+  }
+  ++warp.worker->events;
+  ++warp.writes;
+}
+
+}  // namespace simulator

@@ -1,0 +1,261 @@
+#include "common/simulator/launch/launch.h"
+
+// CTAs and grids: CPU threads take clusters (without clusters: single CTAs) in order. The CTAs of a cluster
+// take turns. Where clusters can see in which order they run (Program::order_sensitive), one thread runs them
+// all and switches between them, so that the result is the same for any number of threads.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <new>
+#include <thread>
+
+#include "common/simulator/counters/registry.h"
+#include "common/simulator/counters/trace.h"
+#include "common/simulator/instructions/opcodes.h"
+#include "common/simulator/launch/clusters.h"
+#include "common/simulator/launch/deadlock.h"
+#include "common/simulator/launch/speed.h"
+#include "common/simulator/launch/turns.h"
+#include "common/simulator/machine/cluster_queue.h"
+#include "common/simulator/settings/device.h"
+#include "common/simulator/settings/settings.h"
+
+namespace simulator {
+namespace {
+
+// What a CPU thread keeps from launch to launch.
+struct Context {
+  Worker worker;
+  std::vector<std::unique_ptr<Cluster>> idle;
+};
+
+// Runs f for a cluster; a fault ends the launch, for clusters after this one at once.
+template <class F>
+void guarded(Grid& grid, Cluster& cluster, F f) {
+  try {
+    f();
+  } catch (Fault& fault) {
+    const std::lock_guard lock(grid.mutex);
+    if (cluster.index < grid.stopped) {
+      grid.stopped = cluster.index;
+      grid.fault = std::move(fault.finding);
+    }
+    abandon(cluster);
+  } catch (const std::bad_alloc&) {
+    const std::lock_guard lock(grid.mutex);
+    if (cluster.index < grid.stopped) {
+      grid.stopped = cluster.index;
+      grid.fault =
+          Finding{FindingKind::not_supported, "this machine has not enough memory for the launch", {}, {}};
+    }
+    abandon(cluster);
+  }
+}
+
+// Who is busy for long may be busy for nothing: stores of what is there already count as events until one
+// looks closer.
+bool time_to_probe(Worker& worker) {
+  constexpr uint64_t interval = 8'000'000;  // warp-instructions: a tenth of a second
+  if (worker.executed < worker.probed + interval) return false;
+  worker.probed = worker.executed;
+  return true;
+}
+
+std::unique_ptr<Cluster> take_idle(Context& context) {
+  if (context.idle.empty()) return std::make_unique<Cluster>();
+  auto cluster = std::move(context.idle.back());
+  context.idle.pop_back();
+  return cluster;
+}
+
+// Cluster after cluster, while other threads run others.
+void work(Context& context) {
+  Grid& grid = *context.worker.grid;
+  std::vector<std::unique_ptr<Cluster>> running;
+  running.push_back(take_idle(context));
+  Cluster& cluster = *running.front();
+  const auto run_cluster = [&](uint64_t index) {
+    guarded(grid, cluster, [&] {
+      start(cluster, context.worker, index);
+      while (const uint64_t before = unfinished(cluster)) {
+        if (index > grid.stopped) break;
+        const uint64_t events = context.worker.events;
+        const bool any = advance(cluster);
+        const bool busy =
+            any && (unfinished(cluster) != before || context.worker.events != events || short_turns(grid));
+        if (busy && !time_to_probe(context.worker)) continue;
+        if (resolve(cluster)) continue;
+        if (unfinished(cluster) && stuck(cluster)) deadlock(running);
+      }
+    });
+    if (unfinished(cluster)) abandon(cluster);
+  };
+  for (uint64_t queue; (queue = grid.next++) < grid.queues;) {
+    for (uint64_t index = queue; index < grid.clusters && index <= grid.stopped; index = cluster.waiting)
+      run_cluster(index);
+  }
+  context.idle.push_back(std::move(running.front()));
+}
+
+// All clusters by one thread, in turns; one is started when those before it have had their chance.
+void work_in_order(Context& context, uint64_t resident) {
+  Grid& grid = *context.worker.grid;
+  std::vector<std::unique_ptr<Cluster>> running;
+  const auto begin = [&] {
+    running.push_back(take_idle(context));
+    guarded(grid, *running.back(), [&] { start(*running.back(), context.worker, grid.next++); });
+  };
+  const auto can_begin = [&] { return grid.next < grid.clusters && running.size() < resident; };
+  if (grid.launch.cooperative) {
+    while (can_begin()) begin();
+  }
+  uint64_t idle_turns = 0;
+  while (grid.stopped == ~0ull && (!running.empty() || grid.next < grid.clusters)) {
+    if (running.empty()) begin();
+    const uint64_t events = context.worker.events;
+    uint64_t finished = 0;
+    for (size_t i = 0; i < running.size() && grid.stopped == ~0ull;) {
+      Cluster& cluster = *running[i];
+      guarded(grid, cluster, [&] {
+        if (!advance(cluster)) resolve(cluster);
+      });
+      if (unfinished(cluster)) {
+        ++i;
+        continue;
+      }
+      ++finished;
+      context.idle.push_back(std::move(running[i]));
+      running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    if (finished) continue;
+    if (can_begin()) {  // as many again as there are
+      for (size_t more = running.size(); more > 0 && can_begin() && grid.stopped == ~0ull; --more) begin();
+      continue;
+    }
+    idle_turns = context.worker.events == events ? idle_turns + 1 : 0;
+    const bool idle = idle_turns >= (short_turns(grid) ? 512 : 2);
+    if ((!idle && !time_to_probe(context.worker)) || running.empty() || grid.stopped != ~0ull) continue;
+    idle_turns = 0;
+    const uint64_t now = context.worker.events;
+    guarded(grid, *running.front(), [&] {
+      if (!std::all_of(running.begin(), running.end(), [](auto& cluster) { return stuck(*cluster); })) return;
+      if (context.worker.events != now) return;
+      deadlock(running);
+    });
+  }
+  for (auto& cluster : running) {
+    abandon(*cluster);
+    context.idle.push_back(std::move(cluster));
+  }
+  if (context.idle.size() > 64) context.idle.resize(64);
+}
+
+// How many queues the clusters wait in: at most as many as run at once. So few that several wait in each,
+// where that makes a difference, and there are enough.
+uint64_t queues_of(const Grid& grid, uint64_t at_once) {
+  if (!grid.entry->cancels_launches) return grid.clusters;
+  constexpr uint64_t in_a_queue = 3;
+  const uint64_t most = std::max<uint64_t>(1, std::min(grid.clusters, at_once));
+  if (grid.seed == 0) return std::min(most, (grid.clusters + in_a_queue - 1) / in_a_queue);
+  Worker worker;
+  worker.random = grid.seed ^ grid.id;
+  return 1 + next_random(worker) % most;
+}
+
+}  // namespace
+
+std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std::byte* params) {
+  static std::mutex one_at_a_time;
+  static std::vector<std::unique_ptr<Context>> contexts;
+  static uint64_t launches = 0;
+  const std::lock_guard lock(one_at_a_time);
+
+  Grid grid;
+  grid.kernel = &kernel;
+  grid.entry = kernel.entry;
+  grid.launch = launch;
+  grid.params = params;
+  grid.units = all_units();
+  const uint64_t cluster_ctas = uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
+  grid.ctas = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  grid.clusters = grid.ctas / cluster_ctas;
+  grid.threads = launch.block[0] * launch.block[1] * launch.block[2];
+  grid.warps = (grid.threads + warp_size - 1) / warp_size;
+  grid.shared_bytes = kernel.static_shared_end + static_cast<uint32_t>(launch.dynamic_shared);
+  grid.seed = settings().seed;
+  grid.id = ++launches;
+  grid.counting = counting();
+  grid.checking = settings().checks != Checks::off;
+  if (!kernel.info.unsupported.empty()) {
+    Finding refused{FindingKind::not_supported, kernel.info.unsupported.front(), {}, {}};
+    refused.site.kernel = kernel.shown;
+    return refused;
+  }
+  std::vector<const Program*> functions;
+  for (const auto& program : kernel.programs) functions.push_back(program.get());
+  const std::unique_ptr<Trace> trace = Trace::begin(*kernel.entry, functions, grid.id);
+  grid.trace = trace.get();
+  grid.counting |= trace != nullptr;
+
+  const uint64_t by_threads = uint64_t(device().max_threads_per_sm) / (uint64_t{grid.warps} * warp_size);
+  const uint64_t by_shared = device().shared_per_sm / grid.shared_bytes;  // what the system keeps is in it
+  const uint64_t at_once =
+      uint64_t(device().multiprocessors) *
+      std::clamp<uint64_t>(std::min(by_threads, by_shared), 1, uint64_t(device().max_blocks_per_sm));
+  const bool in_order = kernel.entry->order_sensitive || launch.cooperative;
+  uint64_t threads = settings().threads > 0 ? uint64_t(settings().threads)
+                                            : std::max(1u, std::thread::hardware_concurrency());
+  if (!in_order) grid.queues = queues_of(grid, at_once / cluster_ctas);
+  threads = in_order ? 1 : std::min(threads, grid.queues);
+  while (contexts.size() < threads) contexts.push_back(std::make_unique<Context>());
+  const Allocation* workspace = nullptr;
+  if (launch.cooperative) {  // {size, barrier, …}: cooperative groups count arrivals in it
+    workspace = global_memory().allocate(4096, Allocation::Kind::variable, "grid workspace");
+    if (workspace) {
+      std::memset(workspace->backing, 0, 4096);
+      global_memory().mark_written(workspace->base, 4096);
+      grid.workspace = workspace->base;
+    }
+  }
+  for (uint64_t t = 0; t < threads; ++t) {
+    Worker& worker = contexts[t]->worker;
+    worker.grid = &grid;
+    worker.executed = worker.events = worker.probed = 0;
+    worker.probing = false;
+    worker.recent.fill(Allocation{});
+    worker.counting = grid.counting;
+    worker.checking = grid.checking;
+    worker.counts.assign(grid.counting ? kernel.instructions : 0, Counts{});
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  if (in_order) {
+    work_in_order(*contexts[0], std::max<uint64_t>(1, at_once / cluster_ctas));
+  } else {
+    std::vector<std::jthread> others;
+    for (uint64_t t = 1; t < threads; ++t) others.emplace_back([t] { work(*contexts[t]); });
+    work(*contexts[0]);
+  }
+  uint64_t executed = 0;
+  for (uint64_t t = 0; t < threads; ++t) executed += contexts[t]->worker.executed;
+  count_launch(executed, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+               threads);
+  grid.findings.tell(kernel.told);
+  if (workspace) global_memory().free(workspace->base);
+  for (const auto& [cluster, text] : grid.output) {
+    if (cluster > grid.stopped)
+      break;  // whether a later one has come to run depends on the number of threads
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+  if (!grid.output.empty()) std::fflush(stdout);
+  if (grid.counting) {
+    std::vector<Counts>& counts = contexts[0]->worker.counts;
+    for (uint64_t t = 1; t < threads; ++t) {
+      for (size_t i = 0; i < counts.size(); ++i) counts[i] += contexts[t]->worker.counts[i];
+    }
+    record(*kernel.entry, functions, counts.data(), grid.ctas, grid.ctas * grid.warps, grid.findings.count());
+  }
+  if (grid.fault) std::fputs(to_text(*grid.fault).c_str(), stderr);
+  return std::move(grid.fault);
+}
+
+}  // namespace simulator

@@ -1,0 +1,16 @@
+// Launches.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+
+#include "common/simulator/checks/finding.h"
+#include "common/simulator/program/kernel.h"
+
+namespace simulator {
+
+// Runs the kernel to its end. params: info().params_bytes bytes. Limits are checked by the caller. What ends
+// the launch early comes back (already told on stderr), else nothing.
+std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std::byte* params);
+
+}  // namespace simulator

@@ -1,0 +1,59 @@
+// Copies that end later than they are asked for.
+//
+// cp.async takes effect as late as a program may rely on: when its thread waits for its group, or when
+// somebody finds the mbarrier that counts it not yet complete. Until then shared memory holds what it held,
+// so that a missing wait shows. With a seed, copies land at random moments before that. Whether they may be
+// relied on is another matter: until they have been waited for, by whom it may concern, they are pending
+// (checks/pending_copies.h), landed or not.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace simulator {
+
+// One cp.async of a warp.
+struct AsyncCopy {
+  uint32_t lanes = 0;   // whose copies have not been waited for
+  uint32_t flying = 0;  // of these: shared memory does not hold the data yet
+  uint32_t ordered =
+      0;                // of these: what their thread does next comes after the copy, as races are looked for
+  uint32_t pc = 0;      // of the instruction, in the kernel's counters
+  uint32_t bytes = 0;   // that each lane writes: the first `present` from `from`, then zeros
+  uint64_t issued = 0;  // by the warp's clock (counters/trace.h), where it is traced
+  std::array<uint32_t, 32> to{};  // addresses in shared memory
+  std::array<uint32_t, 32> group{};
+  std::array<uint8_t, 32> present{};
+  std::array<const std::byte*, 32> from{};
+};
+
+// cp.async.mbarrier.arrive: each of these lanes arrives when all its copies numbered below `before` have
+// landed.
+struct AsyncArrival {
+  uint32_t mbarrier = 0, lanes = 0;
+  uint64_t before = 0;
+  uint64_t phase = 0;  // of the mbarrier, once they have arrived
+};
+
+// Those of a warp. Copies are numbered as they are asked for.
+struct AsyncCopies {
+  std::deque<AsyncCopy> pending;         // by number; some in the middle may have no lanes left
+  uint64_t first = 0;                    // number of the first of them
+  std::array<uint32_t, 32> committed{};  // groups, of each lane
+  std::vector<AsyncArrival> arriving;
+  std::vector<AsyncArrival> arrived;  // at mbarriers, but nobody has seen that phase complete
+
+  void clear() {
+    pending.clear();
+    first = 0;
+    committed.fill(0);
+    arriving.clear();
+    arrived.clear();
+  }
+  uint64_t next() const { return first + pending.size(); }
+};
+
+}  // namespace simulator

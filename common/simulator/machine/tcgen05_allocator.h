@@ -1,0 +1,27 @@
+// tcgen05.alloc, .dealloc, .relinquish_alloc_permit (PTX ISA 9.7.16.7).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace simulator {
+
+class Warp;
+
+// .cta_group::2: what a warp has asked for and waits for until its peer asks for the same.
+struct TensorRequest {
+  const Warp* warp = nullptr;
+  bool allocates = false;
+  uint32_t column = 0, columns = 0;  // dealloc: from which on
+  bool granted = false;              // … from `column` on
+};
+
+// What a CTA keeps of it besides the memory.
+struct TensorAllocator {
+  uint32_t columns = 0;                  // of the last allocation; 0: there was none
+  uint32_t pc = 0;                       // of that tcgen05.alloc, in the kernel's counters
+  std::optional<uint32_t> relinquished;  // where it gave up its right to allocate: the same
+  std::optional<TensorRequest> request;
+};
+
+}  // namespace simulator

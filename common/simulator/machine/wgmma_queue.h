@@ -1,0 +1,62 @@
+// wgmma.mma_async: a warpgroup, four warps, multiplies matrices of which B, and A too or not, lie in shared
+// memory (PTX ISA 9.7.15).
+//
+// A product takes effect as late as a program may rely on: when the first warp of the warpgroup waits for its
+// group, or, with a seed, at a random moment after all four have asked for it. Until then the accumulators
+// hold what they held and shared memory is not read. Whether one may rely on it is another matter: a register
+// that an operation uses is not to be touched before its own warp has waited, landed or not; and shared
+// memory is async_accesses.h's affair.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "common/simulator/checks/async_accesses.h"
+#include "common/simulator/program/program.h"
+
+namespace simulator {
+
+struct Frame;
+
+// One wgmma.mma_async.
+struct WgmmaOperation {
+  const Inst* inst = nullptr;
+  uint32_t pc = 0;          // in the kernel's counters
+  uint64_t matrix[2] = {};  // descriptors of A (where it is in shared memory) and B
+  bool accumulate = false;  // scale-d
+  uint32_t asked = 0;       // a bit per warp of the warpgroup
+  // Of each warp: where its registers are. Null: nobody can look at them any more.
+  std::array<std::byte*, warpgroup_warps> registers{};
+  std::array<const Frame*, warpgroup_warps> frame{};
+  std::array<std::array<uint32_t, 32>, warpgroup_warps> metadata{};  // by warp and lane: of a sparse A
+  std::vector<uint32_t> chunks[2];  // of 16 bytes: addresses in the cluster's shared memory, of A and of B
+  AsyncAccesses::Id id = 0;
+};
+
+// They are numbered as they are asked for, from 0, and take effect in that order.
+struct Warpgroup {
+  std::deque<WgmmaOperation> operations;  // that some warp has yet to wait for
+  uint64_t first = 0;                     // number of the first of them
+  uint64_t landed = 0;                    // how many have taken effect
+};
+
+// A warp's own side.
+struct WgmmaQueue {
+  uint64_t asked = 0, waited = 0;  // operations
+  std::deque<uint64_t> groups;     // committed and not waited for: `asked` at the end of each
+  uint32_t fences = 0;             // wgmma.fence
+};
+
+// How a register of an activation is used that some wgmma of the function names.
+struct WgmmaRegister {
+  uint64_t operation = 0;      // number of the last one that uses it, + 1; 0: none
+  const Inst* inst = nullptr;  // that one
+  bool factor = false;         // as A
+  uint32_t touched = 0;        // by another instruction, before the next wgmma.fence but `fences`: fences + 1
+};
+
+}  // namespace simulator

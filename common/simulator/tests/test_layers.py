@@ -1,0 +1,141 @@
+"""The simulator's layers: layers.txt lists its folders from the bottom up, and a file includes only files of its own
+folder and of those above it in that list. No two units (a header and its source) include each other, by whatever
+detour; no folder has more than 25 files, no file more than 450 lines; the README shows every layer, in this order."""
+import re
+import unittest
+from pathlib import Path
+
+SIMULATOR = Path(__file__).resolve().parent.parent
+MOST_FILES, MOST_LINES = 25, 450
+INCLUDE = re.compile(r'^#include "common/([^"]+)"', re.MULTILINE)
+
+
+def layers():
+    lines = (SIMULATOR / "layers.txt").read_text().splitlines()
+    return [line.split()[0] for line in lines if line and not line.startswith("#")]
+
+
+def sources():
+    """Path in the simulator → its text."""
+    found = sorted(path for pattern in ("**/*.h", "**/*.cc") for path in SIMULATOR.glob(pattern))
+    names = {path.relative_to(SIMULATOR).as_posix(): path.read_text() for path in found}
+    return {name: text for name, text in names.items() if not name.startswith("tests/")}
+
+
+def folder(name):
+    return name.rpartition("/")[0]
+
+
+def above(name, other, order):
+    """Is `other` in a layer above that of `name`? simulator.h, what programs include, is above them all."""
+    rank = {layer: place for place, layer in enumerate(order)} | {"": len(order)}
+    return rank[folder(other)] > rank[folder(name)]
+
+
+def violations(texts, order):
+    wrong = []
+    for name, text in texts.items():
+        if folder(name) not in order and folder(name):
+            wrong.append(f"{name}: its folder is not in layers.txt")
+            continue
+        for included in INCLUDE.findall(text):
+            other = included.removeprefix("simulator/")
+            if other == included:
+                wrong.append(f"{name} includes common/{included}: the simulator knows nothing of the course")
+            elif other not in texts:
+                wrong.append(f"{name} includes {other}: there is no such file")
+            elif above(name, other, order):
+                wrong.append(f"{name} includes {other}: {folder(other)} is above {folder(name)} in layers.txt")
+    return wrong
+
+
+def cycles(texts):
+    """The groups of units that include each other (Tarjan's strongly connected components)."""
+    unit = lambda name: name.rsplit(".", 1)[0]
+    graph = {}
+    for name, text in texts.items():
+        others = {unit(other.removeprefix("simulator/")) for other in INCLUDE.findall(text)}
+        graph.setdefault(unit(name), set()).update(others - {unit(name)})
+    index, low, stack, groups = {}, {}, [], []
+
+    def visit(node):
+        index[node] = low[node] = len(index)
+        stack.append(node)
+        for other in sorted(graph.get(node, ())):
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[node] = min(low[node], low[other])
+        if low[node] == index[node]:
+            group = [stack.pop()]
+            while group[-1] != node:
+                group.append(stack.pop())
+            if len(group) > 1:
+                groups.append(sorted(group))
+
+    for node in sorted(graph):
+        if node not in index:
+            visit(node)
+    return groups
+
+
+def too_big(texts):
+    wrong = [f"{name}: {text.count(chr(10))} lines, {MOST_LINES} are allowed"
+             for name, text in texts.items() if text.count("\n") > MOST_LINES]
+    folders = [folder(name) for name in texts]
+    return wrong + [f"{each}/: {folders.count(each)} files, {MOST_FILES} are allowed"
+                    for each in sorted(set(folders)) if folders.count(each) > MOST_FILES]
+
+
+class Layers(unittest.TestCase):
+    def setUp(self):
+        self.texts, self.order = sources(), layers()
+        self.assertGreater(len(self.texts), 100)
+
+    def none(self, wrong):
+        if wrong:
+            self.fail("\n".join(wrong))
+
+    def test_files_include_only_what_is_below_them(self):
+        self.none(violations(self.texts, self.order))
+
+    def test_no_two_units_include_each_other(self):
+        self.none(["these units include each other: " + " ".join(group) for group in cycles(self.texts)])
+
+    def test_files_and_folders_are_small(self):
+        self.none(too_big(self.texts))
+
+    def test_the_readme_shows_every_layer_in_this_order(self):
+        section = (SIMULATOR / "README.md").read_text().split("## The layers")[1].split("\n## ")[0]
+        shown = [line.split()[0] for line in re.findall(r"^    ([a-z].*)$", section, re.MULTILINE)]
+        self.assertEqual(shown, self.order, "README.md's picture and layers.txt differ")
+
+
+class TheTestItself(unittest.TestCase):
+    ORDER = ["below", "above"]
+
+    def test_an_include_upwards_is_found(self):
+        texts = {"below/a.h": '#include "common/simulator/above/b.h"\n', "above/b.h": ""}
+        self.assertEqual(violations(texts, self.ORDER),
+                         ["below/a.h includes above/b.h: above is above below in layers.txt"])
+        texts = {"above/b.h": '#include "common/simulator/below/a.h"\n', "below/a.h": ""}
+        self.assertEqual(violations(texts, self.ORDER), [])
+
+    def test_strangers_are_found(self):
+        for text, why in {'#include "common/rung.h"\n': "nothing of the course",
+                          '#include "common/simulator/below/c.h"\n': "no such file"}.items():
+            self.assertIn(why, violations({"below/a.h": text}, self.ORDER)[0])
+        self.assertIn("not in layers.txt", violations({"beside/a.h": ""}, self.ORDER)[0])
+
+    def test_a_cycle_is_found(self):
+        texts = {"below/a.h": '#include "common/simulator/below/b.h"\n', "below/b.h": "",
+                 "below/b.cc": '#include "common/simulator/below/a.h"\n'}
+        self.assertEqual(cycles(texts), [["below/a", "below/b"]])
+
+    def test_what_is_too_big_is_found(self):
+        self.assertEqual(len(too_big({"below/a.h": "\n" * 451})), 1)
+        self.assertEqual(len(too_big({f"below/{i}.h": "" for i in range(26)})), 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
