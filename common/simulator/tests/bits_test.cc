@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/decode/decoder.h"
+#include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/tests/decode_fixture.h"
 #include "common/simulator/tests/lanewise.h"
 
@@ -17,7 +17,7 @@ using ptx::Type;
 using Values = std::vector<uint64_t>;
 
 void check(const std::string& name, Type result, const std::vector<Type>& types, const Reference& reference) {
-  check_lanes({bit_opcodes()}, name, result, types, reference);
+  check_lanes({bit_opcodes(), count_opcodes()}, name, result, types, reference);
 }
 // Amounts, positions and lengths of up to `bits` - 1 mostly; other operands anything.
 uint64_t small_words(Generator& random, int bits) {
@@ -26,14 +26,14 @@ uint64_t small_words(Generator& random, int bits) {
 // The same, for instructions whose first operand is 32 bits wide too.
 void check_fields(const std::string& name, Type result, const std::vector<Type>& types,
                   const Reference& reference) {
-  check_lanes({bit_opcodes()}, name, result, types, reference, random_value);
-  check_lanes({bit_opcodes()}, name, result, types, reference, small_words);
+  check_lanes({bit_opcodes(), count_opcodes()}, name, result, types, reference, random_value);
+  check_lanes({bit_opcodes(), count_opcodes()}, name, result, types, reference, small_words);
 }
 bool supported(const std::string& name, const std::vector<ptx::Operand>& operands, OneWarp& machine) {
   return machine.supports(name, operands);
 }
 bool supported(const std::string& name, const std::vector<Type>& types) {
-  OneWarp machine({bit_opcodes()});
+  OneWarp machine({bit_opcodes(), count_opcodes()});
   std::vector<ptx::Operand> operands;
   for (const Type type : types) operands.push_back(machine.reg(type));
   return machine.supports(name, operands);
@@ -106,7 +106,7 @@ TEST(Bits, FunnelShifts) {
 TEST(Bits, Lop3) {
   Generator random(3);
   for (int table = 0; table < 256; ++table) {
-    OneWarp machine({bit_opcodes()});
+    OneWarp machine({bit_opcodes(), count_opcodes()});
     const auto d = machine.reg(Type::b32), a = machine.reg(Type::b32), b = machine.reg(Type::b32);
     const auto c = machine.reg(Type::b32), p = machine.reg(Type::pred), q = machine.reg(Type::pred);
     for (const auto& source : {a, b, c, d})
@@ -254,7 +254,7 @@ TEST(Bits, FindNthSetBit) {
   };
   check_fields("fns.b32", Type::b32, {Type::b32, Type::b32, Type::s32}, reference);
   check_lanes(
-      {bit_opcodes()}, "fns.b32", Type::b32, {Type::b32, Type::b32, Type::s32}, reference,
+      {bit_opcodes(), count_opcodes()}, "fns.b32", Type::b32, {Type::b32, Type::b32, Type::s32}, reference,
       [](Generator& random, int) { return random() % 3 ? low_bits(random() % 40 - 20, 32) : random() % 32; });
 }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/simulator/launch/launch.h"
-#include "common/simulator/launch/loader.h"
 #include "common/simulator/launch/module.h"
+#include "common/simulator/program/kernel.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/decode/decoder.h"
+#include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/tests/decode_fixture.h"
 #include "common/simulator/tests/lanewise.h"
 

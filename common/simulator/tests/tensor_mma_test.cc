@@ -2,6 +2,7 @@
 // those who do not wait. What they compute in every kind and layout: programs/tcgen05_blackwell.cu.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <string>
 
@@ -322,7 +323,6 @@ TEST_F(TensorMmaTest, UnknownFormsAreRefused) {
         mma("kind::mxf4nvf4.block_scale", "%rd4, %rd5, %r5, [%r2], [%r2], %p3"),
         mma("kind::mxf4.block_scale.scale_vec::4X", "%rd4, %rd5, %r5, [%r2], [%r2], %p3"),
         mma("kind::f16.collector::a::keep"), mma("kind::f16.collector::b0::use"),
-        mma("kind::f16.ashift", "[%r2], %rd5, %r5, %p3"),
         mma("kind::f16", "%rd4, %rd5, %r5, {%r1, %r1}, %p3"), mma("kind::f16", "%rd4, %rd5, %r5, %p3, 16"),
         mma("kind::i8", "%rd4, %rd5, %r5, %p3, 1"), mma("kind::f16", "%rd4, %rd5, %r5"),
         mma("kind::f16", "%rd4, %rd5, %r5, %p3, 1, 1"),
@@ -336,6 +336,29 @@ TEST_F(TensorMmaTest, UnknownFormsAreRefused) {
     ASSERT_TRUE(r.end) << text;
     EXPECT_EQ(r.end->kind, FindingKind::not_supported) << text << r.end->what;
   }
+}
+
+// .ashift, as the ISA has it (9.7.16.10.9.1; no Blackwell was at hand): every row of A from the next lane of
+// tensor memory, but for the last.
+TEST_F(TensorMmaTest, ShiftsTheRowsOfA) {
+  const std::string a =
+      fill() +
+      "and.b32 %r9, %r1, 7; shl.b32 %r9, %r9, 7; add.u32 %r9, %r9, 0x3f80; mul.lo.u32 %r9, %r9, 0x10001;\n"
+      "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r3+16], {%r9, %r9, %r9, %r9, %r9, %r9, %r9, %r9};\n"
+      "tcgen05.wait::st.sync.aligned; tcgen05.fence::before_thread_sync;\n" +
+      ready;
+  const std::string operands = "[%r2+16], %rd5, %r5, %p3";
+  for (const bool shifts : {false, true}) {
+    const Result r = run_body(a + mma(shifts ? "kind::f16.ashift" : "kind::f16", operands) + commit + done);
+    ASSERT_FALSE(r.end) << r.end->what;
+    for (uint32_t row = 0; row < 128; ++row) {
+      const uint32_t from = shifts ? std::min(row + 1, 127u) : row;
+      EXPECT_EQ(std::bit_cast<float>(r.words[row]), 1 + 32 * static_cast<float>(1 << from % 8)) << row;
+    }
+  }
+  const FindingKind kind = FindingKind::not_supported;
+  finds(kind, ".ashift takes A in tensor memory", a + mma("kind::f16.ashift") + commit + done);
+  finds(kind, "along with .ashift", a + mma("kind::f16.ashift.collector::a::fill", operands) + commit + done);
 }
 
 }  // namespace

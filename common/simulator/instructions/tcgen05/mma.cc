@@ -147,6 +147,8 @@ void issue(Warp& warp, uint32_t lane, const TensorMmaUse& use) {
   const uint32_t bits = warp.reg<uint32_t>(use.instruction)[lane];
   const std::string problem = parse_instruction_descriptor(use, bits, made->is);
   if (!problem.empty()) illegal(warp, lane, "the instruction descriptor: " + problem);
+  if (use.shifts_a && made->is.m == 64)
+    illegal(warp, lane, ".ashift \"is only allowed with M = 128 or M = 256\"");
   made->layout = layout_of(use, made->is);
   made->ctas = tensor_ctas(warp, lane, use.cta_group, made->cta);
   made->of_pair = use.cta_group == 2;
@@ -213,6 +215,17 @@ void collector(Decoder& d, const TensorForm& form) {
   }
 }
 
+// PTX ISA 9.7.16.10.9.1.
+void check_shift_of_a(Decoder& d, const TensorMmaUse& use) {
+  if (!use.shifts_a) return;
+  if (!use.a_in_tensor_memory || use.ws || use.scale_vector)
+    d.unsupported(".ashift takes A in tensor memory, and neither .ws nor block scaling");
+  for (const std::string_view modifier : d.ptx().modifiers) {
+    if (modifier == "collector::a::use" || modifier == "collector::a::fill")
+      d.unsupported("it is illegal to specify .collector::a::use or .collector::a::fill along with .ashift");
+  }
+}
+
 }  // namespace
 
 void decode_tensor_mma(Decoder& d) {
@@ -228,6 +241,7 @@ void decode_tensor_mma(Decoder& d) {
   if (scales != d.has("block_scale")) d.unsupported("kind and .block_scale do not go together");
   if (use.ws && (use.cta_group == 2 || scales)) d.unsupported(".ws has .cta_group::1 and no block scaling");
   if (scales) use.scale_vector = scale_vector(d, use.kind);
+  use.shifts_a = d.has("ashift");
   collector(d, use);
 
   size_t next = 0;
@@ -238,6 +252,7 @@ void decode_tensor_mma(Decoder& d) {
   } else {
     use.matrix[0] = d.src(next++, Type::b64);
   }
+  check_shift_of_a(d, use);
   use.matrix[1] = d.src(next++, Type::b64);
   if (use.sparse) use.metadata = tensor_address(d, d.operand(next++));
   use.instruction = d.src(next++, Type::b32);

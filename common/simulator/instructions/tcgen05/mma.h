@@ -21,6 +21,7 @@ struct TensorMmaUse : TensorForm {
     uint32_t offset = 0;
   };
   bool a_in_tensor_memory = false;
+  bool shifts_a = false;  // .ashift: a row of A comes from the next lane, the last one from its own
   Address d, a, scale[2], metadata;
   uint32_t matrix[2] = {};   // registers of the shared-memory descriptors of A (where it is there) and B
   uint32_t instruction = 0;  // register of the instruction descriptor

@@ -118,7 +118,8 @@ class Product {
     const uint32_t per = elements_per_chunk(is_.element[0]);
     float values[32];
     for (uint32_t i = 0; i < tile; ++i) {
-      const uint32_t lane = lane_of_tensor(of_.a) + of_.layout.lane(row + i, part);
+      const uint32_t from = of_.use->shifts_a ? std::min(row + i + 1, of_.layout.rows - 1) : row + i;
+      const uint32_t lane = lane_of_tensor(of_.a) + of_.layout.lane(from, part);
       for (uint32_t first = 0; first < k; first += per) {
         std::byte chunk[16];
         for (uint32_t w = 0; w < 4; ++w)

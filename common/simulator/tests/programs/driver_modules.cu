@@ -33,7 +33,7 @@ const char ptx[] = R"(
 )";
 
 void driver(CUresult result, const char* call) {
-  const char* name = "?";
+  const char* name = "no error";
   if (result != CUDA_SUCCESS) cuGetErrorName(result, &name);
   expect(result == CUDA_SUCCESS, (std::string(call) + ": " + name).c_str());
 }
@@ -69,7 +69,9 @@ int main() {
   DRIVER(cuCtxSynchronize());
   std::vector<uint32_t> values(n);
   DRIVER(cuMemcpyDtoH(values.data(), out, n * sizeof(uint32_t)));
-  for (uint32_t i = 0; i < n; ++i) expect(values[i] == 3 * i + 7, "a value");
+  bool right = true;
+  for (uint32_t i = 0; i < n; ++i) right = right && values[i] == 3 * i + 7;
+  expect(right, "what the kernel has written");
   expect(
       cuLaunchKernel(scale, 1, 1, 1, 4096, 1, 1, 0, nullptr, parameters, nullptr) == CUDA_ERROR_INVALID_VALUE,
       "4096 threads");
