@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "08_warp_specialized/fp8/workspace.h"
-#include "common/harness/precision.h"
-#include "common/harness/reference.h"
+#include "common/harness/verify/precision.h"
+#include "common/harness/problems/reference.h"
 
 namespace ladder {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "09_tcgen05/block_scaled/workspace.h"
-#include "common/harness/precision.h"
-#include "common/harness/reference.h"
+#include "common/harness/verify/precision.h"
+#include "common/harness/problems/reference.h"
 
 namespace ladder {
 namespace {

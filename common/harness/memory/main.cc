@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/benchmark.h"
-#include "common/harness/failure.h"
-#include "common/harness/machine.h"
+#include "common/harness/backend/system.h"
+#include "common/harness/base/failure.h"
+#include "common/harness/measure/benchmark.h"
+#include "common/harness/measure/nvml.h"
 #include "common/harness/memory/ways.h"
-#include "common/harness/nvml.h"
-#include "common/harness/report.h"
+#include "common/harness/report/report.h"
 
 namespace ladder {
 namespace {

@@ -1,6 +1,6 @@
 // What surrounds a measurement: statistics, buffer sets, the card's state, the machine, exit codes, and the
 // problems. Nothing here launches a kernel.
-#include "common/harness/benchmark.h"
+#include "common/harness/measure/benchmark.h"
 
 #include <gtest/gtest.h>
 
@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/failure.h"
-#include "common/harness/machine.h"
-#include "common/harness/nvml.h"
-#include "common/harness/problems.h"
-#include "common/harness/rotation.h"
+#include "common/harness/backend/system.h"
+#include "common/harness/base/failure.h"
+#include "common/harness/measure/nvml.h"
+#include "common/harness/measure/rotation.h"
+#include "common/harness/problems/problems.h"
 
 namespace ladder {
 namespace {

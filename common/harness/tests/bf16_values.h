@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "common/harness/verify.h"
+#include "common/harness/verify/verify.h"
 
 namespace ladder {
 

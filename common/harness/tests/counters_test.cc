@@ -1,12 +1,12 @@
 // What the simulator counted, as JSON and as text.
-#include "common/harness/counters.h"
+#include "common/harness/backend/counters.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <string>
 
-#include "common/harness/report.h"
+#include "common/harness/report/report.h"
 
 namespace ladder {
 namespace {

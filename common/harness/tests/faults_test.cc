@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "common/harness/tests/bf16_values.h"
-#include "common/harness/verify.h"
+#include "common/harness/verify/verify.h"
 
 namespace ladder {
 namespace {

@@ -1,5 +1,5 @@
 // The command line: every option, every way to get one wrong, and the texts that explain them.
-#include "common/harness/options.h"
+#include "common/harness/cli/options.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/failure.h"
+#include "common/harness/base/failure.h"
 
 namespace ladder {
 namespace {

@@ -1,6 +1,6 @@
 // The CPU's roundings to the precisions of common/rung.h, against the toolkit's own and against the
 // definition; and the check of quantised outputs against planted faults.
-#include "common/harness/precision.h"
+#include "common/harness/verify/precision.h"
 
 #include <cuda_fp4.h>
 #include <cuda_fp8.h>
@@ -17,7 +17,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/verify.h"
+#include "common/harness/verify/verify.h"
 
 namespace ladder {
 namespace {

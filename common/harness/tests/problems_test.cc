@@ -1,5 +1,5 @@
 // Which shapes --verify-only runs, and where: what a rung is verified by must not get lost in an edit.
-#include "common/harness/problems.h"
+#include "common/harness/problems/problems.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/model_shapes.h"
+#include "common/harness/problems/gemm/model_shapes.h"
 
 namespace ladder {
 namespace {

@@ -1,5 +1,5 @@
 // The CPU's references against the plainest loops that compute the same.
-#include "common/harness/reference.h"
+#include "common/harness/problems/reference.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Results as JSON Lines and as a table.
-#include "common/harness/report.h"
+#include "common/harness/report/report.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/failure.h"
-#include "common/harness/power.h"
-#include "common/harness/sweep_summary.h"
+#include "common/harness/base/failure.h"
+#include "common/harness/measure/power.h"
+#include "common/harness/report/sweep_summary.h"
 
 namespace ladder {
 namespace {

@@ -2,8 +2,8 @@
 // kernels cannot run it ends as the rung itself would, with one line and exit code 77.
 #include <gtest/gtest.h>
 
-#include "common/harness/failure.h"
-#include "common/harness/machine.h"
+#include "common/harness/backend/system.h"
+#include "common/harness/base/failure.h"
 
 int main(int argc, char** argv) {
   using namespace ladder;

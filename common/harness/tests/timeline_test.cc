@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "common/harness/failure.h"
-#include "common/harness/timeline_file.h"
+#include "common/harness/base/failure.h"
+#include "common/harness/timeline/file.h"
 
 namespace ladder {
 namespace {
