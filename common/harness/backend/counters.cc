@@ -4,17 +4,11 @@
 #include <cstdio>
 #include <utility>
 
-#include "common/harness/report/report.h"
+#include "common/harness/base/format.h"
+#include "common/harness/base/json.h"
 
 namespace ladder {
 namespace {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 // Three decimals, as profile.py writes them.
 double rounded(double value) {

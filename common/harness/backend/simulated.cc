@@ -5,7 +5,7 @@
 
 #include "common/harness/backend/device.h"
 #include "common/harness/base/failure.h"
-#include "common/harness/measure/power.h"
+#include "common/rung.h"
 #include "common/simulator/settings.h"
 #include "common/simulator/simulator.h"
 
@@ -85,44 +85,6 @@ Counters count(const std::function<void()>& launch, bool listing) {
   }
   if (files.empty()) sum.listing = "the kernel names no source file: it was compiled without -lineinfo\n";
   return sum;
-}
-
-// Options never ask for these here.
-std::vector<float> library_reference(const std::vector<Gemm>&) {
-  throw std::logic_error("the simulator has no cuBLAS");
-}
-std::vector<double> library_reference(const Gemm&, const std::vector<float>&, const std::vector<float>&) {
-  throw std::logic_error("the simulator has no cuBLAS");
-}
-std::vector<Contender> baselines(const std::vector<Gemm>&, Precision) {
-  throw std::logic_error("the simulator measures no times");
-}
-std::vector<Contender> baselines(const std::vector<FusedNorm>&, Precision) {
-  throw std::logic_error("the simulator measures no times");
-}
-std::vector<Contender> baselines(const std::vector<NormGemm>&, Precision) {
-  throw std::logic_error("the simulator measures no times");
-}
-std::vector<Contender> baselines(const std::vector<GroupedGemm>&, Precision) {
-  throw std::logic_error("the simulator measures no times");
-}
-std::vector<Contender> baselines(const std::vector<Linear>&, Epilogue) {
-  throw std::logic_error("the simulator measures no times");
-}
-std::vector<Contender> baselines(const std::vector<RowOperator>&, RowOperation) {
-  throw std::logic_error("the simulator measures no times");
-}
-std::vector<Contender> plain_product(const std::vector<Linear>&, Epilogue) {
-  throw std::logic_error("the simulator measures no times");
-}
-Measurement measure(const std::vector<Contender>&, int, int, Launches, double) {
-  throw std::logic_error("the simulator measures no times");
-}
-double quick_time_us(const Contender&, int) {
-  throw std::logic_error("the simulator measures no times");
-}
-PowerRun run_without_pause(const Contender&, int, double) {
-  throw std::logic_error("the simulator measures no times");
 }
 
 }  // namespace ladder

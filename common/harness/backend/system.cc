@@ -26,7 +26,7 @@ std::string gibibytes(double bytes) {
 
 }  // namespace
 
-Machine this_machine() {
+System this_system() {
   const Platform below = platform();
   int device = 0, runtime = 0;
   cudaDeviceProp properties{};
@@ -44,7 +44,7 @@ Machine this_machine() {
   }
   check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
 
-  Machine m;
+  System m;
   m.device = properties.name;
   m.driver = below.driver;
   m.cuda = cuda_version_text(runtime);
@@ -58,8 +58,8 @@ Machine this_machine() {
   return m;
 }
 
-void require(const Machine& machine, const ComputeCapability& needs) {
-  const int have = machine.major * 10 + machine.minor, need = needs.major * 10 + needs.minor;
+void require(const System& system, const ComputeCapability& needs) {
+  const int have = system.major * 10 + system.minor, need = needs.major * 10 + needs.minor;
   const std::string wanted = std::to_string(needs.major) + "." + std::to_string(needs.minor);
   std::string range;
   switch (needs.compatibility) {
@@ -68,7 +68,7 @@ void require(const Machine& machine, const ComputeCapability& needs) {
       range = " or newer";
       break;
     case Compatibility::family:
-      if (have >= need && machine.major == needs.major) return;
+      if (have >= need && system.major == needs.major) return;
       range = " or newer of the same family, " + std::to_string(needs.major) + ".x";
       break;
     case Compatibility::exact:
@@ -77,8 +77,8 @@ void require(const Machine& machine, const ComputeCapability& needs) {
       break;
   }
   throw Failure(Exit::cannot_run, "needs a GPU of compute capability " + wanted + range + "; " +
-                                      machine.device + " has " + std::to_string(machine.major) + "." +
-                                      std::to_string(machine.minor));
+                                      system.device + " has " + std::to_string(system.major) + "." +
+                                      std::to_string(system.minor));
 }
 
 std::uint64_t free_device_bytes() {

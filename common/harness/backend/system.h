@@ -9,7 +9,7 @@
 
 namespace ladder {
 
-struct Machine {
+struct System {
   std::string device, driver, cuda, cublas, revision;
   std::string checks;                          // only the simulator has them, see device.h
   std::optional<std::uint64_t> schedule_seed;  // only on the simulator
@@ -19,14 +19,14 @@ struct Machine {
 
 // The current device. Throws Failure(Exit::cannot_run) where there is no usable GPU, and what platform()
 // throws.
-Machine this_machine();
+System this_system();
 
-// Throws Failure(Exit::cannot_run) with the reason unless the machine's GPU can run code for `needs`.
-void require(const Machine& machine, const ComputeCapability& needs);
+// Throws Failure(Exit::cannot_run) with the reason unless the system's GPU can run code for `needs`.
+void require(const System& system, const ComputeCapability& needs);
 
 std::string cuda_version_text(int version);  // 13000 → "13.0"
 
-// Bytes of device memory still free. Throws like this_machine().
+// Bytes of device memory still free. Throws like this_system().
 std::uint64_t free_device_bytes();
 
 // Bytes of host memory that can still be had without swapping; the most there can be where the system does

@@ -4,28 +4,19 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
-#include "common/extension.h"
-#include "common/harness/measure/benchmark.h"
-#include "common/harness/problems/gemm/model_shapes.h"
-#include "common/harness/problems/problems.h"
+#include "common/harness/problems/registry.h"
 
 namespace ladder {
 
-enum class Reference {
-  cublas,  // every element against cuBLAS in fp32, sampled elements against fp64 on the CPU
-  cpu,     // every element against fp64 on the CPU: slow, and needs no library; the only one on the simulator
+// Whether a problem runs, and the sizes that were given, completed by the course's.
+template <class Problem>
+struct Choice {
+  bool runs = ProblemInfo<Problem>::runs_unnamed;
+  std::optional<Problem> shape;
 };
-
-// What the elements of a gemm's timed A and B are.
-enum class Input {
-  normal,    // N(0,1)
-  integers,  // whole numbers from -3 to 3: few bits of the significand are set
-  ones,
-  zeros,
-};
-const char* input_text(Input input);  // "normal(0,1)", "integers -3..3", "ones", "zeros"
 
 struct Options {
   DeviceKind device = DeviceKind::gpu;
@@ -33,19 +24,26 @@ struct Options {
   bool help = false;
   bool list = false;
 
-  bool gemm = true;  // which problems to run
-  bool fused_norm = true;
-  bool norm_gemm = false;          // only where it is named
-  bool grouped_gemm = false;       // the same
-  bool linear = false;             // the same
-  bool row_operator = false;       // the same
-  std::optional<Gemm> gemm_shape;  // sizes given on the command line, completed by the defaults
-  std::optional<FusedNorm> norm_shape;
-  std::optional<NormGemm> norm_gemm_shape;
-  std::optional<GroupedGemm> grouped_shape;
-  std::optional<Linear> linear_shape;
-  std::optional<RowOperator> row_operator_shape;
-  bool even = false;  // every group of a grouped_gemm has the same number of rows, or one more
+#define LADDER_CHOICE(Problem) std::tuple<Choice<Problem>>(),
+  decltype(std::tuple_cat(LADDER_PROBLEMS(LADDER_CHOICE) std::tuple<>())) choices;
+#undef LADDER_CHOICE
+  template <class Problem>
+  Choice<Problem>& of() {
+    return std::get<Choice<Problem>>(choices);
+  }
+  template <class Problem>
+  const Choice<Problem>& of() const {
+    return std::get<Choice<Problem>>(choices);
+  }
+  template <class Problem>
+  bool runs() const {
+    return of<Problem>().runs;
+  }
+  template <class Problem>
+  const std::optional<Problem>& shape() const {
+    return of<Problem>().shape;
+  }
+  bool even = false;  // see InputOptions
 
   std::string variant;            // empty: the rung itself; beside tune also several, "one,other"
   std::optional<Precision> type;  // only variants of this precision, without a variant the last of them
@@ -73,6 +71,12 @@ struct Options {
   int l2_set_aside = 0;  // MiB of L2 set aside for lines that persist; 0: as the driver has it
   std::string json;      // empty: no file
   bool rows = false;     // table rows without the header, for the course's ladder
+
+  bool any_runs() const;
+  bool any_shape() const;  // sizes were given
+  InputOptions inputs() const {
+    return {seed, reference, input, outlier, even};
+  }
 };
 
 // What the rung's program for that device is called: "03_vectorized", "03_vectorized_sim".

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "common/harness/base/json.h"
 #include "common/harness/measure/benchmark.h"
-#include "common/harness/report/report.h"
 
 namespace ladder {
 

@@ -11,14 +11,11 @@
 
 #include "common/harness/backend/device_buffer.h"
 #include "common/harness/base/failure.h"
-#include "common/harness/problems/reference.h"
+#include "common/harness/base/sizes.h"
+#include "common/harness/problems/host_matrix.h"
 #include "common/harness/verify/verify.h"
 
 namespace ladder {
-
-inline std::uint64_t area(int x, int y) {
-  return std::uint64_t(x) * std::uint64_t(y);
-}
 
 inline HostMatrix on_host(const GuardedBuffer& buffer) {
   HostMatrix host(buffer.count());

@@ -1,24 +1,11 @@
 #include "common/harness/report/report.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
-#include "common/harness/base/failure.h"
+#include "common/harness/base/format.h"
 
 namespace ladder {
 namespace {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[512];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
-
-std::string number(double value) {
-  return std::isfinite(value) ? format("%.6g", value) : "null";
-}
 
 std::string time_text(double us) {
   if (us < 1000) return format("%.4g us", us);
@@ -62,54 +49,14 @@ std::string count_columns(const std::optional<Counters>& counters) {
 
 }  // namespace
 
-std::string json_string(const std::string& text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (static_cast<unsigned char>(c) < 0x20) {
-      out += format("\\u%04x", c);
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
-
-JsonObject& JsonObject::raw(const char* name, const std::string& value) {
-  body_ += (body_.empty() ? "" : ", ") + json_string(name) + ": " + value;
-  return *this;
-}
-JsonObject& JsonObject::field(const char* name, const std::string& value) {
-  return raw(name, json_string(value));
-}
-JsonObject& JsonObject::field(const char* name, std::int64_t value) {
-  return raw(name, std::to_string(value));
-}
-JsonObject& JsonObject::field(const char* name, bool value) {
-  return raw(name, value ? "true" : "false");
-}
-JsonObject& JsonObject::field(const char* name, const JsonObject& value) {
-  return raw(name, value.text());
-}
-JsonObject& JsonObject::field(const char* name, const std::vector<double>& values) {
-  std::string text;
-  for (const double value : values) text += (text.empty() ? "" : ", ") + number(value);
-  return raw(name, "[" + text + "]");
-}
-JsonObject& JsonObject::field(const char* name, double value) {
-  return raw(name, number(value));
-}
-
-void add_machine(JsonObject& object, const Machine& machine) {
-  object.field("device", machine.device);
-  if (!machine.driver.empty()) object.field("driver", machine.driver);
-  object.field("cuda", machine.cuda);
-  if (!machine.cublas.empty()) object.field("cublas", machine.cublas);
-  object.field("revision", machine.revision);
-  if (!machine.checks.empty()) object.field("checks", machine.checks);
-  if (machine.schedule_seed) object.field("schedule_seed", *machine.schedule_seed);
+void add_system(JsonObject& object, const System& system) {
+  object.field("device", system.device);
+  if (!system.driver.empty()) object.field("driver", system.driver);
+  object.field("cuda", system.cuda);
+  if (!system.cublas.empty()) object.field("cublas", system.cublas);
+  object.field("revision", system.revision);
+  if (!system.checks.empty()) object.field("checks", system.checks);
+  if (system.schedule_seed) object.field("schedule_seed", *system.schedule_seed);
 }
 
 void add_card_state(JsonObject& object, const CardState& card) {
@@ -118,7 +65,7 @@ void add_card_state(JsonObject& object, const CardState& card) {
       .field("throttle", card.throttle);
 }
 
-std::string machine_text(const Machine& m, DeviceKind device) {
+std::string system_text(const System& m, DeviceKind device) {
   if (device == DeviceKind::gpu)
     return m.device + ", driver " + m.driver + ", CUDA " + m.cuda + ", cuBLAS " + m.cublas;
   const std::string checks = m.checks == "fail"     ? "a finding ends the run"
@@ -126,18 +73,6 @@ std::string machine_text(const Machine& m, DeviceKind device) {
                                                     : "checks are off";
   return m.device + ", CUDA " + m.cuda + ", schedule seed " + std::to_string(m.schedule_seed.value_or(0)) +
          ", " + checks + ": simulated, so verified and counted, but not timed";
-}
-
-JsonLines::JsonLines(const std::string& path) : path_(path) {
-  if (path.empty()) return;
-  file_.open(path, std::ios::app);
-  if (!file_) throw Failure(Exit::bad_usage, "cannot write to --json '" + path + "'");
-}
-
-void JsonLines::write(const JsonObject& object) {
-  if (path_.empty()) return;
-  file_ << object.text() << "\n" << std::flush;
-  if (!file_) throw Failure(Exit::cannot_run, "writing to '" + path_ + "' failed");
 }
 
 std::size_t fastest_baseline(const Measurement& measurement) {
@@ -148,18 +83,13 @@ std::size_t fastest_baseline(const Measurement& measurement) {
   return best;
 }
 
-std::string table_header(const char* problem, DeviceKind device) {
+std::string table_header(const char* problem, const char* rival, DeviceKind device) {
   if (device == DeviceKind::simulator)
     return format("%61s %12s %9s %15s %20s\n", "", "", "global", "sectors/request", "shared wavefronts") +
            format("%-20s %-17s %-22s %12s %9s %7s %7s %10s %9s  %s\n", problem, "shape", "variant",
                   "instructions", "requests", "load", "store", "ideal", "excess", "check");
-  const std::string name = problem;
   return format("%-20s %-17s %-22s %11s %13s %13s %8s  %s\n", problem, "shape", "variant", "time", "score",
-                name == "gemm" || name == "grouped_gemm" ? "cuBLAS"
-                : name == "norm_gemm"                    ? "two steps"
-                : name == "linear"                       ? "unfused"
-                                                         : "copy",
-                "ratio", "check");
+                rival, "ratio", "check");
 }
 
 std::string table_row(const Result& r, DeviceKind device) {

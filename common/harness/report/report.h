@@ -1,59 +1,25 @@
-// Results as a table for people and as JSON Lines for plots.
+// Results as a table for people, and the fields of a record that say where it comes from.
 #pragma once
 
-#include <cstdint>
-#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "common/harness/backend/counters.h"
 #include "common/harness/backend/system.h"
+#include "common/harness/base/device_kind.h"
+#include "common/harness/base/json.h"
 #include "common/harness/measure/benchmark.h"
-#include "common/harness/problems/problems.h"
 #include "common/harness/verify/verify.h"
 
 namespace ladder {
 
-// One JSON object, written field by field in order.
-class JsonObject {
- public:
-  JsonObject& field(const char* name, const std::string& value);
-  JsonObject& field(const char* name, const char* value) { return field(name, std::string(value)); }
-  JsonObject& field(const char* name, double value);  // 6 significant digits; null where it is not finite
-  JsonObject& field(const char* name, const std::vector<double>& values);
-  JsonObject& field(const char* name, std::int64_t value);
-  JsonObject& field(const char* name, std::uint64_t value) { return raw(name, std::to_string(value)); }
-  JsonObject& field(const char* name, int value) { return field(name, std::int64_t(value)); }
-  JsonObject& field(const char* name, bool value);
-  JsonObject& field(const char* name, const JsonObject& value);
-  std::string text() const { return "{" + body_ + "}"; }
-
- private:
-  JsonObject& raw(const char* name, const std::string& value);
-  std::string body_;
-};
-
-std::string json_string(const std::string& text);  // quoted and escaped
-
 // The fields that say where a result comes from, as far as they are known.
-void add_machine(JsonObject& object, const Machine& machine);
+void add_system(JsonObject& object, const System& system);
 void add_card_state(JsonObject& object, const CardState& card);
 
 // The same in one line, for people.
-std::string machine_text(const Machine& machine, DeviceKind device);
-
-// A file that gets one object per line, appended. Throws Failure(Exit::bad_usage) when it cannot be opened
-// and Failure(Exit::cannot_run) when a line cannot be written.
-class JsonLines {
- public:
-  explicit JsonLines(const std::string& path);  // an empty path: nothing is written
-  void write(const JsonObject& object);
-
- private:
-  std::string path_;
-  std::ofstream file_;
-};
+std::string system_text(const System& system, DeviceKind device);
 
 // Everything known about one variant at one shape.
 struct Result {
@@ -76,7 +42,8 @@ struct Result {
 std::size_t fastest_baseline(const Measurement& measurement);
 
 // The table of a GPU has times and scores, that of the simulator counts.
-std::string table_header(const char* problem, DeviceKind device);
+// `rival`: what the column of the fastest baseline is called.
+std::string table_header(const char* problem, const char* rival, DeviceKind device);
 std::string table_row(const Result& result, DeviceKind device);
 
 }  // namespace ladder

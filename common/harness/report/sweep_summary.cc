@@ -2,19 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
-#include "common/harness/problems/problems.h"
+#include "common/harness/base/format.h"
 
 namespace ladder {
 namespace {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 std::string count_text(std::size_t count) {
   return std::to_string(count) + (count == 1 ? " shape" : " shapes");
@@ -39,7 +31,7 @@ std::string ratio_summary(const std::vector<ShapeRatio>& ratios, const std::stri
                    int(std::count_if(all.begin(), all.end(), [&](double r) { return r >= least; })));
   const ShapeRatio& worst = *std::min_element(ratios.begin(), ratios.end(),
                                               [](const auto& x, const auto& y) { return x.ratio < y.ratio; });
-  text += format("  the worst    %.4fx  %s\n", worst.ratio, shape_text(worst.shape).c_str());
+  text += format("  the worst    %.4fx  %s\n", worst.ratio, worst.shape.c_str());
 
   constexpr struct {
     const char* name;
@@ -49,7 +41,7 @@ std::string ratio_summary(const std::vector<ShapeRatio>& ratios, const std::stri
   for (const auto& range : ranges) {
     std::vector<double> here;
     for (const ShapeRatio& r : ratios)
-      if (r.shape.m >= range.least && r.shape.m <= range.most) here.push_back(r.ratio);
+      if (r.rows >= range.least && r.rows <= range.most) here.push_back(r.ratio);
     if (!here.empty())
       text += format("  m %-10s %.4fx  of %s\n", range.name, geometric_mean(here),
                      count_text(here.size()).c_str());
@@ -72,7 +64,23 @@ std::string regret_summary(const std::vector<ShapeRegret>& regrets) {
   return format("\n%s beside the fastest variant of each: regret %.2f %% in the mean, ",
                 count_text(all.size()).c_str(), 100 * sum / double(all.size())) +
          format("%.2f %% at the 90th percentile, %.2f %% at worst (%s)\n", 100 * percentile_90,
-                100 * worst.regret, shape_text(worst.shape).c_str());
+                100 * worst.regret, worst.shape.c_str());
+}
+
+void SweepSummary::add_result(const std::string& shape, int rows, const Result& rung) {
+  if (!rung.measurement) return;
+  const auto& timings = rung.measurement->timings;
+  const std::size_t best = fastest_baseline(*rung.measurement);
+  if (best == 0) return;
+  const double baseline_us = timings[best].median_us;
+  ratios_.push_back({shape, rows, baseline_us / timings[0].median_us});
+  if (rung.best_choice_us) best_choices_.push_back({shape, rows, baseline_us / *rung.best_choice_us});
+}
+
+std::string SweepSummary::text() const {
+  return ratio_summary(ratios_, "") +
+         ratio_summary(best_choices_, "with the fastest of its first choices, each timed, ") +
+         regret_summary(regrets_);
 }
 
 }  // namespace ladder

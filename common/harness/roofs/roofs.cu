@@ -115,10 +115,34 @@ struct Roof {
   std::vector<Contender> contenders;  // ways to do it, of which the fastest counts
 };
 
+// A line of the table, and a record.
+void measure_roof(const Roof& roof, const System& system, JsonLines& json) {
+  const Measurement m = measure(roof.contenders, 1, 0, Launches::automatic);
+  const Timing& fastest =
+      *std::min_element(m.timings.begin(), m.timings.end(),
+                        [](const Timing& a, const Timing& b) { return a.median_us < b.median_us; });
+  const double per_second = roof.work / fastest.median_us * 1e6;
+  const double value = per_second / (std::strcmp(roof.unit, "GB/s") == 0 ? 1e9 : 1e12);
+  std::printf("%-20s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name, value, roof.unit,
+              m.card.sm_clock_mhz, m.card.power_w, m.card.throttle.c_str(), roof.what);
+  JsonObject o;
+  o.field("record", "roof")
+      .field("roof", roof.name)
+      .field("what", roof.what)
+      .field("value", value)
+      .field("unit", roof.unit);
+  o.field("median_us", fastest.median_us).field("p10_us", fastest.p10_us).field("p90_us", fastest.p90_us);
+  o.field("repeats", fastest.samples);
+  add_system(o, system);
+  add_card_state(o, m.card);
+  o.field("input", "normal(0,1)").field("seed", 1);
+  json.write(o);
+}
+
 void run(const std::string& json_path) {
   JsonLines json(json_path);
-  const Machine machine = this_machine();
-  require(machine, {8, 0, Compatibility::newer});
+  const System system = this_system();
+  require(system, {8, 0, Compatibility::newer});
   int device = 0, sms = 0;
   check(cudaGetDevice(&device), "asking for the device");
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
@@ -174,7 +198,7 @@ void run(const std::string& json_path) {
   add_mma(Tf32Mma(), "tf32_mma_sync", "tf32");
   add_mma(S8Mma(), "s8_mma_sync", "s8");
   add_mma(SparseMma(), "bf16_sparse_mma_sync", "bf16 with a sparse A, by mma.sp; what is not stored counts");
-  if (machine.major == 9 && machine.minor == 0) {
+  if (system.major == 9 && system.minor == 0) {
     roofs.push_back(
         {"bf16_wgmma",
          "bf16 tensor cores through wgmma, from shared memory",
@@ -189,31 +213,10 @@ void run(const std::string& json_path) {
                        [&](int, cudaStream_t s) { return launch_wgmma_sp(from.data(), out, sms, s); }}}});
   }
 
-  std::printf("%s, driver %s, CUDA %s\n\n%-20s %16s %10s %8s  %-12s %s\n", machine.device.c_str(),
-              machine.driver.c_str(), machine.cuda.c_str(), "roof", "measured", "SM clock", "power",
-              "throttle", "what");
-  for (const Roof& roof : roofs) {
-    const Measurement m = measure(roof.contenders, 1, 0, Launches::automatic);
-    const Timing& fastest =
-        *std::min_element(m.timings.begin(), m.timings.end(),
-                          [](const Timing& a, const Timing& b) { return a.median_us < b.median_us; });
-    const double per_second = roof.work / fastest.median_us * 1e6;
-    const double value = per_second / (std::strcmp(roof.unit, "GB/s") == 0 ? 1e9 : 1e12);
-    std::printf("%-20s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name, value, roof.unit,
-                m.card.sm_clock_mhz, m.card.power_w, m.card.throttle.c_str(), roof.what);
-    JsonObject o;
-    o.field("record", "roof")
-        .field("roof", roof.name)
-        .field("what", roof.what)
-        .field("value", value)
-        .field("unit", roof.unit);
-    o.field("median_us", fastest.median_us).field("p10_us", fastest.p10_us).field("p90_us", fastest.p90_us);
-    o.field("repeats", fastest.samples);
-    add_machine(o, machine);
-    add_card_state(o, m.card);
-    o.field("input", "normal(0,1)").field("seed", 1);
-    json.write(o);
-  }
+  std::printf("%s, driver %s, CUDA %s\n\n%-20s %16s %10s %8s  %-12s %s\n", system.device.c_str(),
+              system.driver.c_str(), system.cuda.c_str(), "roof", "measured", "SM clock", "power", "throttle",
+              "what");
+  for (const Roof& roof : roofs) measure_roof(roof, system, json);
 }
 
 }  // namespace

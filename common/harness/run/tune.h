@@ -1,30 +1,67 @@
-// Does a rung choose the fastest of its own variants?
+// --tune: does a rung choose the fastest of its own variants?
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include "common/harness/measure/benchmark.h"
-#include "common/harness/problems/workload.h"
-#include "common/harness/report/report.h"
+#include "common/harness/report/tune_table.h"
+#include "common/harness/run/job.h"
 
 namespace ladder {
 
-struct Tuned {
-  Timing rung, fastest;
-  double regret = 0;            // the rung's median / the fastest's - 1; 0 where the rung is the fastest
-  std::vector<Timing> timings;  // of those that were timed
-  JsonObject variants;          // name -> median_us, of the same
-  CardState card;
-};
+constexpr double tune_seconds = 0.15;  // for all variants together: a few rounds
+constexpr double hopeless = 3;         // times the fastest's time
 
-// Times the variants in bf16, of which the last is the rung, in turns and without baselines. All of them have
-// been launched before.
-Tuned tune(const std::vector<const Variant<Gemm>*>& variants, GemmWorkload& workload, int sets, int repeats,
-           Launches launches);
+// Those of the variants that are worth a place in each round, the rung last. All have been launched before. A
+// variant that takes three times as long in a few single launches, gaps between them included, is left out:
+// it would take most of each round.
+template <class Problem>
+std::vector<Contender> worth_timing(Job<Problem>& job, const std::vector<const Variant<Problem>*>& variants) {
+  std::vector<Contender> all;
+  std::vector<double> rough_us;
+  for (const Variant<Problem>* variant : variants) {
+    job.workload.choose(*variant);
+    all.push_back({variant->name, [variant, own = job.workload.held()](int set, cudaStream_t stream) {
+                     return variant->launch(own.problems[set], stream);
+                   }});
+    rough_us.push_back(quick_time_us(all.back(), job.sets));
+  }
+  const double fastest_us = *std::min_element(rough_us.begin(), rough_us.end());
+  std::vector<Contender> contenders;
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (i + 1 == all.size() || rough_us[i] <= hopeless * fastest_us) contenders.push_back(all[i]);
+  return contenders;
+}
 
-std::string tune_header();
-std::string tune_row(const std::string& shape, const Tuned& tuned);
-std::string times_row(const Tuned& tuned);  // below it: the time of each variant
+// Times the variants in bf16, of which the last is the rung, in turns and without baselines. Returns the
+// rung's regret; nothing where the rung does not run.
+template <class Problem>
+std::optional<double> tune(Job<Problem>& job) {
+  const Options& options = job.options();
+  if (!job.candidates.back().runs()) return {};
+  std::vector<const Variant<Problem>*> variants;
+  for (const auto& c : job.candidates)
+    if (c.runs()) variants.push_back(c.variant);
+  job.show("timing " + std::to_string(variants.size()) + " variants in turns");
+  const Tuned tuned = tuned_by(
+      measure(worth_timing(job, variants), job.sets, options.repeats, options.launches, tune_seconds));
+  job.notes += tune_row(shape_text(job.shape), tuned);
+  if (!options.variant.empty()) job.notes += times_row(tuned);
+  JsonObject o;
+  o.field("record", "tune").field("rung", job.context.rung.name);
+  o.field("problem", ProblemInfo<Problem>::name).field("variant", tuned.rung.name);
+  add_shape(o, job.shape);
+  if (options.models) o.field("sweep", "models");
+  if (options.over_k) o.field("sweep", "k");
+  o.field("rung_us", tuned.rung.median_us).field("repeats", tuned.rung.samples);
+  o.field("fastest", tuned.fastest.name).field("fastest_us", tuned.fastest.median_us);
+  o.field("regret", tuned.regret).field("variants", tuned.variants);
+  add_system(o, job.context.system);
+  add_card_state(o, tuned.card);
+  o.field("input", job.workload.input()).field("seed", options.seed);
+  job.context.json.write(o);
+  return tuned.regret;
+}
 
 }  // namespace ladder

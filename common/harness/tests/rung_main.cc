@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
   using namespace ladder;
   testing::InitGoogleTest(&argc, argv);
   return run_program(rung().name, [] {
-    require(this_machine(), rung().needs);
+    require(this_system(), rung().needs);
     return RUN_ALL_TESTS() == 0 ? Exit::passed : Exit::wrong_result;
   });
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/report/report.h"
+#include "common/harness/base/json.h"
 #include "common/timeline.h"
 
 namespace ladder {

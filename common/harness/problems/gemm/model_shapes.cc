@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include "common/harness/problems/problems.h"
+#include "common/harness/problems/gemm/shape.h"
 
 namespace ladder {
 namespace {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/harness/problems/reference.h"
+#include "common/harness/problems/gemm/reference.h"
 #include "common/harness/verify/precision.h"
 
 namespace ladder {

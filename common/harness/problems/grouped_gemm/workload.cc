@@ -1,12 +1,13 @@
-#include "common/harness/problems/workload.h"
+#include "common/harness/problems/grouped_gemm/workload.h"
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
-#include "common/harness/backend/device.h"
 #include "common/harness/base/failure.h"
 #include "common/harness/problems/check_output.h"
+#include "common/harness/problems/gemm/library_reference.h"
+#include "common/harness/problems/grouped_gemm/shape.h"
 
 namespace ladder {
 
@@ -20,24 +21,23 @@ static std::string input_text(const std::vector<int>& offsets) {
   return "normal(0,1), " + std::to_string(fewest) + " to " + std::to_string(most) + " rows in a group";
 }
 
-GroupedWorkload::GroupedWorkload(const GroupedGemm& shape, int sets, std::uint64_t seed, Reference reference,
-                                 bool even)
+GroupedWorkload::GroupedWorkload(const GroupedGemm& shape, int sets, const InputOptions& options)
     : shape_(shape),
-      seed_(seed),
-      reference_kind_(reference),
-      even_(even),
-      input_(input_text(group_offsets(shape, even, seed))) {
+      seed_(options.seed),
+      reference_kind_(options.reference),
+      even_(options.even),
+      input_(input_text(group_offsets(shape, options.even, options.seed))) {
   using Kind = GuardedBuffer::Kind;
   const Distribution normal{Distribution::Kind::normal};
-  const std::vector<int> offsets = group_offsets(shape, even, seed);
+  const std::vector<int> offsets = group_offsets(shape, even_, seed_);
   for (int i = 0; i < sets; ++i) {
     sets_.push_back({GuardedBuffer("A", Kind::input, area(shape.m, shape.k)),
                      GuardedBuffer("B", Kind::input, shape.groups * area(shape.k, shape.n)),
                      GuardedBuffer("C", Kind::output, area(shape.m, shape.n)),
                      GuardedBuffer("the offsets", Kind::input, offsets.size(), sizeof(int))});
     if (i == 0) continue;  // prepare() draws set 0
-    fill(sets_[i].a, normal, seed + 1000 + 2 * i);
-    fill(sets_[i].b, normal, seed + 1001 + 2 * i);
+    fill(sets_[i].a, normal, seed_ + 1000 + 2 * i);
+    fill(sets_[i].b, normal, seed_ + 1001 + 2 * i);
     sets_[i].offsets.copy_from_host(std::span(offsets));
   }
 }

@@ -1,13 +1,16 @@
-// What a linear is timed beside. A file of its own: it needs a rung, and not every program has one.
+// A linear is timed beside cublasLt with the same epilogue, where it has that, and beside chains: a product,
+// or two, stored in bf16, and then the epilogue by a kernel of its own. A file of its own: it needs a rung,
+// and not every program has one.
 #include <memory>
 #include <string>
 
-#include "common/harness/backend/device.h"
 #include "common/harness/backend/device_buffer.h"
 #include "common/harness/base/failure.h"
+#include "common/harness/cublas/lt.h"
 #include "common/harness/problems/check_output.h"
 #include "common/harness/problems/gemm/cublas.h"
 #include "common/harness/problems/linear/pointwise.h"
+#include "common/harness/problems/linear/problem.h"
 
 namespace ladder {
 namespace {
@@ -57,10 +60,45 @@ Contender chain(std::string name, std::vector<Contender> products, std::vector<P
           }};
 }
 
-}  // namespace
+// By cublasLt's own epilogue, where it has that one: bias, and gelu, which it computes in the tanh form, too.
+// The fastest of 16 algorithms.
+std::vector<Contender> lt_epilogue(const std::vector<Linear>& sets, Epilogue epilogue) {
+  if (epilogue != Epilogue::bias && epilogue != Epilogue::gelu) return {};
+  auto library = std::make_shared<Library>();
+  auto all = std::make_shared<LtSets>();
+  for (const Linear& p : sets) {
+    all->operands.push_back({p.a, p.b, p.c});
+    all->operands.back().bias = p.bias;
+  }
+  const Linear& p = sets[0];
+  const cublasLtEpilogue_t own =
+      epilogue == Epilogue::bias ? CUBLASLT_EPILOGUE_BIAS : CUBLASLT_EPILOGUE_GELU_BIAS;
+  std::vector<Contender> baselines;
+  add_best_of_lt(baselines, "cublasLt_epilogue_best16", library,
+                 std::make_shared<LtProblem>(*library, Gemm{p.m, p.n, p.k, p.a, p.b, p.c}, Precision::bf16,
+                                             p.k, false, all->operands[0], own),
+                 all);
+  return baselines;
+}
 
-std::vector<Contender> baselines(const std::vector<Linear>& sets, Epilogue epilogue) {
-  std::vector<Contender> all = cublas_baselines(sets, epilogue);
+// The rung's own gemm of the same size; two of them where it is gated. Empty where the rung does not take the
+// shape.
+std::vector<Contender> plain_product(const std::vector<Linear>& sets, Epilogue epilogue) {
+  const Variant<Gemm>& own = rung().gemm.back();
+  if (!own.unsupported(gemm_of(sets[0])).empty()) return {};
+  const bool gated = is_gated(epilogue);
+  return {{"the product alone", [&own, sets, gated](int set, cudaStream_t stream) {
+             Gemm product = gemm_of(sets[set]);
+             const cudaError_t error = own.launch(product, stream);
+             if (error != cudaSuccess || !gated) return error;
+             product.b = sets[set].gate;
+             return own.launch(product, stream);
+           }}};
+}
+
+// lt_epilogue() and the chains.
+std::vector<Contender> rivals_of(const std::vector<Linear>& sets, Epilogue epilogue) {
+  std::vector<Contender> all = lt_epilogue(sets, epilogue);
   if (sets[0].n % 8 != 0) return all;  // the second step has whole vectors
   const bool gated = is_gated(epilogue);
   const Intermediates behind = intermediates_of(sets, gated);
@@ -98,17 +136,11 @@ std::vector<Contender> baselines(const std::vector<Linear>& sets, Epilogue epilo
   return all;
 }
 
-std::vector<Contender> plain_product(const std::vector<Linear>& sets, Epilogue epilogue) {
-  const Variant<Gemm>& own = rung().gemm.back();
-  if (!own.unsupported(gemm_of(sets[0])).empty()) return {};
-  const bool gated = is_gated(epilogue);
-  return {{"the product alone", [&own, sets, gated](int set, cudaStream_t stream) {
-             Gemm product = gemm_of(sets[set]);
-             const cudaError_t error = own.launch(product, stream);
-             if (error != cudaSuccess || !gated) return error;
-             product.b = sets[set].gate;
-             return own.launch(product, stream);
-           }}};
+}  // namespace
+
+Baselines baselines(const Variant<Linear>& variant, const std::vector<Linear>& sets) {
+  const Epilogue epilogue = extension_of(variant).epilogue;
+  return {rivals_of(sets, epilogue), plain_product(sets, epilogue)};
 }
 
 }  // namespace ladder

@@ -1,18 +1,18 @@
-#include "common/harness/problems/workload.h"
+#include "common/harness/problems/linear/workload.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "common/harness/backend/device.h"
 #include "common/harness/base/failure.h"
 #include "common/harness/problems/check_output.h"
+#include "common/harness/problems/gemm/library_reference.h"
 
 namespace ladder {
 
-LinearWorkload::LinearWorkload(const Linear& shape, int sets, std::uint64_t seed, Reference reference)
+LinearWorkload::LinearWorkload(const Linear& shape, int sets, const InputOptions& options)
     : shape_(shape),
-      seed_(seed),
-      reference_kind_(reference),
+      seed_(options.seed),
+      reference_kind_(options.reference),
       input_("normal(0,1), weights normal(0,1/sqrt(k))") {
   using Kind = GuardedBuffer::Kind;
   for (int i = 0; i < sets; ++i) {
@@ -21,7 +21,7 @@ LinearWorkload::LinearWorkload(const Linear& shape, int sets, std::uint64_t seed
                      GuardedBuffer("Gate", Kind::input, area(shape.k, shape.n)),
                      GuardedBuffer("the bias", Kind::input, shape.n),
                      GuardedBuffer("C", Kind::output, area(shape.m, shape.n))});
-    if (i > 0) draw(sets_[i], seed + 1000 + 4 * i);  // prepare() draws set 0
+    if (i > 0) draw(sets_[i], seed_ + 1000 + 4 * i);  // prepare() draws set 0
   }
 }
 

@@ -1,14 +1,15 @@
-// What a norm_gemm is timed beside. A file of its own: it needs a rung, and not every program has one.
+// A norm_gemm is timed beside the same in two steps: the rung's own fused_norm, and then its gemm or
+// cuBLAS's. A file of its own: it needs a rung, and not every program has one.
 #include <memory>
 #include <string>
 
-#include "common/harness/backend/device.h"
 #include "common/harness/backend/device_buffer.h"
 #include "common/harness/problems/gemm/cublas.h"
+#include "common/harness/problems/norm_gemm/problem.h"
 
 namespace ladder {
 
-std::vector<Contender> baselines(const std::vector<NormGemm>& sets, Precision) {
+Baselines baselines(const Variant<NormGemm>&, const std::vector<NormGemm>& sets) {
   auto ys = std::make_shared<std::vector<GuardedBuffer>>();
   std::vector<FusedNorm> norms;
   std::vector<Gemm> gemms;
@@ -36,7 +37,7 @@ std::vector<Contender> baselines(const std::vector<NormGemm>& sets, Precision) {
                         const cudaError_t error = norm.launch(norms[set], stream);
                         return error == cudaSuccess ? second.launch(set, stream) : error;
                       }});
-  return chains;
+  return {chains, {}};
 }
 
 }  // namespace ladder

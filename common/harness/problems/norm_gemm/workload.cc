@@ -1,16 +1,19 @@
-#include "common/harness/problems/workload.h"
+#include "common/harness/problems/norm_gemm/workload.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "common/harness/backend/device.h"
 #include "common/harness/base/failure.h"
 #include "common/harness/problems/check_output.h"
+#include "common/harness/problems/gemm/library_reference.h"
 
 namespace ladder {
 
-NormGemmWorkload::NormGemmWorkload(const NormGemm& shape, int sets, std::uint64_t seed, Reference reference)
-    : shape_(shape), seed_(seed), reference_kind_(reference), input_("normal(0,1), gamma normal(1,0.25)") {
+NormGemmWorkload::NormGemmWorkload(const NormGemm& shape, int sets, const InputOptions& options)
+    : shape_(shape),
+      seed_(options.seed),
+      reference_kind_(options.reference),
+      input_("normal(0,1), gamma normal(1,0.25)") {
   using Kind = GuardedBuffer::Kind;
   for (int i = 0; i < sets; ++i) {
     sets_.push_back({GuardedBuffer("x", Kind::input, area(shape.rows, shape.cols)),
@@ -20,7 +23,7 @@ NormGemmWorkload::NormGemmWorkload(const NormGemm& shape, int sets, std::uint64_
                      GuardedBuffer("h", Kind::output, area(shape.rows, shape.cols)),
                      GuardedBuffer("C", Kind::output, area(shape.rows, shape.n)),
                      {}});
-    if (i > 0) draw(sets_[i], seed + 1000 + 4 * i);  // prepare() draws set 0
+    if (i > 0) draw(sets_[i], seed_ + 1000 + 4 * i);  // prepare() draws set 0
   }
 }
 

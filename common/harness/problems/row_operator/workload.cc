@@ -1,4 +1,4 @@
-#include "common/harness/problems/workload.h"
+#include "common/harness/problems/row_operator/workload.h"
 
 #include <cmath>
 
@@ -6,9 +6,9 @@
 
 namespace ladder {
 
-RowOperatorWorkload::RowOperatorWorkload(const RowOperator& shape, int sets, std::uint64_t seed, Reference)
+RowOperatorWorkload::RowOperatorWorkload(const RowOperator& shape, int sets, const InputOptions& options)
     : shape_(shape),
-      seed_(seed),
+      seed_(options.seed),
       input_("normal(0,1), rows offset by up to 4; gamma normal(1,0.25), beta normal(0,1)") {
   const std::uint64_t elements = area(shape.rows, shape.cols);
   using Kind = GuardedBuffer::Kind;
@@ -16,7 +16,7 @@ RowOperatorWorkload::RowOperatorWorkload(const RowOperator& shape, int sets, std
     sets_.push_back(
         {GuardedBuffer("x", Kind::input, elements), GuardedBuffer("gamma", Kind::input, shape.cols),
          GuardedBuffer("beta", Kind::input, shape.cols), GuardedBuffer("y", Kind::output, elements)});
-    if (i > 0) draw(sets_[i], {.row_offset = 4}, seed + 1000 + 3 * i);  // prepare() draws set 0
+    if (i > 0) draw(sets_[i], {.row_offset = 4}, seed_ + 1000 + 3 * i);  // prepare() draws set 0
   }
 }
 
