@@ -85,13 +85,19 @@ function(ladder_objects target arch family)
   set_target_properties(${target} PROPERTIES LADDER_ARCH ${arch})
 endfunction()
 
-# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... FAMILY 100f NEWER 89 gemm_fp8.cu ... [NORM_GEMM] [GROUPED_GEMM] [LINEAR] [ROW_OPERATOR]): the program
+# The problems: what stands below common/harness/problems.
+file(GLOB ladder_problems RELATIVE ${CMAKE_CURRENT_LIST_DIR}/harness/problems CONFIGURE_DEPENDS
+  ${CMAKE_CURRENT_LIST_DIR}/harness/problems/*/problem.h)
+list(TRANSFORM ladder_problems REPLACE "/problem.h$" "")
+
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... FAMILY 100f NEWER 89 gemm_fp8.cu ... [NORM_GEMM] [LINEAR] ...): the program
 # NAME in bin/, the same objects on the simulator as NAME_sim, their tests, and the rung's place in the course. FAMILY:
 # whose GPUs run the rung, too, where PTX for ARCH does not. NEWER: sources with kernels that need more than ARCH, and
-# what they need; their variants refuse to run on less. NORM_GEMM, GROUPED_GEMM, LINEAR,
-# ROW_OPERATOR: the rung has this problem, too.
+# what they need; their variants refuse to run on less. NORM_GEMM and any other of ladder_problems in capitals: the rung
+# has this problem, too.
 function(ladder_rung name)
-  cmake_parse_arguments(rung "NORM_GEMM;GROUPED_GEMM;LINEAR;ROW_OPERATOR" "ARCH;FAMILY" "SOURCES;NEWER" ${ARGN})
+  string(TOUPPER "${ladder_problems}" other_problems)
+  cmake_parse_arguments(rung "${other_problems}" "ARCH;FAMILY" "SOURCES;NEWER" ${ARGN})
   if(NOT rung_SOURCES)
     set(rung_SOURCES rung.cc gemm.cu fused_norm.cu)
   endif()
@@ -114,18 +120,14 @@ function(ladder_rung name)
   add_executable(${name}_sim ${objects})
   ladder_simulated(${name}_sim)
   set(problems gemm fused_norm)
+  foreach(problem ${ladder_problems})
+    string(TOUPPER ${problem} option)
+    if(rung_${option})
+      list(APPEND problems ${problem})
+    endif()
+  endforeach()
   if(rung_NORM_GEMM)
-    list(APPEND problems norm_gemm)
     set_property(GLOBAL APPEND PROPERTY LADDER_NORM_GEMM_RUNGS ${name})
-  endif()
-  if(rung_GROUPED_GEMM)
-    list(APPEND problems grouped_gemm)
-  endif()
-  if(rung_LINEAR)
-    list(APPEND problems linear)
-  endif()
-  if(rung_ROW_OPERATOR)
-    list(APPEND problems row_operator)
   endif()
   ladder_rung_tests(${name} ${rung_ARCH} ${problems})
   ladder_faults(${name})

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/extension.h"
-#include "common/harness/precision.h"
+#include "common/harness/verify/precision.h"
 
 namespace ladder {
 namespace {

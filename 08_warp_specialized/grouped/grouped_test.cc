@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "common/extension.h"
-#include "common/harness/counters.h"
-#include "common/harness/device.h"
+#include "common/harness/backend/counters.h"
+#include "common/harness/backend/device.h"
 
 namespace ladder {
 namespace {

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "common/harness/counters.h"
-#include "common/harness/device.h"
+#include "common/harness/backend/counters.h"
+#include "common/harness/backend/device.h"
 #include "common/rung.h"
 
 namespace ladder {

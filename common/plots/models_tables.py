@@ -9,7 +9,7 @@ from results import ResultError, Results, best_baseline, flops, pretty, ratio, s
 from table_text import figure, markdown, measured, percent
 
 SHARES = (1.00, 0.97, 0.90)  # of the baseline
-RANGES = (  # of m, as the program's own summary has them (common/harness/sweep_summary.cc)
+RANGES = (  # of m, as the program's own summary has them (common/harness/report/sweep_summary.cc)
     ("m from 1 to 64", 1, 64),
     ("65 to 256", 65, 256),
     ("257 to 1024", 257, 1024),

@@ -14,7 +14,7 @@ from waves import PER_CYCLE
 
 AROUND = 2500  # cycles around a tile's mainloop (08_warp_specialized/shapes/design.cuh, wave_cycles)
 TILE = 128 * 256
-ALL_K = tuple(64 << i for i in range(9))  # as common/harness/problems.cc has them
+ALL_K = tuple(64 << i for i in range(9))  # as common/harness/problems/gemm/shape.cc has them
 
 
 def mainloop(k: int) -> float:

@@ -39,7 +39,7 @@ class Recording(NamedTuple):
     device: str = DEVICE
 
 
-# In the order in which the harness allocates them (common/harness/workload.cc).
+# In the order in which the harness allocates them (common/harness/problems/gemm/workload.cc).
 ARRAYS = {"gemm": ("A", "B", "C"), "fused_norm": ("x", "residual", "gamma", "h", "y")}
 CUBE = {"m": 256, "n": 256, "k": 256}
 ROWS = {"rows": 128, "cols": 8192}

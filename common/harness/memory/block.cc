@@ -6,7 +6,7 @@
 #include <cstring>
 #include <new>
 
-#include "common/harness/failure.h"
+#include "common/harness/base/failure.h"
 
 namespace ladder::memory {
 namespace {

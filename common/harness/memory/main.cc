@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/benchmark.h"
-#include "common/harness/failure.h"
-#include "common/harness/machine.h"
+#include "common/harness/backend/system.h"
+#include "common/harness/base/failure.h"
+#include "common/harness/measure/benchmark.h"
+#include "common/harness/measure/nvml.h"
 #include "common/harness/memory/ways.h"
-#include "common/harness/nvml.h"
-#include "common/harness/report.h"
+#include "common/harness/report/report.h"
 
 namespace ladder {
 namespace {
@@ -71,7 +71,7 @@ Sampled measure_way(const memory::Trial& trial) {
   return sampled;
 }
 
-void record(JsonLines& json, const Machine& machine, const std::string& link, const memory::Way& way,
+void record(JsonLines& json, const System& system, const std::string& link, const memory::Way& way,
             const Sampled& sampled) {
   const double median_us = quantile(sampled.us, 0.5), gbps = double(bytes) / median_us / 1e3;
   std::printf("%-26s %9.0f us %8.4g GB/s  %s\n", way.name, median_us, gbps, way.what);
@@ -81,7 +81,7 @@ void record(JsonLines& json, const Machine& machine, const std::string& link, co
   o.field("bytes", std::uint64_t(bytes)).field("gbps", gbps).field("median_us", median_us);
   o.field("p10_us", quantile(sampled.us, 0.1)).field("p90_us", quantile(sampled.us, 0.9));
   o.field("repeats", int(sampled.us.size()));
-  add_machine(o, machine);
+  add_system(o, system);
   add_card_state(o, sampled.card);
   if (!link.empty()) o.field("link", link);
   json.write(o);
@@ -89,11 +89,11 @@ void record(JsonLines& json, const Machine& machine, const std::string& link, co
 
 void run(const std::string& json_path, const std::string& only) {
   JsonLines json(json_path);
-  const Machine machine = this_machine();
-  require(machine, {8, 0, Compatibility::newer});
+  const System system = this_system();
+  require(system, {8, 0, Compatibility::newer});
   const std::string link = host_link();
-  std::printf("%s, driver %s, CUDA %s%s%s\n\n%-26s %12s %13s  %s\n", machine.device.c_str(),
-              machine.driver.c_str(), machine.cuda.c_str(), link.empty() ? "" : ", ", link.c_str(), "way",
+  std::printf("%s, driver %s, CUDA %s%s%s\n\n%-26s %12s %13s  %s\n", system.device.c_str(),
+              system.driver.c_str(), system.cuda.c_str(), link.empty() ? "" : ", ", link.c_str(), "way",
               "256 MiB in", "", "what");
   std::vector<memory::Way> ways = memory::steps();
   const std::vector<memory::Way> whole = memory::whole();
@@ -119,7 +119,7 @@ void run(const std::string& json_path, const std::string& only) {
     }
     if (!sampled.correct)
       throw Failure(Exit::wrong_result, std::string(way.name).append(": the data is wrong"));
-    record(json, machine, link, way, sampled);
+    record(json, system, link, way, sampled);
   }
 }
 

@@ -1,9 +1,9 @@
 #include <cstring>
 #include <memory>
 
-#include "common/harness/failure.h"
+#include "common/harness/base/failure.h"
 #include "common/harness/memory/ways.h"
-#include "common/harness/roofs_read.h"
+#include "common/harness/roofs/read.h"
 
 namespace ladder::memory {
 namespace {

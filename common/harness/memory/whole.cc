@@ -3,7 +3,7 @@
 #include <memory>
 #include <utility>
 
-#include "common/harness/failure.h"
+#include "common/harness/base/failure.h"
 #include "common/harness/memory/pass.h"
 #include "common/harness/memory/ways.h"
 

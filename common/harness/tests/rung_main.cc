@@ -2,14 +2,14 @@
 // kernels cannot run it ends as the rung itself would, with one line and exit code 77.
 #include <gtest/gtest.h>
 
-#include "common/harness/failure.h"
-#include "common/harness/machine.h"
+#include "common/harness/backend/system.h"
+#include "common/harness/base/failure.h"
 
 int main(int argc, char** argv) {
   using namespace ladder;
   testing::InitGoogleTest(&argc, argv);
   return run_program(rung().name, [] {
-    require(this_machine(), rung().needs);
+    require(this_system(), rung().needs);
     return RUN_ALL_TESTS() == 0 ? Exit::passed : Exit::wrong_result;
   });
 }

@@ -66,7 +66,7 @@ class Fooling(unittest.TestCase):
         self.refused(cheat, "elements wrong")
 
     def test_the_reference_cannot_be_included_nor_the_solution(self):
-        for file in ("common/harness/reference.h", "00_naive/gemm.cu"):
+        for file in ("common/harness/problems/gemm/reference.h", "00_naive/gemm.cu"):
             self.refused(f'#include "{file}"\n' + self.sound, file)
 
     def test_work_that_is_skipped_is_missed(self):

@@ -1,0 +1,37 @@
+// What a GPU and the simulator do each in their own way. A program is linked with gpu.cc or with
+// simulated.cc, beside objects that are the same for both. What the other kind alone can do throws
+// std::logic_error: options.cc lets no command line ask for it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "common/harness/backend/counters.h"
+#include "common/harness/base/device_kind.h"
+
+namespace ladder {
+
+DeviceKind device_kind();          // the one that is linked
+std::uint64_t guard_zone_bytes();  // before and after each buffer, see GuardedBuffer
+
+// What stands below the harness. Empty: there is none.
+struct Platform {
+  std::string driver;                          // "580.159.04"
+  std::string cublas;                          // "13.1.0"
+  std::string checks;                          // the simulator's: "fail", "report" or "off"
+  std::optional<std::uint64_t> schedule_seed;  // the simulator's: which order its warps run in
+};
+
+// Called before any other function of the CUDA runtime. Throws Failure(Exit::bad_usage) where the environment
+// asks the simulator for what it does not know.
+Platform platform();
+
+// --- Only on the simulator.
+
+// Calls `launch`, which launches kernels and waits for them, and says what they did. `listing`: line by line,
+// too.
+Counters count(const std::function<void()>& launch, bool listing);
+
+}  // namespace ladder

@@ -1,0 +1,76 @@
+#include "common/harness/problems/gemm/reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "common/harness/base/parallel.h"
+
+namespace ladder {
+namespace {
+
+std::vector<float> widened(const HostMatrix& matrix) {
+  std::vector<float> wide_matrix(matrix.size());
+  std::transform(matrix.begin(), matrix.end(), wide_matrix.begin(), __bfloat162float);
+  return wide_matrix;
+}
+
+}  // namespace
+
+GemmReference::GemmReference(const Gemm& shape, const HostMatrix& a, const HostMatrix& b, bool whole_numbers)
+    : GemmReference(shape, Precision::bf16, widened(a), widened(b), whole_numbers) {}
+
+GemmReference::GemmReference(const Gemm& shape, Precision precision, std::vector<float> a,
+                             std::vector<float> b, bool whole_numbers)
+    : shape_(shape),
+      precision_(precision),
+      a_(std::move(a)),
+      b_(std::move(b)),
+      whole_numbers_(whole_numbers),
+      row_norms_(shape.m),
+      col_norms_(shape.n) {
+  const std::uint64_t n = shape_.n, k = shape_.k;
+  parallel_slices(shape_.m, 64, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      double squares = 0;
+      for (std::uint64_t l = i * k; l < (i + 1) * k; ++l) squares += double(a_[l]) * a_[l];
+      row_norms_[i] = std::sqrt(squares);
+    }
+  });
+  parallel_slices(n, 64, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t l = 0; l < k; ++l)
+      for (std::uint64_t j = begin; j < end; ++j) col_norms_[j] += double(b_[l * n + j]) * b_[l * n + j];
+    for (std::uint64_t j = begin; j < end; ++j) col_norms_[j] = std::sqrt(col_norms_[j]);
+  });
+}
+
+double GemmReference::exact(std::uint64_t index) const {
+  const std::uint64_t n = shape_.n, k = shape_.k, row = index / n, col = index % n;
+  long double sum = 0;  // to judge fp64, too
+  for (std::uint64_t l = 0; l < k; ++l) sum += double(a_[row * k + l]) * b_[l * n + col];
+  return double(sum);
+}
+
+std::vector<double> GemmReference::all() const {
+  const std::uint64_t n = shape_.n, k = shape_.k;
+  std::vector<double> c(shape_.m * n);
+  parallel_slices(shape_.m, 1, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t i = begin; i < end; ++i) {
+      double* const row = &c[i * n];
+      for (std::uint64_t l = 0; l < k; ++l) {
+        const double a = a_[i * k + l];
+        for (std::uint64_t j = 0; j < n; ++j) row[j] += a * b_[l * n + j];
+      }
+    }
+  });
+  return c;
+}
+
+Expected GemmReference::expected(std::uint64_t index, double value, int accumulations) const {
+  if (whole_numbers_) return {value, 0};
+  const double one =
+      accumulation_slack(precision_, shape_.k, row_norms_[index / shape_.n], col_norms_[index % shape_.n]);
+  return {value, accumulations * one};
+}
+
+}  // namespace ladder

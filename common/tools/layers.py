@@ -1,0 +1,93 @@
+"""Holds the order of a folder's layers: a file includes files of its own layer and of lower ones, never of an upper one.
+
+    python3 common/tools/layers.py common/harness
+
+The folder's layers.txt has a line for each layer, the lowest first: folders and files, that stand beside each other and
+do not include each other. `problems/*` is each folder of problems that no other line names. What is in no layer is an
+error, but for folders called tests. `#` begins a comment.
+"""
+
+import argparse
+import fnmatch
+import re
+import sys
+from pathlib import Path
+
+SOURCES = (".h", ".cuh", ".cc", ".cu", ".inc")
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+
+
+def read_layers(text):
+    """[(level, name)] of all lines."""
+    layers = []
+    for line in text.splitlines():
+        names = line.split("#")[0].split()
+        if names:
+            level = layers[-1][0] + 1 if layers else 0
+            layers += [(level, name.rstrip("/")) for name in names]
+    return layers
+
+
+def place_of(path, layers):
+    """(level, folder or file) of a path below the root: the longest name that it begins with. None: in no layer."""
+    parts = path.split("/")
+    for length in range(len(parts), 0, -1):
+        prefix = "/".join(parts[:length])
+        for wild in (False, True):
+            for level, name in layers:
+                if name == prefix if not wild else length < len(parts) and "*" in name and fnmatch.fnmatch(prefix, name):
+                    return level, prefix
+    return None
+
+
+def includes(root, file):
+    """What a file includes of the root, as paths below it."""
+    named = re.compile(rf"(?:.*/)?{re.escape(root.name)}/(.+)")
+    for include in INCLUDE.findall(file.read_text(encoding="utf-8")):
+        beside = file.parent / include
+        below = named.fullmatch(include)
+        if below and (root / below.group(1)).exists():
+            yield below.group(1)
+        elif beside.exists() and beside.resolve().is_relative_to(root):
+            yield beside.resolve().relative_to(root).as_posix()
+
+
+def faults(root, layers):
+    root = root.resolve()
+    found = []
+    for file in sorted(root.rglob("*")):
+        path = file.relative_to(root)
+        if file.suffix not in SOURCES or "tests" in path.parts:
+            continue
+        path = path.as_posix()
+        place = place_of(path, layers)
+        if place is None:
+            found.append(f"{path} is in no layer")
+            continue
+        for include in includes(root, file):
+            other = place_of(include, layers)
+            if other is None or other == place or other[0] < place[0]:
+                continue
+            how = "above" if other[0] > place[0] else "beside"
+            found.append(f"{path} includes {include}: {other[1]} stands {how} {place[1]}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", type=Path, help="the folder whose files are read")
+    parser.add_argument("--layers", type=Path, help="its layers; without it layers.txt in the folder")
+    arguments = parser.parse_args()
+    list_file = arguments.layers or arguments.root / "layers.txt"
+    layers = read_layers(list_file.read_text(encoding="utf-8"))
+    found = faults(arguments.root, layers)
+    for fault in found:
+        print(fault, file=sys.stderr)
+    if found:
+        return 1
+    print(f"{arguments.root}: {layers[-1][0] + 1} layers, no include of an upper one")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
