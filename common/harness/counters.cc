@@ -16,7 +16,7 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
-// Three decimals, as profile.py writes them.
+// Three decimals, as hardware_counters.py writes them.
 double rounded(double value) {
   return double(std::uint64_t(value * 1000 + 0.5)) / 1000;
 }

@@ -31,7 +31,6 @@ from test_memory_ways import MemoryWays  # noqa: E402, F401
 from test_models import Charts, Models  # noqa: E402, F401
 from test_operators import Operators  # noqa: E402, F401
 from test_pages import InTurns, Pages  # noqa: E402, F401
-from test_recording import Recorded  # noqa: E402, F401
 from test_precisions import Precisions  # noqa: E402, F401
 from values import evaluate, figure, percent  # noqa: E402
 
