@@ -374,7 +374,7 @@ Options parse_options(const std::vector<std::string>& arguments, const Rung& run
       if (!o.type) {
         std::string names;
         for (const Precision p : all_precisions)
-          names += std::string(names.empty() ? "" : ", ") + precision_name(p);
+          names.append(names.empty() ? "" : ", ").append(precision_name(p));
         bad_usage("no type '" + name + "'; there is: " + names);
       }
     } else if (option == "--pad") {
