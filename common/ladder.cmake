@@ -2,6 +2,7 @@
 
 include(${CMAKE_CURRENT_LIST_DIR}/harness/rung_tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/practice/practice.cmake)
+include(${CMAKE_CURRENT_LIST_DIR}/tools/tools.cmake)
 
 set(LADDER_GPU "auto" CACHE STRING
     "Compute capability to build machine code for, such as 90; auto: the local GPU's, or what runs everywhere")
@@ -126,43 +127,28 @@ function(ladder_rung name)
       list(APPEND problems ${problem})
     endif()
   endforeach()
-  if(rung_NORM_GEMM)
-    set_property(GLOBAL APPEND PROPERTY LADDER_NORM_GEMM_RUNGS ${name})
-  endif()
   ladder_rung_tests(${name} ${rung_ARCH} ${problems})
   ladder_faults(${name})
   ladder_practice(${name} ${rung_ARCH})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 
-# What works on all rungs together: `course` climbs them in order and prints the ladder, on the simulator where there is
-# no GPU for it; `sanitize` runs every variant under compute-sanitizer, `record` measures and counts everything that the
-# docs are made of; `record_simulator` is the part of it that needs no GPU, `record_traces` of that what pictures are
-# drawn from; `simulator_speed` measures the simulator.
+# `course` climbs all rungs in order and prints the ladder, on the simulator where there is no GPU for it. What else works
+# on all rungs together is in tools/tools.cmake.
 function(ladder_course)
   get_property(rungs GLOBAL PROPERTY LADDER_RUNGS)
-  get_property(norm_gemm_rungs GLOBAL PROPERTY LADDER_NORM_GEMM_RUNGS)
   string(REPLACE ";" "," rungs_argument "${rungs}")
-  string(REPLACE ";" "," norm_gemm_argument "${norm_gemm_rungs}")
   list(TRANSFORM rungs APPEND _sim OUTPUT_VARIABLE simulated)
   set(on_gpu "")
   if(ladder_gpu_programs)
-    set(on_gpu ${rungs} roofs memory)
+    set(on_gpu ${rungs})
   endif()
   set(climb ${CMAKE_COMMAND} -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -D BUILD=${CMAKE_BINARY_DIR}
             -D GPU_PROGRAMS=${ladder_gpu_programs})
-  foreach(target course sanitize record)
-    if(NOT ladder_gpu_programs AND NOT target STREQUAL "course")
-      add_custom_target(${target}
-        COMMAND ${CMAKE_COMMAND} -E echo "${target} needs a GPU and cuBLAS, which is missing (${ladder_get_cublas})"
-        COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
-      continue()
-    endif()
-    add_custom_target(${target}
-      COMMAND ${climb} -D RUNGS=${rungs_argument} -D NORM_GEMM=${norm_gemm_argument} -D OUT=${CMAKE_BINARY_DIR}/${target}
-              -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
-      DEPENDS ${on_gpu} ${simulated} USES_TERMINAL VERBATIM)
-  endforeach()
+  add_custom_target(course
+    COMMAND ${climb} -D RUNGS=${rungs_argument} -D OUT=${CMAKE_BINARY_DIR}/course
+            -P ${PROJECT_SOURCE_DIR}/common/harness/course.cmake
+    DEPENDS ${on_gpu} ${simulated} USES_TERMINAL VERBATIM)
   # Of two rungs, where there is no GPU: one table for each problem, and it is the ladder's.
   add_test(NAME harness.course
     COMMAND ${climb} -D RUNGS=00_naive,01_coalesced -D OUT=${CMAKE_BINARY_DIR}/course-test
@@ -171,12 +157,6 @@ function(ladder_course)
   set_tests_properties(harness.course PROPERTIES ENVIRONMENT CUDA_VISIBLE_DEVICES= TIMEOUT 120
     PASS_REGULAR_EXPRESSION "Kernel Ladder, gemm${rows}.*Kernel Ladder, fused_norm${rows}"
     FAIL_REGULAR_EXPRESSION "wrong way round;not verified")
-  foreach(target record_simulator record_traces simulator_speed)
-    add_custom_target(${target}
-      COMMAND ${CMAKE_COMMAND} -D RUNGS=${rungs_argument} -D NORM_GEMM=${norm_gemm_argument}
-              -D BIN=${CMAKE_RUNTIME_OUTPUT_DIRECTORY} -D OUT=${CMAKE_BINARY_DIR}/record -P ${PROJECT_SOURCE_DIR}/common/harness/${target}.cmake
-      DEPENDS ${simulated} USES_TERMINAL VERBATIM)
-  endforeach()
 endfunction()
 
 # ladder_on_all_cores(NAME COMMAND...): the target NAME runs it. The presets go through these: a preset can give a number

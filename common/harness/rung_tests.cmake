@@ -6,7 +6,7 @@ set(ladder_ptxas ${CUDAToolkit_BIN_DIR}/ptxas)
 set(ladder_harness_tests ${CMAKE_CURRENT_LIST_DIR}/tests)
 if(NOT LADDER_TESTS)
 elseif(NOT Python3_Interpreter_FOUND)
-  message(STATUS "Python 3.10 or newer is missing: no tests of the rungs' PTX and machine code")
+  message(STATUS "Python 3.10 or newer is missing: no tests of the rungs on the simulator, of their PTX and machine code")
 elseif(NOT LADDER_CUOBJDUMP)
   message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (CONTRIBUTING.md says how to get it)")
 endif()
@@ -58,9 +58,7 @@ function(ladder_rung_tests name arch)
   endif()
 
   foreach(problem ${ARGN})
-    add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
-             -D RUN=${problem} -D EVERY=${LADDER_EVERY_ORDER} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
-    set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600 COST 20)
+    ladder_simulate(${name} ${problem} 20 ${problem})
     if(ladder_gpu_programs)
       set(test ${name}.${problem}.needs_gpu)
       add_test(NAME ${test} COMMAND ${name} ${problem} --ablate --verify-only)
@@ -70,24 +68,32 @@ function(ladder_rung_tests name arch)
   endforeach()
 endfunction()
 
+# ladder_simulate(NAME TEST COST arguments option...): one test by common/tools/simulate.py, which has these options.
+function(ladder_simulate name test cost)
+  if(LADDER_TESTS AND Python3_Interpreter_FOUND)
+    set(every "")
+    if(LADDER_EVERY_ORDER)
+      set(every --every)
+    endif()
+    add_test(NAME ${name}.sim.${test} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/common/tools/simulate.py
+             $<TARGET_FILE:${name}_sim> ${ARGN} ${every})
+    set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST ${cost})
+  endif()
+endfunction()
+
 # ladder_simulation(NAME TEST arguments [seeds [SMs]]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
 # --k 8", in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so few, where each
 # CTA shall have several tiles.
 function(ladder_simulation name test arguments)
-  if(NOT LADDER_TESTS)
-    return()
-  endif()
   set(seeds 0,1,2,3,4,5)
   if(ARGC GREATER 3)
     set(seeds ${ARGV3})
   endif()
   set(few "")
   if(ARGC GREATER 4)
-    set(few -D SMS=${ARGV4})
+    set(few --sms ${ARGV4})
   endif()
-  add_test(NAME ${name}.sim.${test} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim> -D RUN=${arguments}
-           -D SEEDS=${seeds} ${few} -D EVERY=${LADDER_EVERY_ORDER} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
-  set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST 60)
+  ladder_simulate(${name} ${test} 60 ${arguments} --seeds ${seeds} ${few})
 endfunction()
 
 # ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
@@ -216,6 +222,7 @@ function(ladder_fault name patch)
   target_include_directories(${target} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
   target_compile_options(${target} PRIVATE "SHELL:-gencode arch=compute_${arch},code=compute_${arch}" -lineinfo)
   add_dependencies(${target} ${name}_sim)
+  set_property(GLOBAL APPEND PROPERTY LADDER_FAULTS ${target})
   set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/faults/${target})
   file(GENERATE OUTPUT ${program}
     CONTENT "#!/bin/sh\nSIMULATOR_PTX='$<TARGET_OBJECTS:${target}>' exec '$<TARGET_FILE:${name}_sim>' \"$@\"\n"

@@ -1,6 +1,6 @@
 """The chapters' explanatory pictures. What a kernel's warp asks for is drawn from the addresses that the simulator
-traced (record_traces.py); what is worked out instead, such as an access that no kernel makes, says so. PICTURES at the
-end names the files.
+traced (common/tools/record_traces.py); what is worked out instead, such as an access that no kernel makes, says so.
+PICTURES at the end names the files.
 """
 
 from __future__ import annotations

@@ -142,6 +142,7 @@ def main(arguments=None) -> int:
     parser.add_argument("programs", type=Path, metavar="BIN", help="build/bin")
     parser.add_argument("--check", action="store_true", help="only compare; exit 1 and name what differs")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the record here, not into docs/results")
     parser.add_argument("--root", type=Path, default=Path(__file__).resolve().parents[2], help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     root, programs = options.root, options.programs.resolve()
@@ -160,7 +161,7 @@ def main(arguments=None) -> int:
         if changed:
             print("transcripts: record them with common/plots/transcripts.py build/bin, then build the target plots")
         return 1 if changed else 0
-    store(root).write_text(json.dumps(now, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
+    (options.json or store(root)).write_text(json.dumps(now, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
     return 0
 
 

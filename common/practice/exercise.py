@@ -32,7 +32,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "common" / "plots"))
+sys.path[:0] = [str(ROOT / "common" / "plots"), str(ROOT / "common" / "tools")]
 
 from excerpts import find  # noqa: E402
 from results import ResultError  # noqa: E402

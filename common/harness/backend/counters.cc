@@ -1,6 +1,7 @@
 #include "common/harness/backend/counters.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -10,9 +11,9 @@
 namespace ladder {
 namespace {
 
-// Three decimals, as profile.py writes them.
+// Three decimals, as hardware_counters.py writes them.
 double rounded(double value) {
-  return double(std::uint64_t(value * 1000 + 0.5)) / 1000;
+  return double(std::llround(value * 1000)) / 1000;
 }
 
 // The most frequent first; equals by name.

@@ -164,6 +164,7 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
   // load.
   const int n = int(runners.size());
   std::vector<std::unique_ptr<Events>> events;
+  events.reserve(2 * runners.size());
   for (int i = 0; i < 2 * n; ++i) events.push_back(std::make_unique<Events>());
   auto collect = [&](int round) {
     for (int i = 0; i < n; ++i)

@@ -14,7 +14,6 @@ from test_models import Charts, Models  # noqa: F401
 from test_operators import Operators  # noqa: F401
 from test_pages import InTurns, Pages  # noqa: F401
 from test_precisions import Precisions  # noqa: F401
-from test_recording import Recorded  # noqa: F401
 from test_traces import Memory, Traces  # noqa: F401
 from test_values import Values  # noqa: F401
 

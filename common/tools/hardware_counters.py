@@ -1,6 +1,7 @@
+#!/usr/bin/env python3
 """Reads the hardware's memory counters of every variant with Nsight Compute, as JSON Lines.
 
-usage: profile.py --bin build/bin --json FILE [--problem gemm] RUNG...
+usage: hardware_counters.py --bin build/bin --json FILE [--problem gemm] RUNG...
 
 Each variant runs once at a small size and one record is written: requests and sectors of global loads and stores,
 shared-memory wavefronts and the ideal number of them, and the share of issue slots and of DRAM bandwidth in use. The
@@ -38,13 +39,17 @@ COUNTERS = {
 UNITS = {"Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
+class CannotRun(Exception):
+    """This GPU cannot run the rung, and why."""
+
+
 def run(command):
     """The output of a command; stops the program with one line where it fails."""
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode == 77:
-        sys.exit(f"profile.py: {done.stderr.strip().splitlines()[-1]}")
+        raise CannotRun(done.stderr.strip().splitlines()[-1])
     if done.returncode != 0:
-        sys.exit(f"profile.py: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        sys.exit(f"hardware_counters.py: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
@@ -88,6 +93,19 @@ def counters(ncu, program, problem, variant):
     return named
 
 
+def profile(ncu, program, device, only, out):
+    """Writes a record of each variant of a rung."""
+    for problem, variant, is_rung in variants(program):
+        if problem not in SIZES or only not in (None, problem):
+            continue
+        record = {"record": "profile", "rung": pathlib.Path(program).name, "problem": problem, "variant": variant,
+                  "is_rung": is_rung, **SIZES[problem], "device": device,
+                  "counters": counters(ncu, program, problem, variant)}
+        out.write(json.dumps(record) + "\n")
+        out.flush()  # what was measured stays, whatever ends the program
+        print(record["rung"], problem, variant, json.dumps(record["counters"]), flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, help="folder of the rungs' programs")
@@ -97,20 +115,18 @@ def main():
     options = parser.parse_args()
     ncu = shutil.which("ncu")
     if not ncu:
-        sys.exit("profile.py: ncu is missing: it comes with the CUDA Toolkit (nsight-compute)")
-    device = device_of(f"{options.bin}/{options.rungs[0]}")
+        sys.exit("hardware_counters.py: ncu is missing: it comes with the CUDA Toolkit (nsight-compute)")
+    done = 0
     with open(options.json, "a", encoding="utf-8") as out:
         for rung in options.rungs:
             program = f"{options.bin}/{rung}"
-            for problem, variant, is_rung in variants(program):
-                if options.problem not in (None, problem):
-                    continue
-                record = {"record": "profile", "rung": rung, "problem": problem, "variant": variant,
-                          "is_rung": is_rung, **SIZES[problem], "device": device,
-                          "counters": counters(ncu, program, problem, variant)}
-                out.write(json.dumps(record) + "\n")
-                out.flush()  # what was measured stays, whatever ends the program
-                print(rung, problem, variant, json.dumps(record["counters"]), flush=True)
+            try:
+                profile(ncu, program, device_of(program), options.problem, out)
+                done += 1
+            except CannotRun as why:
+                print(f"{rung}: {why}", file=sys.stderr)
+    if not done:
+        sys.exit("hardware_counters.py: no rung can run here")
 
 
 if __name__ == "__main__":

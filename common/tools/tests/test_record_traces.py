@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from records import InFolder
+from fixture import InFolder
 
 import record_traces
 

@@ -1,0 +1,161 @@
+"""What `record` measures on a GPU: groups of command lines, in the order in which they run. All write into one file; where
+a measurement stands in it twice, the plots take the last: that of --ablate, each variant in turns with the rung.
+
+"{a,b c}" stands for "a" and then "b c", two of them in a line for every pair, and ";" within for a comma. EVERY at the start of a line stands for each
+rung, FROM_03 for each from that one on, NORM_GEMM for each that has this problem.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from typing import NamedTuple
+
+# Seconds of a command on an H200, beside those of --power, which says so itself. A whole record took 45 minutes there and
+# wrote 890 lines, 3 s for each: the timing itself, references, checks, and cublasLt's algorithms. Lines are what
+# docs/results/h200.jsonl has of such a command. Only for the first estimate: each record writes how long its groups took.
+PER_LINE = 3.0
+LINES = {"--sweep models": 200, "--sweep": 12, "--ablate": 7}
+SOAK = 20.0
+
+
+class Group(NamedTuple):
+    name: str
+    what: str
+    lines: tuple
+    may_refuse: bool = False  # a type that the card lacks: the program says why, with exit code 2
+
+
+def mnk(*shapes: str) -> str:
+    """ "1x8x8" → "--m 1 --n 8 --k 8", as alternatives."""
+    return "{" + ",".join("--m {} --n {} --k {}".format(*shape.split("x")) for shape in shapes) + "}"
+
+
+RUNG_05, RUNG_06, RUNG_07, RUNG_08 = "05_mma_sync", "06_swizzle_ldmatrix", "07_wgmma_tma", "08_warp_specialized"
+# From 08 on a rung chooses by shape: shapes that a sweep of cubes leaves out, some with few tiles and a long k.
+CHOSEN = mnk(
+    *("6144x6144x6144", "16384x16384x16384", "4096x14336x4096", "8192x1024x8192", "128x8192x8192", "128x128x16384"),
+    *("256x256x8192", "512x512x4096", "1024x1024x4096", "1024x2048x8192", "3072x3072x3072"),
+)
+VARIANTS_OF_POWER = "128x256,row_by_row,hilbert,no_cluster,cluster_of_4,3_stages,ping_pong,128x128,128x192,fp8"
+TYPES = "bf16,f16,f16_f16,tf32,s8,fp8,fp8_e5m2,bf16_sparse"
+
+GROUPS = (
+    Group("roofs", "the card's limits, and ways to bring data in", ("roofs", "memory")),
+    Group("ladder", "every variant at the usual size, and a sweep over sizes", ("EVERY {--sweep,--ablate}",)),
+    Group(
+        "chosen",
+        "shapes by which 08 chooses; the kernel alone and in a chain; many launches",
+        (
+            f"FROM_08 gemm {CHOSEN} {{,--variant early_start}}",
+            "FROM_08 --sweep --variant early_start",
+            "FROM_08 gemm --ablate --size {512,2048,8192} --repeats 300",
+            "FROM_08 fused_norm {--ablate --rows 2048 --cols 65536,--rows 512 --cols 262144}",
+            "FROM_08 --soak 10000",
+        ),
+    ),
+    # docs/every_shape.md. Of each shape the timing takes 0.15 s, both times.
+    Group(
+        "models",
+        "200 shapes that models have, and what the rung's choice among its designs costs there",
+        (f"{RUNG_08} gemm --sweep models --shapes 200 --seed 1 {{,--tune}}",),
+    ),
+    Group(
+        "beside",
+        "L2 set aside; ping-pong over k; CUTLASS; rows that start anywhere; odd, very wide or single rows of the norm",
+        (
+            f"{RUNG_08} gemm --variant {{persisting_b,128x256}} --l2-set-aside 30",
+            f"{RUNG_08} gemm --sweep k {{--m 4096 --n 4096,--m 2048 --n 2304}} --tune --variant ping_pong;128x256;128x128 --repeats 300",
+            "cutlass_beside gemm --ablate --size {1024,2048,4096,8192}",
+            f"{RUNG_08} gemm --variant any_n_k --size {{4095,4097}}",
+            "FROM_03 fused_norm {--rows 2048 --cols 65536,--rows 16384 --cols 8191,--rows 1 --cols 1048576}",
+            f"{RUNG_05} fused_norm --ablate --rows 4096 --cols 32768",
+        ),
+    ),
+    Group(
+        "power",
+        "clock, power and energy",
+        (
+            f"{RUNG_08} gemm --power {{6,3 --size 8192,3 --size 2048}}",
+            f"{RUNG_08} gemm --power 3 --input {{integers,ones,zeros}}",
+            f"{RUNG_08} gemm --power 3 --variant {{{VARIANTS_OF_POWER},fp8 --input zeros}}",
+            f"{RUNG_05} gemm --power 3 --variant mma_sync --input {{normal,zeros}}",
+            f"{RUNG_06} gemm --power 3 --variant swizzle_ldmatrix --input {{normal,zeros}}",
+            f"{RUNG_07} gemm --power 3 --variant wgmma_tma --input {{normal,zeros}}",
+        ),
+    ),
+    Group(
+        "types",
+        "the precision ladder: every type at the usual size, and what each loses as k grows",
+        (
+            f"{RUNG_06} gemm --type {{{TYPES}}}",
+            f"{RUNG_06} gemm --type {{{TYPES}}} --m 1024 --n 1024 --k {{256,1024,4096,16384,65536}} --repeats 5",
+        ),
+        may_refuse=True,
+    ),
+    Group(
+        "precisions",
+        "types beside each other: fp64, sparse, weights in 8 bits, fp8 and its scales",
+        (
+            f"{RUNG_06} gemm --type fp64 --size {{1024,2048,4096}}",
+            f"{RUNG_06} gemm --type {{bf16,bf16_sparse}} --size 2048",  # below the power limit
+            f"{RUNG_07} gemm --type {{bf16,bf16_sparse --ablate}} --size {{2048,4096,8192}}",  # wgmma.sp, and dense
+            # From few rows, where the weights' bytes take the time, to many.
+            f"{RUNG_07} gemm --type {{bf16_s8,bf16_e4m3}} {{,{mnk('16x28672x8192', '64x28672x8192')[1:-1]}"
+            f",{mnk('256x28672x8192', '1024x28672x8192')[1:-1]}}}",
+            "03_vectorized gemm --type {fp32,s8}",
+            f"{RUNG_08} gemm --type {{fp8,fp8_tensor,fp8_e4m3_e5m2,fp8_e5m2_e5m2}}",
+            f"{RUNG_08} gemm --type fp8 --ablate --size {{4096,8192}}",
+            # 448 times 2^6, 2^9, 2^12: what that costs everything that shares its scale.
+            f"{RUNG_08} gemm --variant {{fp8,fp8_tensor,fp8_block}} --outlier {{28672,229376,1835008}} --repeats 5",
+        ),
+    ),
+    Group(
+        "operators",
+        "grouped products, norm and product as one, every epilogue, LayerNorm and softmax; each many times",
+        (
+            f"{RUNG_08} grouped_gemm {{--ablate --sweep,--sweep --even,--soak 2000}}",
+            "NORM_GEMM norm_gemm --ablate --sweep",
+            "NORM_GEMM norm_gemm --ablate --rows {128,512,2048} --launches {stream,graph}",  # with the gaps, and without
+            "NORM_GEMM norm_gemm --soak 2000",
+            f"{RUNG_06} linear {{--ablate,--soak 1000}}",
+            f"{RUNG_08} linear --ablate --sweep",
+            f"{RUNG_08} linear --variant {{bias,gelu,silu,geglu,swiglu}} --soak 1000",
+            f"{{01_coalesced,03_vectorized,{RUNG_08}}} row_operator --ablate --sweep",
+            f"{{01_coalesced,03_vectorized,{RUNG_08}}} row_operator --variant {{layer_norm,softmax,softmax_online}} --soak 1000",
+        ),
+    ),
+)
+
+
+def expand(line: str) -> list:
+    """The command lines that a line stands for."""
+    parts = re.split(r"\{([^{}]*)\}", line)
+    choices = [part.split(",") if number % 2 else [part] for number, part in enumerate(parts)]
+    return [" ".join("".join(words).split()).replace(";", ",") for words in itertools.product(*choices)]
+
+
+def commands(group: Group, rungs: list, norm_gemm: list) -> list:
+    """Its command lines for these rungs: a program of bin/ and its arguments."""
+    found = []
+    for line in group.lines:
+        who, _, rest = line.partition(" ")
+        if who == "EVERY":
+            names = rungs
+        elif who == "NORM_GEMM":
+            names = norm_gemm
+        elif start := re.match(r"FROM_(\d\d)$", who):
+            names = [rung for rung in rungs if rung[:2] >= start[1]]
+        else:
+            names = [name for name in expand(who) if name in rungs or not name[0].isdigit()]
+        found += [command for name in names for command in expand(f"{name} {rest}")]
+    return found
+
+
+def seconds_of(command: str) -> float:
+    """A first estimate."""
+    if power := re.search(r"--power (\d+)", command):
+        return 2 * float(power[1]) + 6  # the rung and cuBLAS, each after a second's rest, and a check
+    if "--soak" in command:
+        return SOAK
+    return PER_LINE * next((lines for option, lines in LINES.items() if option in command), 1)

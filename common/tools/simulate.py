@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""The test of a rung's kernels on the simulator: every variant at awkward sizes, or at the one that RUN names.
+
+    simulate.py build/bin/NAME_sim gemm
+    simulate.py build/bin/NAME_sim "gemm --m 1 --n 8 --k 8" --seeds 0,1 --sms 16
+
+It runs on GPUs of three generations, in orders of execution that a GPU may choose, with every check on: on an H200 in three
+of them, on the older GPUs in one each, or with --every in three as well. A GPU that the rung is not for (exit code 77) is
+passed over. A rung for none of the three runs on the fourth, which these kernels have not met as hardware: in six orders.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from programs import CANNOT_RUN
+
+FIRST, LAST_RESORT = ("a100", "l40s", "h200"), "b200"
+SEEDS = {LAST_RESORT: (0, 1, 2, 3, 4, 5)}  # else:
+USUAL_SEEDS = (0, 1, 2)
+ONE_SEED = {"a100": 1, "l40s": -1}  # without --every: which of the seeds
+
+
+def seeds_of(device: str, seeds: tuple | None, every: bool) -> tuple:
+    chosen = seeds or SEEDS.get(device, USUAL_SEEDS)
+    if device in ONE_SEED and not every and len(chosen) > 1:
+        return (chosen[ONE_SEED[device]],)
+    return chosen
+
+
+def simulate(program: Path, run: str, seeds: tuple | None, sms: str, every: bool) -> str:
+    """Empty, or what went wrong."""
+    command = [program, *run.split(), "--ablate", "--verify-only"]
+    ran = 0
+    for device in (*FIRST, LAST_RESORT):
+        if device == LAST_RESORT and ran:
+            break
+        for seed in seeds_of(device, seeds, every):
+            how = {"SIMULATOR_DEVICE": device, "SIMULATOR_SEED": str(seed), "SIMULATOR_SMS": sms}
+            done = subprocess.run(command, env=os.environ | how | {"SIMULATOR_CHECKS": "fail"})
+            if done.returncode == CANNOT_RUN:
+                break
+            if done.returncode:
+                words = " ".join(f"{name}={value}" for name, value in how.items() if value)
+                return f"exit code {done.returncode} with {words}"
+            ran += 1
+    return "" if ran else "no simulated GPU runs this rung"
+
+
+def main(arguments=None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("program", type=Path)
+    parser.add_argument("run", help='the problem and its shape: "gemm --m 65 --n 136 --k 72"')
+    parser.add_argument("--seeds", type=lambda text: tuple(map(int, text.split(","))), help="in these orders: 0,1")
+    parser.add_argument("--sms", default="", help="on GPUs that have so few SMs, where each CTA shall have several tiles")
+    parser.add_argument("--every", action="store_true", help="on older GPUs in every order, too: before a release")
+    options = parser.parse_args(arguments)
+    wrong = simulate(options.program, options.run, options.seeds, options.sms, options.every)
+    if wrong:
+        print(f"{options.program.name} {options.run}: {wrong}", file=sys.stderr)
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

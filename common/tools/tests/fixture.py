@@ -1,0 +1,34 @@
+"""A folder with shell scripts in the programs' places, and the scripts of common/tools to be imported."""
+
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+TOOLS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "plots")]
+sys.dont_write_bytecode = True
+
+
+class InFolder(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.root = Path(temporary.name)
+
+    def write(self, name, text):
+        file = self.root / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def program(self, name, script):
+        """A program; what it notes with $log is read by log()."""
+        log = f"exec 3>>'{self.root}/log'\n"
+        file = self.write(name, f"#!/bin/sh\n{log}{script}\n")
+        file.chmod(0o755)
+        return file
+
+    def log(self):
+        file = self.root / "log"
+        return file.read_text(encoding="utf-8").splitlines() if file.exists() else []

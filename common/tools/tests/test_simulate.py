@@ -1,0 +1,53 @@
+"""Tests of simulate.py, with a shell script for a rung."""
+
+import io
+from contextlib import redirect_stderr
+
+from fixture import InFolder
+
+import simulate
+
+NOTE = 'echo "$SIMULATOR_DEVICE $SIMULATOR_SEED $SIMULATOR_CHECKS <$SIMULATOR_SMS> $*" >&3\n'
+
+
+class Simulated(InFolder):
+    def simulate(self, script, *options):
+        """The exit code, what is said, and (device, seed) of every run."""
+        program = self.program("42_x_sim", NOTE + script)
+        with redirect_stderr(io.StringIO()) as said:
+            code = simulate.main([str(program), "gemm --m 3", *options])
+        return code, said.getvalue(), [tuple(line.split()[:2]) for line in self.log()]
+
+    def test_three_gpus_in_usual_orders(self):
+        code, _, runs = self.simulate("exit 0")
+        self.assertEqual(code, 0)
+        self.assertEqual(runs, [("a100", "1"), ("l40s", "2"), ("h200", "0"), ("h200", "1"), ("h200", "2")])
+        self.assertTrue(all(line.endswith("fail <> gemm --m 3 --ablate --verify-only") for line in self.log()))
+
+    def test_every_order(self):
+        _, _, runs = self.simulate("exit 0", "--every")
+        self.assertEqual([seed for _, seed in runs], ["0", "1", "2"] * 3)
+
+    def test_these_orders_on_small_gpus(self):
+        _, _, runs = self.simulate("exit 0", "--seeds", "3,5", "--sms", "16")
+        self.assertEqual(runs, [("a100", "5"), ("l40s", "5"), ("h200", "3"), ("h200", "5")])
+        self.assertTrue(all(" fail <16> " in line for line in self.log()))
+        self.root.joinpath("log").unlink()
+        _, _, runs = self.simulate("exit 0", "--seeds", "7")
+        self.assertEqual(runs, [("a100", "7"), ("l40s", "7"), ("h200", "7")])
+
+    def test_a_gpu_that_the_rung_is_not_for(self):
+        code, _, runs = self.simulate('[ "$SIMULATOR_DEVICE" = h200 ] || exit 77')
+        self.assertEqual((code, runs[2:]), (0, [("h200", "0"), ("h200", "1"), ("h200", "2")]))
+
+    def test_a_rung_for_the_fourth_alone(self):
+        code, _, runs = self.simulate('[ "$SIMULATOR_DEVICE" = b200 ] || exit 77')
+        self.assertEqual((code, [seed for gpu, seed in runs if gpu == "b200"]), (0, list("012345")))
+
+    def test_what_fails(self):
+        code, said, runs = self.simulate('[ "$SIMULATOR_SEED" = 2 ] && exit 3; exit 0', "--sms", "8")
+        self.assertEqual((code, runs[-1]), (1, ("l40s", "2")))
+        self.assertIn("exit code 3 with SIMULATOR_DEVICE=l40s SIMULATOR_SEED=2 SIMULATOR_SMS=8", said)
+        code, said, _ = self.simulate("exit 77")
+        self.assertEqual(code, 1)
+        self.assertIn("no simulated GPU runs this rung", said)
