@@ -58,9 +58,11 @@ function(ladder_rung_tests name arch)
   endif()
 
   foreach(problem ${ARGN})
-    add_test(NAME ${name}.sim.${problem} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim>
-             -D RUN=${problem} -D EVERY=${LADDER_EVERY_ORDER} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
-    set_tests_properties(${name}.sim.${problem} PROPERTIES LABELS simulator TIMEOUT 600 COST 20)
+    set(cost 20)
+    if(problem STREQUAL gemm)
+      set(cost 100)
+    endif()
+    ladder_simulate(${name} ${problem} ${cost} -D RUN=${problem})
     if(ladder_gpu_programs)
       set(test ${name}.${problem}.needs_gpu)
       add_test(NAME ${test} COMMAND ${name} ${problem} --ablate --verify-only)
@@ -70,13 +72,23 @@ function(ladder_rung_tests name arch)
   endforeach()
 endfunction()
 
-# ladder_simulation(NAME TEST arguments [seeds [SMs]]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
-# --k 8", in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so few, where each
-# CTA shall have several tiles.
-function(ladder_simulation name test arguments)
+# ladder_simulate(NAME TEST COST argument...): simulate.cmake, and before a release with EVERY.
+function(ladder_simulate name test cost)
   if(NOT LADDER_TESTS)
     return()
   endif()
+  set(simulate ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim> ${ARGN})
+  set(script ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
+  add_test(NAME ${name}.sim.${test} COMMAND ${simulate} -P ${script})
+  set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST ${cost})
+  add_test(NAME ${name}.sim.${test}.every_order COMMAND ${simulate} -D EVERY=ON -P ${script})
+  set_tests_properties(${name}.sim.${test}.every_order PROPERTIES LABELS "simulator;release" TIMEOUT 1200 COST ${cost})
+endfunction()
+
+# ladder_simulation(NAME TEST arguments [seeds [SMs]]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
+# --k 8"; before a release in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so
+# few, where each CTA shall have several tiles.
+function(ladder_simulation name test arguments)
   set(seeds 0,1,2,3,4,5)
   if(ARGC GREATER 3)
     set(seeds ${ARGV3})
@@ -85,9 +97,7 @@ function(ladder_simulation name test arguments)
   if(ARGC GREATER 4)
     set(few -D SMS=${ARGV4})
   endif()
-  add_test(NAME ${name}.sim.${test} COMMAND ${CMAKE_COMMAND} -D PROGRAM=$<TARGET_FILE:${name}_sim> -D RUN=${arguments}
-           -D SEEDS=${seeds} ${few} -D EVERY=${LADDER_EVERY_ORDER} -P ${PROJECT_SOURCE_DIR}/common/harness/simulate.cmake)
-  set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST 60)
+  ladder_simulate(${name} ${test} 60 -D RUN=${arguments} -D SEEDS=${seeds} ${few})
 endfunction()
 
 # ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
