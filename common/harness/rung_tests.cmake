@@ -11,23 +11,25 @@ elseif(NOT LADDER_CUOBJDUMP)
   message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (CONTRIBUTING.md says how to get it)")
 endif()
 
-# ladder_assembles(TEST OBJECTS ARCH GPUS): the objects' PTX, which is for ARCH, as machine code of every GPU. Spills fail
-# it with the toolkit of the course's records; with another they are noted.
+# ladder_assembles(TEST OBJECTS ARCH GPUS): the objects' PTX, which is for ARCH, as machine code of that, which the tests of
+# ladder_sass() read; and before a release of every GPU. Spills fail it with the toolkit of the course's records; with
+# another they are noted.
 function(ladder_assembles test objects arch gpus)
   if(Python3_Interpreter_FOUND)
     set(spills note)
     if(ladder_records_toolkit)
       set(spills fail)
-      if(LADDER_WERROR AND NOT ladder_local_gpu) # then the build itself has done this one, see ladder_objects()
-        list(REMOVE_ITEM gpus sm_${arch})
-      endif()
     endif()
-    string(REPLACE ";" "," gpus "${gpus}")
-    add_test(NAME ${test}
-      COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
-              --target sm_${arch} --gpus=${gpus} --spills ${spills} $<TARGET_OBJECTS:${objects}>
-      COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 600 COST 15)
+    set(assembles ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
+      --target sm_${arch} --spills ${spills} $<TARGET_OBJECTS:${objects}>)
+    add_test(NAME ${test} COMMAND ${assembles} --gpus sm_${arch} --keep COMMAND_EXPAND_LISTS)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600 COST 70 FIXTURES_SETUP ${objects}_cubins)
+    list(REMOVE_ITEM gpus sm_${arch})
+    if(gpus)
+      string(REPLACE ";" "," gpus "${gpus}")
+      add_test(NAME ${test}.other_gpus COMMAND ${assembles} --gpus ${gpus} COMMAND_EXPAND_LISTS)
+      set_tests_properties(${test}.other_gpus PROPERTIES LABELS release TIMEOUT 600 COST 15)
+    endif()
   endif()
 endfunction()
 
@@ -154,7 +156,7 @@ function(ladder_sass name file first)
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
               $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/[./]*${file}.o$> ${first} ${ARGN}
       COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 120)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 120 FIXTURES_REQUIRED ${name}_objects_cubins)
   endif()
 endfunction()
 
