@@ -5,7 +5,7 @@ include(${CMAKE_CURRENT_LIST_DIR}/practice/practice.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tools/tools.cmake)
 
 set(LADDER_GPU "auto" CACHE STRING
-    "Compute capability to build machine code for, such as 90; auto: the local GPU's, or what runs everywhere")
+    "Compute capability to build machine code for, such as 90; auto: the local GPU's, or none where there is no GPU")
 
 option(LADDER_WERROR "Warnings are errors, in the course's own code: for contributors and CI" OFF)
 
@@ -40,24 +40,26 @@ if(ladder_local_gpu AND NOT ladder_known_gpus MATCHES "sm_${ladder_local_gpu}[^0
 elseif(ladder_local_gpu)
   message(STATUS "Machine code for compute capability ${ladder_local_gpu}")
 else()
-  message(STATUS "No GPU here: machine code for each rung's lowest architecture, PTX for the rest")
+  message(STATUS "No GPU here: PTX alone, which the simulator runs, and a GPU's driver (-D LADDER_GPU=90: machine code, too)")
 endif()
 
-# ladder_architecture(TARGET ARCH [FAMILY 100f]): PTX for ARCH (80, or architecture-specific such as 90a) and
-# machine code made from that same PTX: for the local GPU where it can run it, else for ARCH itself. One PTX image,
+# ladder_architecture(TARGET ARCH [FAMILY 100f]): PTX for ARCH (80, or architecture-specific such as 90a) and, where there
+# is a GPU, machine code made from that same PTX: for the GPU where it can run it, else for ARCH itself. One PTX image,
 # embedded as plain text, so that a rung uses nothing newer than its own generation and the simulator can read it.
 # FAMILY: machine code for the GPUs of this family, too.
 function(ladder_architecture target arch)
   cmake_parse_arguments(PARSE_ARGV 2 arch "" "FAMILY" "")
-  set(real ${arch})
+  set(code compute_${arch})
   if(ladder_local_gpu AND arch MATCHES "^[0-9]+$" AND ladder_local_gpu GREATER arch)
-    set(real ${ladder_local_gpu})
+    set(code [${code},sm_${ladder_local_gpu}])
+  elseif(ladder_local_gpu)
+    set(code [${code},sm_${arch}])
   endif()
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
   target_compile_options(${target} PRIVATE
-    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=[compute_${arch},sm_${real}]>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=${code}>"
     "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
-  if(arch_FAMILY)
+  if(arch_FAMILY AND ladder_local_gpu)
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch_FAMILY},code=sm_${arch_FAMILY}>")
   endif()
@@ -179,10 +181,12 @@ endif()
 set(ladder_build ${CMAKE_COMMAND} --build ${CMAKE_BINARY_DIR} --parallel ${ladder_jobs} --target)
 ladder_on_all_cores(everything ${ladder_build} all)
 ladder_on_all_cores(climb ${ladder_build} course)
-# Each test with one thread, as many at a time as there are cores. Tests on a GPU come one after the other.
+# Each test with one thread, as many at a time as there are cores. Tests on a GPU come one after the other. check_release:
+# what `check` leaves out, see CONTRIBUTING.md.
 if(LADDER_TESTS)
-  ladder_on_all_cores(check SIMULATOR_THREADS=1
-    ${CMAKE_CTEST_COMMAND} --parallel ${ladder_jobs} --output-on-failure --no-tests=error)
+  set(ladder_ctest SIMULATOR_THREADS=1 ${CMAKE_CTEST_COMMAND} --parallel ${ladder_jobs} --output-on-failure --no-tests=error)
+  ladder_on_all_cores(check ${ladder_ctest} --label-exclude release)
+  ladder_on_all_cores(check_release ${ladder_ctest} --label-regex release)
 else()
   add_custom_target(check
     COMMAND ${CMAKE_COMMAND} -E echo "There are no tests without GoogleTest (apt-get install libgtest-dev, and configure again)"

@@ -11,23 +11,25 @@ elseif(NOT LADDER_CUOBJDUMP)
   message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (CONTRIBUTING.md says how to get it)")
 endif()
 
-# ladder_assembles(TEST OBJECTS ARCH GPUS): the objects' PTX, which is for ARCH, as machine code of every GPU. Spills fail
-# it with the toolkit of the course's records; with another they are noted.
+# ladder_assembles(TEST OBJECTS ARCH GPUS): the objects' PTX, which is for ARCH, as machine code of that, which the tests of
+# ladder_sass() read; and before a release of every GPU. Spills fail it with the toolkit of the course's records; with
+# another they are noted.
 function(ladder_assembles test objects arch gpus)
   if(Python3_Interpreter_FOUND)
     set(spills note)
     if(ladder_records_toolkit)
       set(spills fail)
-      if(LADDER_WERROR AND NOT ladder_local_gpu) # then the build itself has done this one, see ladder_objects()
-        list(REMOVE_ITEM gpus sm_${arch})
-      endif()
     endif()
-    string(REPLACE ";" "," gpus "${gpus}")
-    add_test(NAME ${test}
-      COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
-              --target sm_${arch} --gpus=${gpus} --spills ${spills} $<TARGET_OBJECTS:${objects}>
-      COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 600 COST 15)
+    set(assembles ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/assembles.py --ptxas ${ladder_ptxas}
+      --target sm_${arch} --spills ${spills} $<TARGET_OBJECTS:${objects}>)
+    add_test(NAME ${test} COMMAND ${assembles} --gpus sm_${arch} --keep COMMAND_EXPAND_LISTS)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 600 COST 70 FIXTURES_SETUP ${objects}_cubins)
+    list(REMOVE_ITEM gpus sm_${arch})
+    if(gpus)
+      string(REPLACE ";" "," gpus "${gpus}")
+      add_test(NAME ${test}.other_gpus COMMAND ${assembles} --gpus ${gpus} COMMAND_EXPAND_LISTS)
+      set_tests_properties(${test}.other_gpus PROPERTIES LABELS release TIMEOUT 600 COST 15)
+    endif()
   endif()
 endfunction()
 
@@ -58,7 +60,11 @@ function(ladder_rung_tests name arch)
   endif()
 
   foreach(problem ${ARGN})
-    ladder_simulate(${name} ${problem} 20 ${problem})
+    set(cost 20)
+    if(problem STREQUAL gemm)
+      set(cost 100)
+    endif()
+    ladder_simulate(${name} ${problem} ${cost} ${problem})
     if(ladder_gpu_programs)
       set(test ${name}.${problem}.needs_gpu)
       add_test(NAME ${test} COMMAND ${name} ${problem} --ablate --verify-only)
@@ -68,22 +74,21 @@ function(ladder_rung_tests name arch)
   endforeach()
 endfunction()
 
-# ladder_simulate(NAME TEST COST arguments option...): one test by common/tools/simulate.py, which has these options.
+# ladder_simulate(NAME TEST COST arguments option...): one test by common/tools/simulate.py, which has these options, and
+# one for a release, with --every.
 function(ladder_simulate name test cost)
   if(LADDER_TESTS AND Python3_Interpreter_FOUND)
-    set(every "")
-    if(LADDER_EVERY_ORDER)
-      set(every --every)
-    endif()
-    add_test(NAME ${name}.sim.${test} COMMAND ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/common/tools/simulate.py
-             $<TARGET_FILE:${name}_sim> ${ARGN} ${every})
+    set(simulate ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/common/tools/simulate.py $<TARGET_FILE:${name}_sim> ${ARGN})
+    add_test(NAME ${name}.sim.${test} COMMAND ${simulate})
     set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST ${cost})
+    add_test(NAME ${name}.sim.${test}.every_order COMMAND ${simulate} --every)
+    set_tests_properties(${name}.sim.${test}.every_order PROPERTIES LABELS "simulator;release" TIMEOUT 1200 COST ${cost})
   endif()
 endfunction()
 
 # ladder_simulation(NAME TEST arguments [seeds [SMs]]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
-# --k 8", in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so few, where each
-# CTA shall have several tiles.
+# --k 8"; before a release in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so
+# few, where each CTA shall have several tiles.
 function(ladder_simulation name test arguments)
   set(seeds 0,1,2,3,4,5)
   if(ARGC GREATER 3)
@@ -150,7 +155,7 @@ function(ladder_sass name file first)
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
               $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/[./]*${file}.o$> ${first} ${ARGN}
       COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 120)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 120 FIXTURES_REQUIRED ${name}_objects_cubins)
   endif()
 endfunction()
 
@@ -238,8 +243,10 @@ function(ladder_fault name patch)
   get_property(known GLOBAL PROPERTY LADDER_SOUND)
   if(NOT sound IN_LIST known)
     set_property(GLOBAL APPEND PROPERTY LADDER_SOUND ${sound})
-    add_test(NAME ${sound} COMMAND ${CMAKE_COMMAND} -D SOUND=$<TARGET_FILE:${name}_sim> -D RUN=${run}
-             -P ${ladder_harness_tests}/fault.cmake)
+    set(test ${CMAKE_COMMAND} -D SOUND=$<TARGET_FILE:${name}_sim> -D RUN=${run})
+    add_test(NAME ${sound} COMMAND ${test} -D SEEDS=1 -P ${ladder_harness_tests}/fault.cmake)
     set_tests_properties(${sound} PROPERTIES LABELS simulator TIMEOUT 120)
+    add_test(NAME ${sound}.every_order COMMAND ${test} -D SEEDS=0,2 -P ${ladder_harness_tests}/fault.cmake)
+    set_tests_properties(${sound}.every_order PROPERTIES LABELS "simulator;release" TIMEOUT 240)
   endif()
 endfunction()

@@ -75,10 +75,15 @@ def scratch() -> Path:
     return Path(folder.name)
 
 
+def ptx_file(exercise: Exercise, source: Path) -> Path:
+    """Where the PTX of the source as it stands now is kept."""
+    key = hashlib.sha256(f"{source}\n{exercise.path}\n{source.read_text(encoding='utf-8')}".encode()).hexdigest()
+    return scratch() / f"{key[:16]}.ptx"
+
+
 def compile_ptx(tools: Tools, exercise: Exercise, source: Path) -> tuple:
     """The kernels' PTX, and the compiler's errors, with the learner's file by its own name. The same text is compiled once."""
-    key = hashlib.sha256(f"{source}\n{exercise.path}\n{source.read_text(encoding='utf-8')}".encode()).hexdigest()
-    ptx = scratch() / f"{key[:16]}.ptx"
+    ptx = ptx_file(exercise, source)
     if ptx.exists():
         return ptx, ""
     errors = compiled(tools, exercise, source, ptx)

@@ -46,9 +46,11 @@ function(ladder_practice rung arch)
     foreach(page ${exercises})
       set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${page})
       cmake_path(GET page STEM name)
-      add_test(NAME ${rung}.practice.${name}
-        COMMAND ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/exercise_test.py --build ${CMAKE_BINARY_DIR} ${page})
+      set(test ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/exercise_test.py --build ${CMAKE_BINARY_DIR} ${page})
+      add_test(NAME ${rung}.practice.${name} COMMAND ${test} --quick)
       set_tests_properties(${rung}.practice.${name} PROPERTIES LABELS simulator TIMEOUT 300)
+      add_test(NAME ${rung}.practice.${name}.wrong_attempts COMMAND ${test})
+      set_tests_properties(${rung}.practice.${name}.wrong_attempts PROPERTIES LABELS "simulator;release" TIMEOUT 600)
     endforeach()
     add_test(NAME ${rung}.questions
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/questions_test.py --build ${CMAKE_BINARY_DIR} ${number})

@@ -4,9 +4,10 @@
     simulate.py build/bin/NAME_sim gemm
     simulate.py build/bin/NAME_sim "gemm --m 1 --n 8 --k 8" --seeds 0,1 --sms 16
 
-It runs on GPUs of three generations, in orders of execution that a GPU may choose, with every check on: on an H200 in three
-of them, on the older GPUs in one each, or with --every in three as well. A GPU that the rung is not for (exit code 77) is
-passed over. A rung for none of the three runs on the fourth, which these kernels have not met as hardware: in six orders.
+It runs with every check on, on an H200, or on a B200 where the rung is not for that: with what is asynchronous as late as it
+may be (seed 0) and in a random order (1); where seeds are given, in the second alone. With --every, before a release: on
+GPUs of three generations, in the orders 0 to 2 or those of the seeds; a rung for none of the three runs on the fourth, which
+these kernels have not met as hardware, in six. A GPU that the rung is not for (exit code 77) is passed over.
 """
 
 from __future__ import annotations
@@ -19,24 +20,20 @@ from pathlib import Path
 
 from programs import CANNOT_RUN
 
-FIRST, LAST_RESORT = ("a100", "l40s", "h200"), "b200"
-SEEDS = {LAST_RESORT: (0, 1, 2, 3, 4, 5)}  # else:
-USUAL_SEEDS = (0, 1, 2)
-ONE_SEED = {"a100": 1, "l40s": -1}  # without --every: which of the seeds
+OLDER, DEVICE, LAST_RESORT = ("a100", "l40s"), "h200", "b200"
 
 
 def seeds_of(device: str, seeds: tuple | None, every: bool) -> tuple:
-    chosen = seeds or SEEDS.get(device, USUAL_SEEDS)
-    if device in ONE_SEED and not every and len(chosen) > 1:
-        return (chosen[ONE_SEED[device]],)
-    return chosen
+    if not every:
+        return (1,) if seeds else (0, 1)
+    return seeds or ((0, 1, 2, 3, 4, 5) if device == LAST_RESORT else (0, 1, 2))
 
 
 def simulate(program: Path, run: str, seeds: tuple | None, sms: str, every: bool) -> str:
     """Empty, or what went wrong."""
     command = [program, *run.split(), "--ablate", "--verify-only"]
     ran = 0
-    for device in (*FIRST, LAST_RESORT):
+    for device in (*(OLDER if every else ()), DEVICE, LAST_RESORT):
         if device == LAST_RESORT and ran:
             break
         for seed in seeds_of(device, seeds, every):
@@ -55,9 +52,9 @@ def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", type=Path)
     parser.add_argument("run", help='the problem and its shape: "gemm --m 65 --n 136 --k 72"')
-    parser.add_argument("--seeds", type=lambda text: tuple(map(int, text.split(","))), help="in these orders: 0,1")
+    parser.add_argument("--seeds", type=lambda text: tuple(map(int, text.split(","))), help="with --every: in these orders: 0,1")
     parser.add_argument("--sms", default="", help="on GPUs that have so few SMs, where each CTA shall have several tiles")
-    parser.add_argument("--every", action="store_true", help="on older GPUs in every order, too: before a release")
+    parser.add_argument("--every", action="store_true", help="on older GPUs, too, and in every order: before a release")
     options = parser.parse_args(arguments)
     wrong = simulate(options.program, options.run, options.seeds, options.sms, options.every)
     if wrong:

@@ -1,9 +1,9 @@
 # cmake -D FAULTY=build/bin/faults/NAME_FAULT -D RUN="gemm --size 256" -D EXPECT=regex [-D UNCHECKED=regex] -P fault.cmake
-# cmake -D SOUND=build/bin/NAME_sim -D RUN="gemm --size 256" -P fault.cmake
+# cmake -D SOUND=build/bin/NAME_sim -D RUN="gemm --size 256" -D SEEDS=0,2 -P fault.cmake
 #
 # The test that a fault planted in a rung is found: it fails, with the expected words, in each of three orders of
 # execution that a GPU may choose. UNCHECKED: so it does with the simulator's checks off, by what it computes alone. And
-# the test that the rung itself passes with the same arguments.
+# the test that the rung itself passes with the same arguments, in the orders of SEEDS.
 separate_arguments(run UNIX_COMMAND "${RUN} --verify-only")
 unset(ENV{SIMULATOR_DEVICE})
 
@@ -21,7 +21,11 @@ macro(expect_fault seed checks words)
   endif()
 endmacro()
 
-foreach(seed 0 1 2)
+set(seeds 0 1 2)
+if(SOUND)
+  string(REPLACE "," ";" seeds ${SEEDS})
+endif()
+foreach(seed IN LISTS seeds)
   if(SOUND)
     simulate(${SOUND} ${seed} fail)
     if(NOT exit_code EQUAL 0)

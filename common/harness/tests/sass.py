@@ -1,4 +1,5 @@
-"""The test of what a kernel's machine code is made of: one kernel of the object file must have all these instructions.
+"""The test of what a kernel's machine code is made of: one kernel must have all these instructions. The machine code is the
+one that assembles.py has put beside the object file.
 
 usage: sass.py --cuobjdump CUOBJDUMP OBJECT INSTRUCTION...
 
@@ -9,6 +10,7 @@ import argparse
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 
 def main():
@@ -18,12 +20,13 @@ def main():
     parser.add_argument("instructions", nargs="+", metavar="INSTRUCTION")
     arguments = parser.parse_args()
 
-    done = subprocess.run([arguments.cuobjdump, "-sass", arguments.object], capture_output=True, text=True)
+    cubin = Path(arguments.object).with_suffix(".cubin")
+    done = subprocess.run([arguments.cuobjdump, "-sass", cubin], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"cuobjdump: exit code {done.returncode}: {done.stderr}")
     kernels = re.split(r"^\s*Function : ", done.stdout, flags=re.MULTILINE)[1:]
     if not kernels:
-        sys.exit(f"no machine code in {arguments.object}")
+        sys.exit(f"no machine code in {cubin}")
     found = False
     for kernel in kernels:
         counts = {i: len(re.findall(rf"\s{re.escape(i)}[.\s]", kernel)) for i in arguments.instructions}

@@ -2,6 +2,9 @@
 written beside it; every hint can be shown.
 
 exercise_test.py --build build NN_name/practice/N_name.md
+
+--quick: without the wrong attempts, in one order of execution, and the solution is the rung as it was built: what is
+compiled is the skeleton.
 """
 
 import argparse
@@ -18,14 +21,29 @@ import picture  # noqa: E402
 import practice  # noqa: E402
 
 
+PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target [^\0]*")  # embedded as plain text, ended by a 0
+
+
+def rungs_own_ptx(tools: grade.Tools, exercise: exercises.Exercise) -> str:
+    """The PTX of the file that the exercise is about, out of the program that grades it."""
+    unit = exercises.ROOT / exercise.fields.get("compile", exercise.fields["file"])
+    program = tools.host(exercise.rung, exercise.problem).read_bytes()
+    (ptx,) = [image[0] for image in PTX_IMAGE.finditer(program) if f'"{unit}"'.encode() in image[0]]
+    return ptx.decode()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--quick", action="store_true")
     parser.add_argument("page", type=Path)
     options = parser.parse_args()
     exercise = exercises.read(options.page.resolve())
     tools = grade.Tools.of(options.build)
     failures = []
+    if options.quick:
+        grade.SEEDS = grade.SEEDS[:1]
+        exercise.wrong.clear()
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / exercise.file_name
 
@@ -50,6 +68,9 @@ def main() -> int:
             f"{q.name} = {float(grade.value_of(q.answer, grade.counters(tools, exercise, q.run, None))):.6g}"
             for q in exercise.questions
         ]
+        if options.quick and exercise.kind != "predict":
+            write(exercise.solution())
+            grade.ptx_file(exercise, source).write_text(rungs_own_ptx(tools, exercise), encoding="utf-8")
         verdict = verdict_of(answers or exercise.solution())
         print(f"--- the solution: {verdict.stage or 'passed'}\n{verdict.text}\n", flush=True)
         if not verdict.passed:
