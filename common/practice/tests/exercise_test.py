@@ -26,9 +26,9 @@ PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target [^\0]*")  # embedded as 
 
 def rungs_own_ptx(tools: grade.Tools, exercise: exercises.Exercise) -> str:
     """The PTX of the file that the exercise is about, out of the program that grades it."""
-    unit = exercises.ROOT / exercise.fields.get("compile", exercise.fields["file"])
+    unit = exercise.fields.get("compile", exercise.fields["file"])
     program = tools.host(exercise.rung, exercise.problem).read_bytes()
-    (ptx,) = [image[0] for image in PTX_IMAGE.finditer(program) if f'"{unit}"'.encode() in image[0]]
+    (ptx,) = [image[0] for image in PTX_IMAGE.finditer(program) if f'/{unit}"'.encode() in image[0]]
     return ptx.decode()
 
 
