@@ -9,6 +9,7 @@
 
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/lanes.h"
+#include "common/simulator/instructions/scalar/untyped.h"
 #include "common/simulator/machine/warp.h"
 
 namespace simulator {
@@ -60,17 +61,6 @@ void binary_predicate(Warp& warp, const Inst& inst) {
 template <class Op>
 void unary_predicate(Warp& warp, const Inst& inst) {
   warp.set_pred(inst.d, Op::apply(warp.pred(inst.a)));
-}
-
-bool is_untyped(Type type) {
-  return type == Type::b16 || type == Type::b32 || type == Type::b64;
-}
-
-// A type .b16, .b32 or .b64, else a refusal.
-Type untyped(Decoder& decoder) {
-  const Type type = decoder.type();
-  if (!is_untyped(type)) decoder.unsupported("not for this type");
-  return type;
 }
 
 template <class Op>

@@ -8,6 +8,7 @@
 
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/lanes.h"
+#include "common/simulator/instructions/scalar/untyped.h"
 #include "common/simulator/machine/warp.h"
 
 namespace simulator {
