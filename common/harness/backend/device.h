@@ -1,6 +1,6 @@
 // What a GPU and the simulator do each in their own way. A program is linked with gpu.cc or with
 // simulated.cc, beside objects that are the same for both. What the other kind alone can do throws
-// std::logic_error: options.cc lets no command line ask for it.
+// std::logic_error: cli/ lets no command line ask for it.
 #pragma once
 
 #include <cstdint>

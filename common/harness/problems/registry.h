@@ -27,8 +27,8 @@ void for_each_problem(const Function& f) {
 
 // What the harness asks of each of them.
 template <class P>
-concept Described = requires(const P p, P& changed, const Rung& rung, const Variant<P>& variant,
-                             std::mt19937_64& random, Workload<P>& workload, std::string& outside) {
+concept Described = requires(const P p, const Rung& rung, const Variant<P>& variant, std::mt19937_64& random,
+                             Workload<P>& workload, std::string& outside) {
   // For the command line and the tables.
   { ProblemInfo<P>::name } -> std::convertible_to<const char*>;
   { ProblemInfo<P>::what } -> std::convertible_to<const char*>;         // one line of --help

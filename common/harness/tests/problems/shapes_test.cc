@@ -171,7 +171,7 @@ std::vector<std::string> model_texts(int count, std::uint64_t seed) {
 }
 
 TEST(Problems, ASweepOverKHasPowersOfTwo) {
-  const std::vector<Gemm> shapes = ProblemInfo<Gemm>::sweep_over_k(2048, 2304);
+  const std::vector<Gemm> shapes = shapes_over_k(2048, 2304);
   EXPECT_EQ(shapes.size(), 9u);
   EXPECT_EQ(shape_text(shapes.front()), "2048x2304x64");
   EXPECT_EQ(shape_text(shapes.back()), "2048x2304x16384");

@@ -20,6 +20,12 @@
 namespace ladder {
 namespace {
 
+float largest_of(const std::vector<float>& matrix) {
+  float largest = 0;
+  for (const float x : matrix) largest = std::max(largest, std::abs(x));
+  return largest;
+}
+
 constexpr int rows = 130, cols = 96;  // 130: two tiles of scales; 96: less than a tile of mxfp8
 
 // An output that is right, and what it should be.
