@@ -8,14 +8,15 @@
 #include <utility>
 #include <vector>
 
+#include "common/extension.h"
+
 namespace ladder::rung_08 {
 namespace {
 
 constexpr int block_k = 64, element = 2, most_gpcs = 8;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// Fitted to times of the 76 kernels at 415 drawn shapes on one H100, from a fit on one H200: such that the
-// choice loses least.
+// Fitted to times of the 86 kernels at 1,125 drawn shapes on one H100: such that the choice loses least.
 struct Costs {
   double start;   // cycles of a launch
   double wave;    // and of each wave of tiles,
@@ -28,18 +29,20 @@ struct Costs {
 constexpr double unbound = 1e9;
 // By Kind.
 constexpr Costs costs[] = {
-    {2357, 206, 0.336, 31.6, 716, 8517, 0},          // split
-    {2408, 679, 0.108, 91.1, 892, 4422, 65.1},       // whole
-    {7845, 1423, 0.0237, unbound, 384, 5044, 0},     // in_turn
-    {2333, 4077, 0.0611, 70.1, unbound, 4666, 138},  // straight
-    {295, 0, 0, 51.5, unbound, 4368, 223},           // straight_split
-    {1608, 924, 0.0942, 73.9, 2211, 3165, 160},      // narrow
+    {2612, 199.3, 0.3767, 34.8, 829.3, 8544, 0},         // split
+    {1879, 1072, 0.1022, 94.18, 928.6, 4460, 67.38},     // whole
+    {4012, 752.8, 0.0104, unbound, 503.8, 4698, 0},      // in_turn
+    {1135, 2546, 0.03826, 57.66, unbound, 4631, 140.7},  // straight
+    {184.3, 0, 0, 70.52, unbound, 4301, 187.9},          // straight_split
+    {1597, 1129, 0.08322, 90.23, 2503, 4167, 75.4},      // narrow
+    {2046, 618.7, 0.2118, 157, 970, 5436, 61.07},        // in_memory
 };
-constexpr double dram = 1.68;      // of its peak. More, since what is in L2 is not loaded again
-constexpr double tensor = 1.123;   // of an MMA's cycles, where nothing else is short
-constexpr double overlap = 0.696;  // of the shorter of main loop and DRAM is not hidden by the longer
-constexpr double add_up = 2749, add_element = 0.187;  // the parts of k
-constexpr double exposed = 0.852;                     // of a wave, in ping-pong
+constexpr double dram = 2.4;         // of its peak. More, since what is in L2 is not loaded again
+constexpr double tensor = 1.127;     // of an MMA's cycles, where nothing else is short
+constexpr double overlap = 0.09333;  // of the shorter of main loop and DRAM is not hidden by the longer
+constexpr double add_up = 2697, add_element = 0.1843;  // the parts of k
+constexpr double add_in_memory = 4924, add_element_in_memory = 0.4615;
+constexpr double exposed = 0.2089;  // of a wave, in ping-pong
 
 double tenth_power(double x) {
   return (x * x) * (x * x) * (x * x) * (x * x) * (x * x);
@@ -54,11 +57,15 @@ int clusters_at_once(int ctas, int sms) {
 
 double estimate_cycles(const Gemm& p, const Choice& c, int parts, const Gpu& gpu) {
   const int sms = gpu.sms;
-  const bool transposed = c.kind == Kind::split || c.kind == Kind::whole || c.kind == Kind::in_turn;
+  const bool in_memory = c.kind == Kind::in_memory;
+  const bool transposed =
+      c.kind != Kind::straight && c.kind != Kind::straight_split && c.kind != Kind::narrow;
   const int tiles_k = ceil_div(p.k, block_k), rows = c.rows * c.cluster_m, cols = c.cols * c.cluster_n;
   const int clusters_m = ceil_div(p.m, rows), clusters_n = ceil_div(p.n, cols);
   const double clusters = 1.0 * clusters_m * clusters_n;
   if (c.cluster_m > 1 && p.m <= c.rows) return never;  // a CTA would have no tile
+  if (c.kind == Kind::narrow && c.cluster_n > 1 && p.n <= cols - c.cols) return never;
+  if (in_memory && (parts == 1 || tiles_k < 4 * parts)) return never;  // other kernels have whole tiles
   if (transposed) {
     const int high = ceil_div(p.m, 8) * 8;
     const double at_once = 1.0 * sms * c.per_sm / (c.cluster_m * c.cluster_n);
@@ -69,19 +76,24 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, const Gpu& gpu
     if (too_high || too_low || idle || too_many) return never;
   }
   const Costs& cost = costs[int(c.kind)];
-  const int size = c.cluster_m * c.cluster_n * parts, at_once = clusters_at_once(size, sms) * c.per_sm;
+  const int size = c.cluster_m * c.cluster_n * (in_memory ? 1 : parts);  // CTAs of a cluster
+  const int together = in_memory ? parts : 1;                            // clusters that have the same tile
+  const int at_once = clusters_at_once(size, sms) * c.per_sm / together;
+  if (in_memory && clusters > at_once) return never;  // they wait for each other
   if (c.kind == Kind::straight_split && clusters > at_once)
     return never;  // parts are for what leaves SMs idle
   const double waves = std::ceil(clusters / at_once), running = std::min<double>(clusters, at_once);
-  const double ctas = running * size, on_sm = std::max(1.0, std::min<double>(c.per_sm, ctas / sms));
+  const double ctas = running * size * together,
+               on_sm = std::max(1.0, std::min<double>(c.per_sm, ctas / sms));
 
   // What a k-tile takes, of all CTAs at the same time.
   const double bytes_of_row = block_k * element;
   const double mma = c.rows * c.cols * block_k / 2048.0;
-  const double of_gpc = std::ceil(running / most_gpcs);
+  const double of_gpc = std::ceil(running * together / most_gpcs);
   const double square = std::sqrt(double(at_once) * cols / rows);
   const double down = std::min<double>(of_gpc, std::clamp(int(square + 0.5), 1, clusters_m));
-  const double to_gpc = (down * rows + std::ceil(of_gpc / down) * cols) * bytes_of_row * parts;
+  const double to_gpc =
+      (down * rows + std::ceil(of_gpc / down) * cols) * bytes_of_row * (in_memory ? 1 : parts);
   const double to_all = ctas * (double(c.rows) / c.cluster_n + double(c.cols) / c.cluster_m) * bytes_of_row;
   // At the pace of the slowest unit, and a little slower where another is nearly as busy.
   double busy = 0;
@@ -96,7 +108,8 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, const Gpu& gpu
   const double area = c.rows * c.cols;
   double around = cost.start;
   around += (c.ping_pong ? 1 + (waves - 1) * exposed : waves) * (cost.wave + cost.store * area);
-  if (parts > 1) around += add_up + add_element * area * (parts - 1) / parts;
+  if (parts > 1 && !in_memory) around += add_up + add_element * area * (parts - 1) / parts;
+  if (in_memory) around += add_in_memory + add_element_in_memory * area * (parts - 1) / parts;
   return around + std::max(loop, memory) + overlap * std::min(loop, memory);
 }
 
@@ -134,10 +147,12 @@ cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chose
   if (error != cudaSuccess) return error;
   // Of each kernel the best parts of k.
   std::vector<Chosen> all;
+  const bool workspace = p.typed && p.typed->workspace;
   for (const Choice& choice : choices) {
+    const int most = choice.kind == Kind::in_memory && !workspace ? 1 : choice.parts;
     const int fewest = choice.kind == Kind::straight_split ? choice.parts : 1;
     Chosen best{&choice, fewest, never};
-    for (int parts = fewest; parts <= choice.parts; ++parts) {
+    for (int parts = fewest; parts <= most; ++parts) {
       const double cycles = estimate_cycles(p, choice, parts, gpu);
       if (cycles < best.cycles) best = {&choice, parts, cycles};
     }

@@ -15,6 +15,7 @@ enum class Kind {
   straight,        // of kernel.cuh, persistent
   straight_split,  // of kernel.cuh; a cluster has one tile
   narrow,          // straight tiles of any width, persistent
+  in_memory,       // transposed; a cluster has a part of a tile, and the parts are added up in global memory
 };
 
 // A kernel that may be chosen.
@@ -25,7 +26,7 @@ struct Choice {
   int cluster_m = 1, cluster_n = 1;
   int per_sm = 1;          // CTAs
   bool ping_pong = false;  // other tiles hide the ends of all but the last
-  int parts = 1;           // of k; Kind::split takes up to as many
+  int parts = 1;           // of k; Kind::split and Kind::in_memory take up to as many
   cudaError_t (*launch)(const Gemm&, int parts, cudaStream_t, bool early_start) = nullptr;
 };
 
@@ -43,11 +44,16 @@ struct Chosen {
   int parts = 1;
   double cycles = 0;
 };
-// The kernel of the lowest estimate on the current device, or of rank 1, 2, ... the next ones; the last where
-// there are fewer, and the first of `choices` where none is made for the problem.
+// Kind::in_memory counts only where the problem has a workspace. The kernel of the lowest estimate on the
+// current device, or of rank 1, 2, ... the next ones; the last where there are fewer, and the first of
+// `choices` where none is made for the problem.
 cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank = 0);
 
 std::span<const Choice> swapped_choices();
 std::span<const Choice> narrow_choices();
+
+// What a launch of any of them wants as workspace, and how it is prepared.
+std::size_t workspace_of_parts(const Gemm& p);
+cudaError_t prepare_parts(const Gemm& p, cudaStream_t stream);
 
 }  // namespace ladder::rung_08

@@ -40,6 +40,39 @@ TEST(Choice, NoCtaOfAClusterIsWithoutRows) {
   }
 }
 
+TEST(Choice, NoCtaOfAClusterIsWithoutColumns) {
+  for (const Choice& c : narrow_choices()) {
+    if (c.cluster_n == 1) continue;
+    const int others = (c.cluster_n - 1) * c.cols;
+    EXPECT_TRUE(std::isinf(estimate_cycles(shape(512, others, 512), c, 1, h200))) << c.name;
+    EXPECT_FALSE(std::isinf(estimate_cycles(shape(512, others + 8, 512), c, 1, h200))) << c.name;
+  }
+}
+
+constexpr Choice in_memory{
+    .name = "in_memory", .kind = Kind::in_memory, .rows = 128, .cols = 128, .parts = 16};
+
+// Parts wait for each other in a loop: if they did not run at the same time, a launch would not end.
+TEST(Choice, PartsInMemoryRunAtOnce) {
+  const Gemm p = shape(1024, 1024, 65536);  // 64 tiles
+  EXPECT_FALSE(std::isinf(estimate_cycles(p, in_memory, 2, h200)));
+  EXPECT_TRUE(std::isinf(estimate_cycles(p, in_memory, 3, h200)));
+}
+
+TEST(Choice, AWholeTileAndAShortKAreNotSharedOutThroughMemory) {
+  EXPECT_TRUE(std::isinf(estimate_cycles(shape(256, 256, 65536), in_memory, 1, h200)));
+  EXPECT_TRUE(std::isinf(estimate_cycles(shape(256, 256, 448), in_memory, 2, h200)));
+}
+
+// The workspace holds the parts of as many CTAs as a launch may have.
+TEST(Choice, WorkspaceGrowsWithTheTilesAndIsBounded) {
+  const Gemm one = shape(8, 8, 65536), few = shape(512, 512, 65536), many = shape(16384, 16384, 65536);
+  EXPECT_EQ(workspace_of_parts(shape(256, 256, 448)), 0u);
+  EXPECT_GT(workspace_of_parts(one), 0u);
+  EXPECT_GT(workspace_of_parts(few), workspace_of_parts(one));
+  EXPECT_LE(workspace_of_parts(many), std::size_t{64} << 20);
+}
+
 // One that wastes a third of each tile must not look as good.
 TEST(Choice, ATileAsWideAsTheProblemIsFaster) {
   const Gemm tall = shape(8192, 96, 4096);

@@ -54,7 +54,7 @@ std::vector<Choice> all_choices() {
 }
 
 template <int rank>
-const Extension<Gemm> ranked{.rank = rank};
+const Extension<Gemm> ranked{.workspace_bytes = workspace_of_parts, .prepare = prepare_parts, .rank = rank};
 
 // rank: see choose().
 template <bool early_start, int rank = 0>
@@ -117,7 +117,8 @@ Variants<Gemm> shapes() {
       {.name = "early_start",
        .what = "the rung in a chain: a grid starts while the one before still runs",
        .launch = launch_fastest<true>,
-       .dependent_launch = true},
+       .dependent_launch = true,
+       .extension = &ranked<0>},
       {.name = "second_choice",
        .what = "the kernel of the second lowest estimate",
        .launch = launch_fastest<false, 1>,
@@ -131,8 +132,9 @@ Variants<Gemm> shapes() {
        .launch = launch_fastest<false, 3>,
        .extension = &ranked<3>},
       {.name = "warp_specialized",
-       .what = "by size one of 76 kernels: the estimate's choice",
-       .launch = launch_fastest<false>}};
+       .what = "by size one of 86 kernels: the estimate's choice",
+       .launch = launch_fastest<false>,
+       .extension = &ranked<0>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;
 }

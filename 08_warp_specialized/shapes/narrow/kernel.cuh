@@ -12,14 +12,16 @@
 namespace ladder::rung_08::narrow {
 
 using swapped::Operands;
+using swapped::Peers;
 using swapped::Tiles;
 
 // By a warp. It runs ahead of the consumers, from one tile to the next as well, until every stage is full.
 // What lies past the edges of A and B arrives as zeros, which count as bytes, too.
 template <class C>
 __device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> tiles, int rank) {
-  constexpr unsigned short all_ctas = (1 << C::cluster_m) - 1;
-  const int from_b = rank * C::share_b;  // of the rows of B's boxes
+  const Peers<C> peers{rank};
+  const unsigned short beside = peers.all_beside(), below = peers.all_below();
+  const int from_a = rank / C::cluster_m * C::share_a, from_b = rank % C::cluster_m * C::share_b;  // rows
   Stage<C> stage;
   for (; tiles.valid(); tiles.advance()) {
     for (int t = 0; t < p.tiles_k; ++t) {
@@ -39,10 +41,15 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> 
           if constexpr (C::cluster_m == 1) {
             ptx::tma_load(to, p.b, x, y, full);
           } else {
-            ptx::tma_load_multicast(to, p.b, x, y, full, all_ctas);
+            ptx::tma_load_multicast(to, p.b, x, y, full, below);
           }
         }
-        ptx::tma_load(to_a, p.a, t * C::block_k, tiles.row(), full);
+        const SharedAddress to = to_a + from_a * C::row_a;
+        if constexpr (C::cluster_n == 1) {
+          ptx::tma_load(to, p.a, t * C::block_k, tiles.row(), full);
+        } else {
+          ptx::tma_load_multicast(to, p.a, t * C::block_k, tiles.row() + from_a, full, beside);
+        }
       }
       __syncwarp();
       stage.advance();
@@ -60,10 +67,20 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> 
 template <class C>
 using Accumulator = float[C::block_n / 8][4];
 
+// 16 of k: one wgmma, or two where the tile is wider than one.
+template <class C>
+__device__ void multiply_step(Accumulator<C>& accumulator, MatrixDescriptor a, MatrixDescriptor b, bool add) {
+  constexpr int first = C::first_mma / 8, rest = C::block_n / 8 - first;
+  ptx::wgmma_m64k16_every_n(reinterpret_cast<float(&)[first][4]>(accumulator[0]), a, b, add);
+  if constexpr (rest > 0)
+    ptx::wgmma_m64k16_every_n(reinterpret_cast<float(&)[rest][4]>(accumulator[first]), a,
+                              b + C::first_mma / C::box_cols * C::box_b, add);
+}
+
 // By a warpgroup: rows of a tile from row `first` on, and all columns.
 template <class C>
-__device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared, int first, int tiles_k,
-                         Stage<C>& stage) {
+__device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared, Peers<C> peers, int first,
+                         int tiles_k, Stage<C>& stage) {
   // The MMAs of a small tile take hardly longer than the loop around them. So its addresses are worked out
   // here, and kept from the compiler, which would work them out again in each pass.
   const SharedAddress buffer = ptx::keep(ptx::shared_address(shared.buffer[0]));
@@ -73,9 +90,9 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
   // A warpgroup's MMAs are complete for all of its warps at once, so a single one arrives at a CTA that loads
   // into the stage: each warp at another one.
   const int filler = threadIdx.x % warp_size * 4 + threadIdx.x / warp_size % 4;
-  const bool releases = filler < C::cluster_m;
+  const bool releases = filler < C::fillers;
   SharedAddress empty = ptx::shared_address(&shared.empty[0]);
-  if constexpr (C::sharers > 1) empty = ptx::cluster_address(empty, releases ? filler : 0);
+  if constexpr (C::sharers > 1) empty = ptx::cluster_address(empty, peers.filler(releases ? filler : 0));
   empty = ptx::keep(empty);
   auto release = [&](int stage_read) {
     const SharedAddress barrier = empty + stage_read * int(sizeof(ptx::Mbarrier));
@@ -93,7 +110,7 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
     ptx::wgmma_fence();
 #pragma unroll
     for (int k0 = 0; k0 < C::block_k; k0 += mma_k) {
-      ptx::wgmma_m64k16_every_n(accumulator, a + k0 * element, b + k0 * C::row_b, t > 0 || k0 > 0);
+      multiply_step<C>(accumulator, a + k0 * element, b + k0 * C::row_b, t > 0 || k0 > 0);
     }
     ptx::wgmma_commit_group();
     // These MMAs run on while the warpgroup waits for those of the k-tile before, whose stage then is read.
@@ -156,8 +173,8 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
   const int rank = C::sharers > 1 ? ptx::cluster_rank() : 0;
 
   // The producer goes on to load as soon as the barriers are initialised. The consumers wait for that at a
-  // barrier of the CTA, and where CTAs share B, all wait for the peers' barriers, too.
-  constexpr int started = 15;
+  // barrier of the CTA, and where CTAs share operands, all wait for the peers' barriers, too.
+  constexpr int started = 15, waiting = (C::consumer_warps + 1) * warp_size;
   if (warp == C::consumer_warps) {
     if (ptx::elect_one()) {
       ptx::prefetch_tensor_map(p.b);
@@ -173,19 +190,24 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
   if constexpr (C::sharers > 1) {
     ptx::cluster_sync_relaxed();
   } else if (warp == C::consumer_warps) {
-    ptx::barrier_arrive(started, C::threads);
-  } else {
-    ptx::barrier_sync(started, C::threads);
+    ptx::barrier_arrive(started, waiting);
+  } else if (warp < C::consumer_warps) {
+    ptx::barrier_sync(started, waiting);
   }
   ptx::let_next_grid_start();
   ptx::wait_for_previous_grid();  // it may have written A and B, and read C
 
   Tiles<C> tiles(p, rank);
-  if (warp == C::consumer_warps) return produce<C>(shared, p, tiles, rank);
+  if (warp >= C::consumer_warps) {
+    if constexpr (C::move_registers) ptx::give_back_registers<24>();
+    if (warp == C::consumer_warps) produce<C>(shared, p, tiles, rank);
+    return;
+  }
+  if constexpr (C::move_registers) ptx::take_registers<240>();
   Stage<C> stage;
   for (; tiles.valid(); tiles.advance()) {
     Accumulator<C> accumulator;
-    multiply<C>(accumulator, shared, warp / 4 * mma_m, p.tiles_k, stage);
+    multiply<C>(accumulator, shared, Peers<C>{rank}, warp / 4 * mma_m, p.tiles_k, stage);
     store<C>(accumulator, shared.boxes[warp], p, tiles.row() + warp * 16, tiles.col());
   }
 }
@@ -198,13 +220,13 @@ cudaError_t launch(const Gemm& gemm, cudaStream_t stream, bool early_start) {
   p.m = gemm.m;
   p.n = gemm.n;
   p.clusters_m = ceil_div(p.m, C::block_m * C::cluster_m);
-  p.clusters_n = ceil_div(p.n, C::block_n);
+  p.clusters_n = ceil_div(p.n, C::block_n * C::cluster_n);
   p.tiles_k = ceil_div(gemm.k, C::block_k);
   auto* kernel = gemm_kernel<C>;
   cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.a, gemm.a, p.m, gemm.k, C::block_m, C::block_k, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&p.a, gemm.a, p.m, gemm.k, C::share_a, C::block_k, Swizzle::bytes128);
   if (error == cudaSuccess)
     error = ptx::make_tensor_map(&p.b, gemm.b, gemm.k, p.n, C::share_b, C::box_cols, Swizzle(C::row_b));
   if (error != cudaSuccess) return error;

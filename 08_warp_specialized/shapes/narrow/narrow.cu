@@ -33,6 +33,7 @@ constexpr Choice choice() {
           .rows = Config<d>::block_m,
           .cols = Config<d>::block_n,
           .cluster_m = d.cluster_m,
+          .cluster_n = d.cluster_n,
           .per_sm = d.per_sm,
           .launch = [](const Gemm& p, int, cudaStream_t stream, bool early_start) {
             return narrow::launch<d>(p, stream, early_start);
@@ -42,7 +43,7 @@ constexpr Choice choice() {
 template <Design d>
 constexpr Entry entry = {d, choice<d>(), launch_alone<d>};
 
-// Of 44 that were timed at 193 drawn shapes of many rows and few columns, those that gain most.
+// Of 81 that were timed at drawn shapes, those that gain most.
 constexpr Entry entries[] = {entry<Design{.width = 16, .per_sm = 3}>,
                              entry<Design{.width = 32, .cluster_m = 2, .per_sm = 2}>,
                              entry<Design{.width = 64, .per_sm = 2}>,
@@ -53,8 +54,11 @@ constexpr Entry entries[] = {entry<Design{.width = 16, .per_sm = 3}>,
                              entry<Design{.width = 192, .cluster_m = 4}>,
                              entry<Design{.width = 256, .cluster_m = 4}>,
                              entry<Design{.width = 32, .consumers = 2, .per_sm = 2}>,
-                             entry<Design{.width = 128, .consumers = 2, .cluster_m = 2}>,
-                             entry<Design{.width = 160, .consumers = 2, .cluster_m = 2}>};
+                             entry<Design{.width = 160, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 224, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 320, .consumers = 2, .cluster_m = 2}>,
+                             entry<Design{.width = 256, .cluster_n = 2}>,
+                             entry<Design{.width = 256, .consumers = 2, .cluster_n = 2}>};
 
 // narrow_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: x2, two CTAs on an SM;
 // 1x2, the CTAs of a cluster, columns first.
@@ -62,7 +66,10 @@ std::string name_of(const Entry& e) {
   const Design& d = e.design;
   std::string name = "narrow_" + std::to_string(e.choice.cols) + "x" + std::to_string(e.choice.rows);
   if (d.per_sm > 1) name += "_x" + std::to_string(d.per_sm);
-  if (d.cluster_m > 1) name += "_1x" + std::to_string(d.cluster_m);
+  if (d.cluster_n * d.cluster_m > 1) {
+    name += "_" + std::to_string(d.cluster_n);
+    name += "x" + std::to_string(d.cluster_m);
+  }
   return name;
 }
 
@@ -71,7 +78,10 @@ std::string what_of(const Entry& e) {
   std::string what =
       std::to_string(e.choice.cols) + " columns and " + std::to_string(e.choice.rows) + " rows";
   if (d.per_sm > 1) what += ", " + std::to_string(d.per_sm) + " CTAs on an SM";
-  if (d.cluster_m > 1) what += ", " + std::to_string(d.cluster_m) + " CTAs share B";
+  if (d.cluster_n * d.cluster_m > 1) {
+    what += ", " + std::to_string(d.cluster_n * d.cluster_m) + " CTAs share ";
+    what += d.cluster_n > 1 && d.cluster_m > 1 ? "A and B" : d.cluster_n > 1 ? "A" : "B";
+  }
   return what;
 }
 

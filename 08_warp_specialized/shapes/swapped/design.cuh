@@ -21,6 +21,7 @@ struct Design {
   int cluster_m = 1;       // and below each other, which share B
   int per_sm = 1;          // CTAs
   bool split = false;      // k within a cluster, instead of among all of them
+  bool in_memory = false;  // k among clusters, whose parts are added up in global memory
 };
 
 template <Design d>
@@ -80,6 +81,7 @@ struct Config {
   static_assert(!d.ping_pong || consumers == 2, "ping and pong");
   static_assert(!d.split || (sharers == 1 && d.blocks == 1 && !d.ping_pong),
                 "a cluster shares operands or a tile");
+  static_assert(!d.in_memory || (!d.split && !d.ping_pong), "all consumers have the same part of a tile");
 };
 
 struct Operands {
@@ -90,7 +92,7 @@ struct Operands {
   int clusters_m, clusters_n, tiles_k;  // tiles of clusters, and k-tiles
   int group;                            // the order of the tiles, see Tiles,
   int gpcs, per_gpc, larger_gpcs;       // and of the clusters: the first `larger_gpcs` have one more
-  int parts;                            // CTAs of a cluster that have the same tile, each a part of k
+  int parts;                            // CTAs of a cluster, or clusters, that have the same tile
   int streamed;                         // tiles of clusters that are cut where a cluster's share ends
   int share;   // of their k-tiles, in each cluster, or of a tile's, in each part; the first `longer` clusters
   int longer;  // or parts have one more

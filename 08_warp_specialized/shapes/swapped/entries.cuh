@@ -3,6 +3,7 @@
 
 #include "08_warp_specialized/shapes/choice.h"
 #include "08_warp_specialized/shapes/swapped/kernel.cuh"
+#include "common/extension.h"
 
 namespace ladder::rung_08::swapped {
 
@@ -10,13 +11,17 @@ struct Entry {
   Design design;
   Choice choice;
   cudaError_t (*launch)(const Gemm&, cudaStream_t);  // with the parts of k that the estimate takes
+  std::size_t (*workspace_bytes)(const Gemm&);       // null where it has none
 };
+
+constexpr int most_parts_in_memory = 16;
 
 template <Design d>
 constexpr Choice choice() {
   using C = Config<d>;
   return {.name = nullptr,  // of the variant: swapped.cu
           .kind = d.split       ? Kind::split
+                  : d.in_memory ? Kind::in_memory
                   : d.ping_pong ? Kind::in_turn
                                 : Kind::whole,
           .rows = C::block_m,
@@ -25,9 +30,11 @@ constexpr Choice choice() {
           .cluster_n = d.cluster_n,
           .per_sm = d.per_sm,
           .ping_pong = d.ping_pong,
-          .parts = d.split ? C::most_parts : 1,
+          .parts = d.split       ? C::most_parts
+                   : d.in_memory ? most_parts_in_memory
+                                 : 1,
           .launch = [](const Gemm& p, int parts, cudaStream_t stream, bool early_start) {
-            return launch<d>(p, parts, 0, nullptr, stream, early_start);
+            return launch<d>(p, parts, 0, p.typed ? p.typed->workspace : nullptr, stream, early_start);
           }};
 }
 
@@ -40,9 +47,20 @@ cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
 }
 
 template <Design d>
-constexpr Entry entry = {d, choice<d>(), launch_alone<d>};
+std::size_t workspace_for(const Gemm& p) {
+  using C = Config<d>;
+  const long long clusters =
+      1ll * ceil_div(p.m, C::block_m * d.cluster_m) * ceil_div(p.n, C::block_n * d.cluster_n);
+  return workspace_bytes<d>(
+      int(std::min<long long>(most_ctas, clusters * C::sharers * most_parts_in_memory)));
+}
+
+template <Design d>
+constexpr Entry entry = {d, choice<d>(), launch_alone<d>, d.in_memory ? workspace_for<d> : nullptr};
 
 std::span<const Entry> of_one_consumer();
 std::span<const Entry> of_several_consumers();
+std::span<const Entry> of_consumers_in_turn();
+std::span<const Entry> of_parts_in_memory();
 
 }  // namespace ladder::rung_08::swapped

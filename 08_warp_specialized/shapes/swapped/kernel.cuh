@@ -127,17 +127,17 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
   }
 }
 
-// Of the workspace of a design that streams: first the flags, zero before the first launch, then the partial
-// sums of at most so many CTAs.
+// Of the workspace of a design that streams or has its parts in memory: first the flags, zero before the
+// first launch, then the partial sums of at most so many CTAs.
 constexpr int most_ctas = 256;
 constexpr std::size_t flags_bytes = most_ctas * 16 * sizeof(unsigned);
 template <Design d>
-constexpr std::size_t workspace_bytes() {
-  return flags_bytes + std::size_t(most_ctas) * Config<d>::partial * sizeof(float4);
+constexpr std::size_t workspace_bytes(int ctas = most_ctas) {
+  return flags_bytes + std::size_t(ctas) * Config<d>::partial * sizeof(float4);
 }
 
-// parts: of a design that splits. `waves`: of one that streams, how many last waves of tiles are shared out
-// by k-tiles, 0 for none.
+// parts: of k, of a design that has them. `waves`: of one that streams, how many last waves of tiles are
+// shared out by k-tiles, 0 for none.
 template <Design d>
 cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cudaStream_t stream,
                    bool early_start) {
@@ -186,7 +186,13 @@ cudaError_t launch(const Gemm& gemm, int parts, int waves, void* workspace, cuda
   if (error != cudaSuccess) return error;
   const long long tiles = 1ll * p.clusters_m * p.clusters_n;
   long long clusters = tiles;
-  if constexpr (d.split) {
+  if constexpr (d.in_memory) {
+    // The first part waits for the others, so all run at the same time. Where they cannot there are fewer.
+    const long long at_most = workspace ? std::min(at_once, most_ctas / C::sharers) / tiles : 1;
+    parts = p.parts = int(std::clamp<long long>(parts, 1, std::clamp<long long>(at_most, 1, p.tiles_k)));
+    clusters = tiles * parts;
+  }
+  if constexpr (d.split || d.in_memory) {
     p.share = p.tiles_k / parts;
     p.longer = p.tiles_k % parts;
   } else {

@@ -1,4 +1,4 @@
-// Transposed kernels for two warpgroups and more: together at a tile, or each at one of its own, in turn.
+// Transposed kernels for two or three warpgroups, which multiply the same tile.
 #include "08_warp_specialized/shapes/swapped/entries.cuh"
 
 namespace ladder::rung_08::swapped {
@@ -6,35 +6,24 @@ namespace ladder::rung_08::swapped {
 constexpr Entry entries[] = {entry<Design{.rows = 8, .per_sm = 2, .split = true}>,
                              entry<Design{.rows = 32, .cluster_n = 4}>,
                              entry<Design{.rows = 64, .cluster_n = 4}>,
-                             entry<Design{.rows = 80, .cluster_n = 2, .cluster_m = 4}>,
                              entry<Design{.rows = 80, .cluster_n = 4, .cluster_m = 2}>,
                              entry<Design{.rows = 88, .cluster_n = 4}>,
-                             entry<Design{.rows = 96, .cluster_n = 2}>,
                              entry<Design{.rows = 104, .cluster_n = 4}>,
+                             entry<Design{.rows = 112, .cluster_n = 4, .cluster_m = 2}>,
                              entry<Design{.rows = 120, .cluster_n = 4}>,
-                             entry<Design{.rows = 88, .blocks = 2, .cluster_n = 2}>,
-                             entry<Design{.rows = 128, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 144, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 64, .blocks = 2, .ping_pong = true, .cluster_m = 4}>,
-                             entry<Design{.rows = 88, .blocks = 2, .ping_pong = true, .cluster_m = 4}>,
-                             entry<Design{.rows = 96, .blocks = 2, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 104, .blocks = 2, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 112, .blocks = 2, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 128, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
-                             entry<Design{.rows = 136, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
-                             entry<Design{.rows = 144, .blocks = 2, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 152, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
-                             entry<Design{.rows = 160, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
-                             entry<Design{.rows = 168, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
-                             entry<Design{.rows = 176, .blocks = 2, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 184, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
-                             entry<Design{.rows = 88, .blocks = 3, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 120, .blocks = 3, .ping_pong = true, .cluster_m = 2}>,
-                             entry<Design{.rows = 128, .blocks = 3, .ping_pong = true, .cluster_m = 2}>,
+                             entry<Design{.rows = 128, .cluster_n = 2, .cluster_m = 4}>,
+                             entry<Design{.rows = 136, .cluster_n = 4, .cluster_m = 2}>,
+                             entry<Design{.rows = 160, .cluster_n = 4}>,
+                             entry<Design{.rows = 208, .cluster_n = 2}>,
                              entry<Design{.rows = 64, .consumers = 3, .cluster_m = 2}>,
-                             entry<Design{.rows = 64, .consumers = 3, .cluster_m = 4}>,
                              entry<Design{.rows = 112, .consumers = 3, .cluster_n = 4}>,
-                             entry<Design{.rows = 160, .consumers = 3, .cluster_m = 2}>};
+                             entry<Design{.rows = 144, .consumers = 3, .cluster_n = 2}>,
+                             entry<Design{.rows = 160, .consumers = 3, .cluster_m = 2}>,
+                             entry<Design{.rows = 176, .consumers = 3, .cluster_m = 2}>,
+                             entry<Design{.rows = 192, .consumers = 3, .cluster_n = 2}>,
+                             entry<Design{.rows = 112, .blocks = 2, .cluster_n = 2}>,
+                             entry<Design{.rows = 152, .blocks = 2, .cluster_m = 2}>,
+                             entry<Design{.rows = 152, .blocks = 2, .cluster_n = 2}>};
 
 std::span<const Entry> of_several_consumers() {
   return entries;

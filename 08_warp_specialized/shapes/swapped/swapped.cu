@@ -1,5 +1,6 @@
 // The transposed kernels as variants. Those that split k do it within a cluster. `stream_k` gives every
 // cluster the same number of k-tiles, wherever a tile begins or ends.
+#include <array>
 #include <deque>
 #include <sstream>
 #include <string>
@@ -25,12 +26,14 @@ std::string joined(const Parts&... parts) {
 }
 
 // swapped_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: pp, ping-pong; split;
-// x2, two CTAs on an SM; 2x1, the CTAs of a cluster, columns first.
+// mem, the parts of k are added up in memory; x2, two CTAs on an SM; 2x1, the CTAs of a cluster, columns
+// first.
 std::string name_of(const Entry& e) {
   const Design& d = e.design;
   std::string name = joined("swapped_", e.choice.cols, "x", e.choice.rows);
   if (d.ping_pong) name += "_pp";
   if (d.split) name += "_split";
+  if (d.in_memory) name += "_mem";
   if (d.per_sm > 1) name += joined("_x", d.per_sm);
   if (d.cluster_n * d.cluster_m > 1) name += joined("_", d.cluster_n, "x", d.cluster_m);
   return name;
@@ -41,24 +44,28 @@ std::string what_of(const Entry& e) {
   std::string what = joined("transposed: ", e.choice.cols, " columns and ", e.choice.rows, " rows");
   if (d.ping_pong) what += " for each consumer in turn";
   if (d.split) what += ", k split in a cluster";
+  if (d.in_memory) what += ", k split among CTAs that add up their parts in memory";
   if (d.per_sm > 1) what += joined(", ", d.per_sm, " CTAs on an SM");
   const char* shared = d.cluster_n > 1 && d.cluster_m > 1 ? "A and B" : d.cluster_n > 1 ? "A" : "B";
   if (d.cluster_n * d.cluster_m > 1) what += joined(", ", d.cluster_n * d.cluster_m, " CTAs share ", shared);
   return what;
 }
 
+std::array<std::span<const Entry>, 4> all_entries() {
+  return {swapped::of_one_consumer(), swapped::of_several_consumers(), swapped::of_consumers_in_turn(),
+          swapped::of_parts_in_memory()};
+}
+
 constexpr Design streamed{.rows = 152, .blocks = 2, .cluster_n = 2};
 const Extension<Gemm> with_partials{
     .workspace_bytes = [](const Gemm&) { return swapped::workspace_bytes<streamed>(); },
-    .prepare =
-        [](const Gemm& p, cudaStream_t stream) {
-          return cudaMemsetAsync(p.typed->workspace, 0, swapped::flags_bytes, stream);
-        }};
+    .prepare = prepare_parts};
 cudaError_t stream_k(const Gemm& p, cudaStream_t stream) {
   return swapped::launch<streamed>(p, 1, 2, p.typed->workspace, stream, false);
 }
 
 struct Table {
+  std::deque<Extension<Gemm>> extensions;
   std::vector<Choice> choices;
   Variants<Gemm> variants;
 };
@@ -66,13 +73,16 @@ const Table& table() {
   static std::deque<std::string> texts;  // a variant has pointers
   static const Table all = [] {
     Table t;
-    for (const auto entries : {swapped::of_one_consumer(), swapped::of_several_consumers()}) {
+    for (const auto entries : all_entries()) {
       for (const Entry& e : entries) {
         t.choices.push_back(e.choice);
         t.choices.back().name = texts.emplace_back(name_of(e)).c_str();
         t.variants.push_back({.name = t.choices.back().name,
                               .what = texts.emplace_back(what_of(e)).c_str(),
                               .launch = e.launch});
+        if (!e.workspace_bytes) continue;
+        t.extensions.push_back({.workspace_bytes = e.workspace_bytes, .prepare = prepare_parts});
+        t.variants.back().extension = &t.extensions.back();
       }
     }
     t.variants.push_back(
@@ -88,6 +98,16 @@ const Table& table() {
 }
 
 }  // namespace
+
+std::size_t workspace_of_parts(const Gemm& p) {
+  if (p.k <= 448) return 0;  // too little for two parts, see estimate_cycles()
+  std::size_t most = 0;
+  for (const Entry& e : swapped::of_parts_in_memory()) most = std::max(most, e.workspace_bytes(p));
+  return most;
+}
+cudaError_t prepare_parts(const Gemm& p, cudaStream_t stream) {
+  return cudaMemsetAsync(p.typed->workspace, 0, swapped::flags_bytes, stream);
+}
 
 std::span<const Choice> swapped_choices() {
   return table().choices;

@@ -27,19 +27,23 @@ class Tiles {
         tiles_k_(p.tiles_k),
         share_(p.share),
         longer_(p.longer),
+        parts_(p.parts),
         cluster_(ptx::cluster_id()) {
     if (p.gpcs > 1) {
       const int gpc = cluster_ % most_gpcs;
       cluster_ = gpc * p.per_gpc + min(gpc, p.larger_gpcs) + cluster_ / most_gpcs;
     }
-    if constexpr (C::design.split) {
-      index_ = cluster_;
-      first_ = begin_of(rank);
-      end_ = begin_of(rank + 1);
-      find();
-    } else {
+    if constexpr (!C::design.split) {
       row_in_cluster_ = rank % C::cluster_m;
       col_in_cluster_ = rank / C::cluster_m;
+    }
+    if constexpr (one_part) {
+      index_ = C::design.split ? cluster_ : cluster_ / p.parts;
+      const int part = C::design.split ? rank : cluster_ % p.parts;
+      first_ = begin_of(part);
+      end_ = begin_of(part + 1);
+      find();
+    } else {
       clusters_ = int(gridDim.x) / C::sharers;
       next_ = begin_of(cluster_);
       share_end_ = begin_of(cluster_ + 1);
@@ -49,7 +53,7 @@ class Tiles {
   }
   __device__ bool valid() const { return unsigned(index_) < clusters_m_ * clusters_n_; }
   __device__ void advance() {
-    if constexpr (C::design.split) {
+    if constexpr (one_part) {
       index_ = int(clusters_m_ * clusters_n_);
     } else if (next_ < share_end_) {
       index_ = next_ / tiles_k_;
@@ -74,10 +78,16 @@ class Tiles {
   __device__ int cluster() const { return cluster_; }
   // Whether a later cluster has a later part of the tile.
   __device__ bool goes_on_in(int cluster) const {
-    return cluster < clusters_ && begin_of(cluster) < (index_ + 1) * tiles_k_;
+    if constexpr (C::design.in_memory) {
+      return cluster < (index_ + 1) * parts_;
+    } else {
+      return cluster < clusters_ && begin_of(cluster) < (index_ + 1) * tiles_k_;
+    }
   }
 
  private:
+  static constexpr bool one_part = C::design.split || C::design.in_memory;  // of one tile
+
   // The first k-tile of a cluster, of the streamed ones, or of a part.
   __device__ int begin_of(int cluster) const { return cluster * share_ + min(cluster, longer_); }
   __device__ void find() {
@@ -99,7 +109,7 @@ class Tiles {
   }
 
   const unsigned clusters_m_, clusters_n_, group_;
-  const int tiles_k_, share_, longer_;
+  const int tiles_k_, share_, longer_, parts_;
   int cluster_, clusters_ = 1, row_in_cluster_ = 0, col_in_cluster_ = 0, whole_ = 0;
   int next_ = 0, share_end_ = 0;
   int index_ = 0, row_ = 0, col_ = 0, first_ = 0, end_ = 0;

@@ -1,0 +1,15 @@
+// Transposed kernels whose k is in parts, added up in global memory: few tiles, and a long k.
+#include "08_warp_specialized/shapes/swapped/entries.cuh"
+
+namespace ladder::rung_08::swapped {
+
+constexpr Entry entries[] = {
+    entry<Design{.rows = 64, .consumers = 1, .cluster_n = 4, .cluster_m = 2, .in_memory = true}>,
+    entry<Design{.rows = 104, .consumers = 1, .cluster_n = 4, .cluster_m = 2, .in_memory = true}>,
+    entry<Design{.rows = 64, .consumers = 3, .cluster_m = 4, .in_memory = true}>};
+
+std::span<const Entry> of_parts_in_memory() {
+  return entries;
+}
+
+}  // namespace ladder::rung_08::swapped

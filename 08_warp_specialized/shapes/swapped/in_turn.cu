@@ -1,0 +1,27 @@
+// Transposed kernels in ping-pong: each of two warpgroups has a tile of its own, in turn.
+#include "08_warp_specialized/shapes/swapped/entries.cuh"
+
+namespace ladder::rung_08::swapped {
+
+constexpr Entry entries[] = {entry<Design{.rows = 128, .ping_pong = true, .cluster_m = 2}>,
+                             entry<Design{.rows = 88, .blocks = 2, .ping_pong = true, .cluster_m = 4}>,
+                             entry<Design{.rows = 96, .blocks = 2, .ping_pong = true, .cluster_m = 2}>,
+                             entry<Design{.rows = 112, .blocks = 2, .ping_pong = true, .cluster_m = 2}>,
+                             entry<Design{.rows = 128, .blocks = 2, .ping_pong = true, .cluster_m = 4}>,
+                             entry<Design{.rows = 128, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
+                             entry<Design{.rows = 136, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
+                             entry<Design{.rows = 144, .blocks = 2, .ping_pong = true, .cluster_m = 2}>,
+                             entry<Design{.rows = 152, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
+                             entry<Design{.rows = 160, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
+                             entry<Design{.rows = 168, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
+                             entry<Design{.rows = 184, .blocks = 2, .ping_pong = true, .cluster_n = 2}>,
+                             entry<Design{.rows = 88, .blocks = 3, .ping_pong = true, .cluster_m = 2}>,
+                             entry<Design{.rows = 104, .blocks = 3, .ping_pong = true, .cluster_m = 2}>,
+                             entry<Design{.rows = 120, .blocks = 3, .ping_pong = true, .cluster_m = 2}>,
+                             entry<Design{.rows = 128, .blocks = 3, .ping_pong = true, .cluster_m = 2}>};
+
+std::span<const Entry> of_consumers_in_turn() {
+  return entries;
+}
+
+}  // namespace ladder::rung_08::swapped
