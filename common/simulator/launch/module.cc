@@ -52,7 +52,8 @@ Module::Module(std::string ptx) {
     if (found == impl_->variables.end()) continue;
     const Allocation& to = *found->second;
     std::memset(to.backing, 0, to.size);
-    std::memcpy(to.backing, variable.initial.data(), std::min<uint64_t>(variable.initial.size(), to.size));
+    if (!variable.initial.empty())
+      std::memcpy(to.backing, variable.initial.data(), std::min<uint64_t>(variable.initial.size(), to.size));
     for (const ptx::Variable::Reference& reference : variable.references) {
       uint64_t value = impl_->value_of(reference);
       uint64_t bytes = std::min<uint64_t>(8, to.size - reference.offset);

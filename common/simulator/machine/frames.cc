@@ -13,6 +13,7 @@ void begin_local(Warp& warp, uint32_t from, uint32_t to) {
   const auto fill = [&](void* all, int value) {
     std::byte* const begin = static_cast<std::byte*>(all) + size_t{from} * warp_size;
     const size_t bytes = size_t{to - from} * warp_size;
+    if (!bytes) return;  // and there may be no memory at all
     if (warp.exec == ~0u) {
       std::memset(begin, value, bytes);
       return;

@@ -33,8 +33,13 @@ uint64_t round_down(uint64_t value, uint64_t step) {
 // A range of addresses that costs nothing until it is committed.
 std::byte* reserve(uint64_t bytes, uint64_t hint) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* at = MAP_FAILED;
+#ifndef __SANITIZE_THREAD__  // which has places of its own for what is mapped
   // The same addresses in every run, where they are free: a run can then be repeated exactly.
-  void* at = mmap(reinterpret_cast<void*>(hint), bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+  at = mmap(reinterpret_cast<void*>(hint), bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
+#else
+  (void)hint;
+#endif
   if (at == MAP_FAILED) at = mmap(nullptr, bytes, PROT_NONE, flags, -1, 0);
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }

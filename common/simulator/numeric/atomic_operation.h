@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "common/simulator/numeric/halves.h"
 #include "common/simulator/numeric/rounding.h"
@@ -14,7 +15,14 @@ namespace simulator {
 // apply(old, b, c) = new value. Bits: what lies in memory.
 template <class T>
 struct Add {
-  static T apply(T old, T b, T) { return old + b; }
+  static T apply(T old, T b, T) {
+    if constexpr (std::is_integral_v<T>) {  // wraps around
+      using Unsigned = std::make_unsigned_t<T>;
+      return static_cast<T>(static_cast<Unsigned>(old) + static_cast<Unsigned>(b));
+    } else {
+      return old + b;
+    }
+  }
 };
 template <>
 struct Add<float> {

@@ -26,6 +26,7 @@ constexpr int vector_bytes = 32;
 #endif
 typedef float Floats __attribute__((vector_size(vector_bytes)));
 typedef int32_t Integers __attribute__((vector_size(vector_bytes)));
+typedef uint32_t Unsigned __attribute__((vector_size(vector_bytes)));
 typedef int16_t Exponents __attribute__((vector_size(vector_bytes)));
 typedef int16_t ShortExponents __attribute__((vector_size(vector_bytes / 2)));  // as many as Integers
 constexpr int lanes = 32, wide = vector_bytes / 4;
@@ -143,10 +144,12 @@ void add_block(const Block& of, int fraction, bool half, float* result) {
   const auto* b_value = &of.b.value[of.first];
   for (int part = 0; part < lanes; part += wide) {
     const Floats scales = load<Floats>(scale + part);
-    Integers lower = __builtin_convertvector(load<Floats>(result + part) * scales, Integers), more = {};
+    // Unsigned: where an exponent is out of range the sum wraps around, and is not used.
+    Unsigned lower = (Unsigned) __builtin_convertvector(load<Floats>(result + part) * scales, Integers),
+             more = {};
     for (int k = 0; k < terms; ++k) {
       const Floats product = load<Floats>(a_value[k][upper] + part) * load<Floats>(b_value[k][odd]);
-      const Integers term = __builtin_convertvector(product * scales, Integers);
+      const Unsigned term = (Unsigned) __builtin_convertvector(product * scales, Integers);
       if (k < terms / 2) {
         lower += term;
       } else {
