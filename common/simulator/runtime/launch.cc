@@ -88,7 +88,9 @@ std::optional<Refusal> check_limits(const Function& function, const KernelInfo& 
       std::min<uint64_t>(static_cast<uint64_t>(d.max_threads_per_block), kernel.max_threads);
   if (threads > most) {
     return invalid("blocks of " + std::to_string(threads) + " threads, and the " +
-                   (most == kernel.max_threads ? "kernel's __launch_bounds__ allow " : "device allows ") +
+                   (kernel.max_threads < static_cast<uint64_t>(d.max_threads_per_block)
+                        ? "kernel's __launch_bounds__ allow "
+                        : "device allows ") +
                    std::to_string(most));
   }
   if (kernel.required_threads != Dimensions{} && block != kernel.required_threads)
