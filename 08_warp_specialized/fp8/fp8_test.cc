@@ -14,11 +14,11 @@
 #include <vector>
 
 #include "08_warp_specialized/fp8/workspace.h"
-#include "common/harness/verify/precision.h"
 #include "common/harness/problems/fused_norm/reference.h"
 #include "common/harness/problems/fused_norm/shape.h"
 #include "common/harness/problems/gemm/reference.h"
 #include "common/harness/problems/gemm/shape.h"
+#include "common/harness/verify/precision.h"
 
 namespace ladder {
 namespace {

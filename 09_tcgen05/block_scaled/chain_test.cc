@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "09_tcgen05/block_scaled/workspace.h"
-#include "common/harness/verify/precision.h"
 #include "common/harness/problems/fused_norm/reference.h"
 #include "common/harness/problems/fused_norm/shape.h"
 #include "common/harness/problems/gemm/reference.h"
 #include "common/harness/problems/gemm/shape.h"
+#include "common/harness/verify/precision.h"
 
 namespace ladder {
 namespace {
