@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/tests/float_golden.h"
 
 namespace simulator::testing {

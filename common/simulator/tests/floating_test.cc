@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/tests/float_golden.h"
 
 namespace simulator::testing {
