@@ -46,6 +46,17 @@ REGIONS = (  # of each only its middle, where the two other roofs are far below;
 )
 
 
+def of_one_device(results: Results) -> Results:
+    """The records that the page of the models shows: of the device that has those of --tune, too, if another than the
+    main one has."""
+    if results.device and results.device == results.devices[0]:
+        for device in results.devices:
+            other = results.on(device)
+            if any(tune.get("sweep") == "models" for tune in other.tunes):
+                return other
+    return results
+
+
 def swept(results: Results, rung: str) -> list:
     return [run for run in results.swept if run["rung"] == rung and run.get("is_rung") and best_baseline(run)]
 
@@ -90,6 +101,7 @@ def percentile_90(values: list) -> float:
 
 def value(results: Results, rung: str, name: str):
     """A figure of a rung over these shapes, or that it is not recorded yet."""
+    results = of_one_device(results)
     runs, tunes, over = swept(results, rung), tuned(results, rung), roofs(results, rung)
     figures = {
         "shapes": (runs, len),
@@ -111,6 +123,7 @@ CHARTS = {"models_map": swept, "models_ratios": swept, "models_regret": tuned, "
 
 def charts(results: Results) -> dict:
     """The name of each chart (models_charts.py) that has records → the rung that it is of."""
+    results = of_one_device(results)
     rungs = sorted({record["rung"] for record in (*results.swept, *results.tunes)}, reverse=True)  # the newest first
     found = {}
     for name, records in CHARTS.items():

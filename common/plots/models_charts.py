@@ -163,4 +163,5 @@ DRAW = {"models_map": shape_map, "models_ratios": ratios, "models_regret": regre
 
 def all_charts(results: Results) -> dict:
     """File name → figure, as far as there are records for it."""
-    return {name: lambda name=name, rung=rung: DRAW[name](results, rung) for name, rung in models.charts(results).items()}
+    shown = models.of_one_device(results)
+    return {name: lambda name=name, rung=rung: DRAW[name](shown, rung) for name, rung in models.charts(results).items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Callable
 
-from models import REGIONS, geometric_mean, percentile_90, regret, roofs, swept, tuned, weight_bytes
+from models import REGIONS, geometric_mean, of_one_device, percentile_90, regret, roofs, swept, tuned, weight_bytes
 from results import ResultError, Results, best_baseline, flops, pretty, ratio, shape_of, sizes
 from table_text import figure, markdown, measured, percent
 
@@ -154,4 +154,4 @@ TABLES = {function.__name__: function for function in (summary, regions, bounds,
 def table(results: Results, what: str, rung: str, *arguments: str) -> str:
     if what not in TABLES:
         raise ResultError(f"unknown table 'models {what}'; there are: {', '.join(TABLES)}")
-    return TABLES[what](results, rung, *arguments)
+    return TABLES[what](of_one_device(results), rung, *arguments)

@@ -378,8 +378,8 @@ class Results:
         self.timelines = [record for record in everything if record["record"] == "timeline"]
 
     def on(self, name: str) -> Results:
-        """The records of another device: the one that has this in its name."""
-        found = [device for device in self.devices if name.lower() in device.lower().split()]
+        """The records of another device: the one that has this in its name, or that is called so."""
+        found = [device for device in self.devices if name.lower() in (device.lower(), *device.lower().split())]
         if len(found) != 1:
             raise ResultError(f"no record of one device '{name}'; there are: {', '.join(self.devices) or 'none'}")
         if found[0] == self.device:

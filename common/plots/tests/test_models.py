@@ -51,6 +51,16 @@ class Models(InFolder):
         self.assertLessEqual(len({row.count("|") for row in rows}), 1, lines)
         return lines
 
+    def test_all_of_it_is_of_the_device_that_has_tuned(self):
+        on = {"device": "Other GPU"}
+        other = [{**swept(8, 64, 64, 4.0, 2.0), **on}]
+        self.assertEqual(models.value(self.load([*SWEPT, *other]), RUNG, "shapes"), 4)
+        other.append({**TUNED[0], **on})
+        results = self.load([*SWEPT, *other])
+        self.assertEqual((results.device, models.value(results, RUNG, "shapes")), ("Test GPU", 1))
+        self.assertIn("Other GPU", self.table(f"summary {RUNG}", [*SWEPT, *other])[-1])
+        self.assertEqual(models.value(self.load([*SWEPT, *other, *TUNED]), RUNG, "shapes"), 4)
+
     def test_the_summary_counts_the_better_baseline_by_rows_of_a(self):
         lines = self.table(f"summary {RUNG}", SWEPT)
         self.assertEqual(lines[2], "| all | 4 | ×0.992 | 50.0 % | 75.0 % | 100.0 % | ×0.900 | 16×16384×8192 |")
