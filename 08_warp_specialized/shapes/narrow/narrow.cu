@@ -43,7 +43,7 @@ constexpr Choice choice() {
 template <Design d>
 constexpr Entry entry = {d, choice<d>(), launch_alone<d>};
 
-// Of 81 that were timed at drawn shapes, those that gain most.
+// Of those that were timed at drawn shapes, the ones that gain most.
 constexpr Entry entries[] = {entry<Design{.width = 16, .per_sm = 3}>,
                              entry<Design{.width = 32, .cluster_m = 2, .per_sm = 2}>,
                              entry<Design{.width = 64, .per_sm = 2}>,
@@ -64,22 +64,23 @@ constexpr Entry entries[] = {entry<Design{.width = 16, .per_sm = 3}>,
 // 1x2, the CTAs of a cluster, columns first.
 std::string name_of(const Entry& e) {
   const Design& d = e.design;
-  std::string name = "narrow_" + std::to_string(e.choice.cols) + "x" + std::to_string(e.choice.rows);
-  if (d.per_sm > 1) name += "_x" + std::to_string(d.per_sm);
+  std::string name = "narrow_";
+  name.append(std::to_string(e.choice.cols)).append("x").append(std::to_string(e.choice.rows));
+  if (d.per_sm > 1) name.append("_x").append(std::to_string(d.per_sm));
   if (d.cluster_n * d.cluster_m > 1) {
-    name += "_" + std::to_string(d.cluster_n);
-    name += "x" + std::to_string(d.cluster_m);
+    name.append("_").append(std::to_string(d.cluster_n));
+    name.append("x").append(std::to_string(d.cluster_m));
   }
   return name;
 }
 
 std::string what_of(const Entry& e) {
   const Design& d = e.design;
-  std::string what =
-      std::to_string(e.choice.cols) + " columns and " + std::to_string(e.choice.rows) + " rows";
-  if (d.per_sm > 1) what += ", " + std::to_string(d.per_sm) + " CTAs on an SM";
+  std::string what = std::to_string(e.choice.cols);
+  what.append(" columns and ").append(std::to_string(e.choice.rows)).append(" rows");
+  if (d.per_sm > 1) what.append(", ").append(std::to_string(d.per_sm)).append(" CTAs on an SM");
   if (d.cluster_n * d.cluster_m > 1) {
-    what += ", " + std::to_string(d.cluster_n * d.cluster_m) + " CTAs share ";
+    what.append(", ").append(std::to_string(d.cluster_n * d.cluster_m)).append(" CTAs share ");
     what += d.cluster_n > 1 && d.cluster_m > 1 ? "A and B" : d.cluster_n > 1 ? "A" : "B";
   }
   return what;
