@@ -88,7 +88,7 @@ endfunction()
 
 # ladder_simulation(NAME TEST arguments [seeds [SMs]]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
 # --k 8"; before a release in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so
-# few, where each CTA shall have several tiles.
+# few, to give each CTA several tiles.
 function(ladder_simulation name test arguments)
   set(seeds 0,1,2,3,4,5)
   if(ARGC GREATER 3)

@@ -10,7 +10,7 @@
 
 namespace ladder::ptx {
 
-// Adds to a counter. Whoever acquires the new count sees all that this thread wrote or saw before.
+// Adds to a counter. A thread that acquires the new count sees all that this thread wrote or saw before.
 // (red.release.gpu.global.add.u32)
 __device__ __forceinline__ void signal_release(unsigned* counter, unsigned by) {
   asm volatile("red.release.gpu.global.add.u32 [%0], %1;" ::"l"(counter), "r"(by) : "memory");

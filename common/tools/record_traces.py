@@ -92,7 +92,7 @@ def run(binaries: Path, recording: Recording, cta: int = 0, events: bool = False
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")}
         environment |= {
             "SIMULATOR_DEVICE": recording.device,
-            "SIMULATOR_THREADS": "1",  # who takes over whose tile shall not depend on the machine
+            "SIMULATOR_THREADS": "1",  # which CTA takes over which tile must not depend on the machine
             "SIMULATOR_TRACE": str(trace),
             "SIMULATOR_TRACE_WARP": f"{cta}:{recording.warp}",
             "SIMULATOR_TRACE_LIMIT": str(MOST_LINES),

@@ -53,7 +53,7 @@ def main(arguments=None) -> int:
     parser.add_argument("program", type=Path)
     parser.add_argument("run", help='the problem and its shape: "gemm --m 65 --n 136 --k 72"')
     parser.add_argument("--seeds", type=lambda text: tuple(map(int, text.split(","))), help="with --every: in these orders: 0,1")
-    parser.add_argument("--sms", default="", help="on GPUs that have so few SMs, where each CTA shall have several tiles")
+    parser.add_argument("--sms", default="", help="on GPUs that have so few SMs, to give each CTA several tiles")
     parser.add_argument("--every", action="store_true", help="on older GPUs, too, and in every order: before a release")
     options = parser.parse_args(arguments)
     wrong = simulate(options.program, options.run, options.seeds, options.sms, options.every)

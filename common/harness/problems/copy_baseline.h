@@ -10,7 +10,7 @@ namespace ladder {
 
 // One plain copy that reads and writes together as many bytes as a problem must move, less what is over a
 // multiple of 64 KiB each way where that is little: cudaMemcpy is much slower for some ragged sizes, and the
-// rival shall be at its best.
+// rival is to be at its best.
 std::vector<Contender> copy_of(std::uint64_t bytes, std::size_t sets);
 
 }  // namespace ladder

@@ -17,7 +17,7 @@ namespace ladder {
 // One line on the terminal that says what is under way; nothing where stderr is not a terminal.
 class Progress {
  public:
-  ~Progress() { clear(); }  // also when an error ends the run: its line shall stand by itself
+  ~Progress() { clear(); }  // also when an error ends the run: its line stands by itself
   void show(const std::string& what) const {
     if (terminal_) std::fprintf(stderr, "\r\033[K%s", what.c_str());
   }

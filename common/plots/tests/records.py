@@ -1,4 +1,4 @@
-"""Made-up records, and a folder to put them in. The numbers are nobody's."""
+"""Made-up records, and a folder to put them in. No one measured the numbers."""
 
 import io
 import json

@@ -24,7 +24,7 @@ struct AddressUse {
   bool choice_when = false;  // `choice` has this value
   uint32_t choice = 0;
   uint8_t element = 0;            // bytes of one value of a vector; 0: as many as all
-  uint32_t used = ~0u;            // loads: a bit per byte, 0: nobody looks at it
+  uint32_t used = ~0u;            // loads: a bit per byte, 0: it is not looked at
   bool counted = true;            // false: a copy's, which is counted with both its sides
   bool rows_of_matrices = false;  // ldmatrix: eight lanes, a matrix, are always served together
 };

@@ -121,7 +121,7 @@ void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Reso
     uint64_t differ = 0;
     for (int l = 0; l < warp_size; ++l) differ |= warp.exec >> l & 1 ? (to.address[l] >> 48) ^ window : 0;
     if (differ) return resolve_mixed(warp, inst, use, to);
-    if (window && window <= windows) {  // what is beyond all windows is a global address that nobody has
+    if (window && window <= windows) {  // what is beyond all windows is a global address that no window has
       for (int l = 0; l < warp_size; ++l) to.address[l] &= (1ull << 48) - 1;
     }
     space = window == 1   ? ptx::Space::shared

@@ -14,7 +14,7 @@ namespace simulator {
 std::string hexadecimal(uint64_t value);
 [[noreturn]] void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address);
 
-// Is there a value of which no byte that anybody looks at was ever written? Where only some bytes of it were,
+// Is there a value of which no byte that is looked at was ever written? Where only some bytes of it were,
 // it is a struct that is copied as a whole: the others are its padding.
 bool reads_unwritten(const uint8_t* flags, uint32_t bytes, const AddressUse& use);
 void never_written(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,

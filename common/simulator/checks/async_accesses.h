@@ -57,7 +57,7 @@ class AsyncAccesses {
     Operation operation;
     uint32_t generation = 1;
     uint32_t chunks = 0;  // that still name it
-    bool ended = false;   // somebody has waited for it
+    bool ended = false;   // a wait for it has returned
   };
   static constexpr uint32_t chunk_bytes = 16;
   static constexpr uint32_t group_warps = 4;  // a warpgroup

@@ -1,5 +1,5 @@
 // Which bytes of a cluster's shared memory (its CTAs' one after the other, as in shared_shadow.h) some copy
-// has been asked to write, and nobody has waited for it yet.
+// has been asked to write, and no wait for it has returned yet.
 #pragma once
 
 #include <cstdint>

@@ -76,7 +76,7 @@ void SharedShadow::async_access_slowly(uint32_t warp, uint32_t lane, uint32_t gr
 
 SharedShadow::Problem SharedShadow::async_access(uint32_t warp, uint32_t lane, const uint32_t* offset,
                                                  uint32_t count, uint32_t bytes, bool write) {
-  // What was written up to this clock, by anybody, is ordered before this and fenced.
+  // What any thread wrote up to this clock is ordered before this and fenced.
   const uint32_t* known_here = known(warp);
   uint32_t floor = now_;
   for (uint32_t v = 0; v < warps_; ++v) {

@@ -20,7 +20,7 @@
 // before what it does now; this knowledge is passed on like the other. async_accesses.h has the other side.
 //
 // A CTA as such has a clock, too, which ticks when it starts and when a fence publishes its mbarrier objects:
-// whoever knows of the first tick may address its shared memory.
+// a warp that knows of the first tick may address its shared memory.
 #pragma once
 
 #include <cstddef>
@@ -87,7 +87,7 @@ class SharedShadow {
   uint32_t tick_of(uint32_t rank) const { return last_[column_of_cta(rank)]; }
   // The warp has addressed memory of the CTA of that rank, not its own.
   void reached(uint32_t warp, uint32_t lane, uint32_t pc, uint32_t rank, bool write);
-  // The last thread of a CTA exits: somebody's access to its memory which nothing orders before that.
+  // The last thread of a CTA exits: an access to its memory which nothing orders before that.
   std::optional<Access> unordered_reach(uint32_t rank) const;
 
   // Does all that `earlier` did up to this reading of its clock come before what `later` does now?
@@ -162,7 +162,7 @@ class SharedShadow {
     void operator()(Stamp* rows) const { std::free(rows); }
   };
   std::vector<Stamp> writes_;  // per granule: the last write
-  // Per warp and granule: that warp's last read. Mostly pages that nobody has touched, where there are
+  // Per warp and granule: that warp's last read. Mostly pages that are untouched, where there are
   // several CTAs.
   std::unique_ptr<Stamp[], Free> reads_;
   size_t reads_size_ = 0;

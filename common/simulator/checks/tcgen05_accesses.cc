@@ -146,7 +146,7 @@ TensorAccesses::Problem TensorAccesses::access(SharedShadow& shadow, uint32_t ra
       if (problem.kind == Problem::Kind::unfenced_before) operations_.at(earlier.id).fenced = other.issued;
       if (problem.kind == Problem::Kind::unfenced_after) fence_after(shadow, mine.warp);
     }
-    // Whoever is in order after this one is after that one, too.
+    // What is in order after this one is after that one, too.
     const bool alike = !earlier.write && other.warp == mine.warp && other.lane == mine.lane &&
                        is_piped(other.kind) == is_piped(mine.kind);
     if ((access.write || alike) && covers(access.region, earlier.region)) {

@@ -52,8 +52,8 @@ class TensorAccesses {
   struct Problem {
     enum class Kind : uint8_t {
       none,
-      unfinished,  // nobody has waited for the earlier operation
-      unordered,   // somebody has, or the earlier one is of the pipeline; nothing orders this one after that
+      unfinished,  // the earlier operation has not been waited for
+      unordered,   // it has, or the earlier one is of the pipeline; nothing orders this one after that
       unpiped,     // strict: the ISA does not name the pair
       unfenced_before,
       unfenced_after,  // strict

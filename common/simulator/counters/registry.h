@@ -10,7 +10,7 @@
 
 namespace simulator {
 
-// Does anybody want counts? Asked at the start of a launch.
+// Are counts wanted? Asked at the start of a launch.
 bool counting();
 
 // One launch. functions: every function of the kernel, the kernel too; counts[Program::first + pc]: of each

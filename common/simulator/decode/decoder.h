@@ -4,7 +4,7 @@
 // A decode function reads the modifiers it understands (has, type, one_of …), names its registers with dst()
 // and src(), and sets inst().inner. It is called twice: once to learn which registers an instruction reads
 // and writes (from which registers are allocated), once with their final offsets; so it must do the same both
-// times. A modifier that nobody asked for makes the instruction unsupported: nothing is ignored silently.
+// times. A modifier that is not asked for makes the instruction unsupported: nothing is ignored silently.
 #pragma once
 
 #include <initializer_list>
@@ -74,7 +74,7 @@ class Decoder {
   void early_clobber() { early_clobber_ = true; }
   void own_guard() { own_guard_ = true; }  // the handler looks at inst.guard itself (control flow)
   bool unused(
-      const ptx::Operand& operand);  // a destination that nobody ever reads (or "_"); false in the first pass
+      const ptx::Operand& operand);  // a destination that is never read (or "_"); false in the first pass
   // Bits of the register or immediate as declared: 1 (pred), 8, 16, 32, 64, 128. `otherwise` for an immediate
   // or sink.
   int width(const ptx::Operand& operand, int otherwise);

@@ -106,7 +106,7 @@ std::vector<std::string> who_waits(Cta& cta) {
 }  // namespace
 
 bool stuck(Cluster& cluster) {
-  bool stored = false;  // somebody may look at what bulk copies write
+  bool stored = false;  // a warp may look at what bulk copies write
   for (const auto& cta : cluster.ctas) {
     for (Unit* unit : units_of(*cta)) stored |= unit->land_stores(*cta);
   }

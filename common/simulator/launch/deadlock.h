@@ -1,4 +1,4 @@
-// Can nobody go on?
+// Can no warp go on?
 #pragma once
 
 #include <memory>

@@ -1,7 +1,7 @@
 // Copies that end later than they are asked for.
 //
 // cp.async takes effect as late as a program may rely on: when its thread waits for its group, or when
-// somebody finds the mbarrier that counts it not yet complete. Until then shared memory holds what it held,
+// a warp finds the mbarrier that counts it not yet complete. Until then shared memory holds what it held,
 // so that a missing wait shows. With a seed, copies land at random moments before that. Whether they may be
 // relied on is another matter: until they have been waited for, by whom it may concern, they are pending
 // (checks/pending_copies.h), landed or not.
@@ -44,7 +44,7 @@ struct AsyncCopies {
   uint64_t first = 0;                    // number of the first of them
   std::array<uint32_t, 32> committed{};  // groups, of each lane
   std::vector<AsyncArrival> arriving;
-  std::vector<AsyncArrival> arrived;  // at mbarriers, but nobody has seen that phase complete
+  std::vector<AsyncArrival> arrived;  // at mbarriers, but no thread has seen that phase complete
 
   void clear() {
     pending.clear();

@@ -1,7 +1,7 @@
 // st.async and red.async (PTX ISA 9.7.9.12, 9.7.13.7): stores to shared memory of a CTA of the cluster that
 // end later than they are asked for, and are counted by an mbarrier there.
 //
-// Like the copies of async_copies.h they land as late as a program may rely on, when somebody finds the phase
+// Like the copies of async_copies.h they land as late as a program may rely on, when a warp finds the phase
 // of the mbarrier not yet complete, or with a seed at random moments before; and until such a phase has been
 // seen they are pending (checks/pending_copies.h), landed or not.
 #pragma once

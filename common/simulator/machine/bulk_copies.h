@@ -2,7 +2,7 @@
 // thread, of bytes or of boxes of a tensor.
 //
 // As cp.async (async_copies.h) they take effect as late as a program may rely on: a copy to shared memory
-// when somebody finds the phase of the mbarrier that counts it not yet complete; one from shared memory reads
+// when a warp finds the phase of the mbarrier that counts it not yet complete; one from shared memory reads
 // it when its thread waits for its group, and writes global memory when that thread waits for more than the
 // reading. With a seed all of it happens at random moments before that. Until they have been waited for they
 // are under way to the checks, whether they have taken effect or not.
@@ -52,7 +52,7 @@ struct BulkCopy {
   };
   Kind kind = Kind::load;
   State state = State::asked;
-  bool seen = false;  // somebody has waited for it; store: until shared memory was read
+  bool seen = false;  // a wait for it has returned; store: until shared memory was read
   AsyncAccesses::Id access = 0, source_access = 0;  // to the checks: of `shared`, of `source`
 
   Warp* warp = nullptr;  // of the thread that asked for it

@@ -131,8 +131,8 @@ void fault(Warp& warp, FindingKind kind, std::string what, int lane) {
 }
 
 void finding(Warp& warp, FindingKind kind, std::string what, int lane, std::vector<std::string> details) {
-  // CUB's merge sort, and Thrust's with it, reads an element past what it has stored and ignores it. Whoever
-  // calls it cannot mend that.
+  // CUB's merge sort, and Thrust's with it, reads an element past what it has stored and ignores it. A
+  // program that calls it cannot mend that.
   const std::string& kernel = warp.cta->grid->kernel->shown;
   if (kind == FindingKind::uninitialised &&
       (kernel.starts_with("void cub::") || kernel.starts_with("void thrust::"))) {

@@ -45,7 +45,7 @@ constexpr uint64_t function_window =
 constexpr uint64_t window_bytes = 1ull << 32;
 
 // Shared memory begins with bytes that the system keeps (1 KiB since compute capability 8.0): address 0 is
-// nobody's.
+// unused.
 constexpr uint32_t shared_reserved = 1024;
 
 constexpr uint32_t max_call_depth = 4096;
@@ -58,7 +58,7 @@ struct Barrier {
   uint64_t warps = 0;              // that take part in this phase
   uint32_t votes = 0, voters = 0;  // bar.red: threads whose predicate is true; threads
   std::vector<uint32_t> clock;     // what bar.arrive has released
-  bool open = false;               // somebody waits or has arrived
+  bool open = false;               // a warp waits or has arrived
 };
 
 // In the shared memory of a cluster (.shared::cluster) the upper bits of an address are the rank of the CTA,

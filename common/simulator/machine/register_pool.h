@@ -10,7 +10,7 @@ namespace simulator {
 // Of a CTA. Numbers of registers are per thread; what one warp releases another may request.
 struct RegisterPool {
   uint32_t free = 0;
-  std::vector<uint32_t> owned;  // by each warp; empty: nobody has asked yet
+  std::vector<uint32_t> owned;  // by each warp; empty: no warp has asked yet
   struct Step {                 // the nth setmaxnreg of a warpgroup
     uint32_t pc;
     std::array<uint32_t, 4> clock{};  // of its warps, there; 0: has not come to it

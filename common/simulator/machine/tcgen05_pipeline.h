@@ -2,7 +2,7 @@
 // (PTX ISA 9.7.16.6, 9.7.16.12).
 //
 // What the threads of a CTA, or of a pair, ask for takes effect in that order, as late as a program may rely
-// on: when somebody finds the phase of an mbarrier not yet complete at which a commit behind it is to arrive.
+// on: when a warp finds the phase of an mbarrier not yet complete at which a commit behind it is to arrive.
 // With a seed, at random moments before that. Whether one may rely on it is another matter: to the checks an
 // operation is under way until a warp has seen such a phase complete (checks/async_accesses.h,
 // checks/tcgen05_accesses.h).
@@ -52,7 +52,7 @@ struct TensorThread {
     uint64_t number = 0;              // from 0, of the thread's
     uint32_t pc = 0;
     AsyncAccesses::Id shared = 0;
-    bool seen = false;  // somebody has waited for it
+    bool seen = false;  // a wait for it has returned
   };
   std::deque<Operation> operations;   // those that may still matter
   std::map<uint32_t, uint64_t> seen;  // by warp of the cluster: how many it has waited for

@@ -2,10 +2,10 @@
 // tensor memory that it may access.
 //
 // They take effect when the warp waits for them, or, with a seed, at a random moment before that. Until then
-// the registers of a tcgen05.ld hold what they held. Whoever uses one of them gets what was loaded all the
-// same ("an intra-thread ordering through true register dependency will be respected", 9.7.16.6.4.5), and
-// there are kernels that make do with that. `strict` counts on tcgen05.wait only: such a use is a finding,
-// but in a move, of which compilers put some where they like.
+// the registers of a tcgen05.ld hold what they held. An instruction that uses one of them gets what was
+// loaded all the same ("an intra-thread ordering through true register dependency will be
+// respected", 9.7.16.6.4.5), and there are kernels that make do with that. `strict` counts on tcgen05.wait
+// only: such a use is a finding, but in a move, of which compilers put some where they like.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ struct Inst;
 struct TensorTransfer {
   const Inst* inst = nullptr;
   uint32_t lane = 0, column = 0;   // of the first word
-  std::byte* registers = nullptr;  // ld; null: nobody can look at them any more
+  std::byte* registers = nullptr;  // ld; null: they cannot be read any more
   const Frame* frame = nullptr;    // ld
   TensorAccesses::Id id = 0;       // to the checks
   uint64_t number = 0;             // ld: among those of the warp, from 1 on

@@ -20,9 +20,9 @@ class Unit {
   virtual ~Unit() = default;
 
   // ---- The life of a CTA
-  virtual void start(Cta&) {}  // nothing is under way, nobody waits
+  virtual void start(Cta&) {}  // nothing is under way, no warp waits
   virtual void forget(Warp&, const Frame*) {
-  }                                  // the activation is over (null: the warp is): its registers are nobody's
+  }                                  // the activation is over (null: the warp is): its registers are free
   virtual void exited(Warp&) {}      // its last lane has: others may have waited for it
   virtual void leave(Warp&, int) {}  // the last threads of its CTA are about to exit, this lane the first:
                                      // tell what must not be
@@ -34,14 +34,14 @@ class Unit {
   virtual void land_at_random(Cta&, uint64_t) {}
   virtual bool pending(const Warp&) const { return false; }
   virtual void land_at_random(Warp&, uint64_t) {}
-  // … when somebody finds the phase of the mbarrier not complete that counts it. At most until it is.
+  // … when a warp finds the phase of the mbarrier not complete that counts it. At most until it is.
   virtual void land_for(Cta&, uint32_t) {}
-  // … when no warp can go on and somebody may look at what is to be stored. False: there is nothing.
+  // … when no warp can go on and a warp may look at what is to be stored. False: there is nothing.
   virtual bool land_stores(Cta&) { return false; }
   // The warp has seen the last phase of the mbarrier complete: what it counted has been waited for.
   virtual void seen(Warp&, Cta&, uint32_t) {}
 
-  // ---- Nobody can go on
+  // ---- No warp can go on
   // Lanes of a warp wait for others of it that do not come: they go on without them. False: there are none.
   virtual bool resolve(Cta&) { return false; }
   // What these lanes wait for, with where; empty: for something else.

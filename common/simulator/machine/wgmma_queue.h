@@ -29,7 +29,7 @@ struct WgmmaOperation {
   uint64_t matrix[2] = {};  // descriptors of A (where it is in shared memory) and B
   bool accumulate = false;  // scale-d
   uint32_t asked = 0;       // a bit per warp of the warpgroup
-  // Of each warp: where its registers are. Null: nobody can look at them any more.
+  // Of each warp: where its registers are. Null: they cannot be read any more.
   std::array<std::byte*, warpgroup_warps> registers{};
   std::array<const Frame*, warpgroup_warps> frame{};
   std::array<std::array<uint32_t, 32>, warpgroup_warps> metadata{};  // by warp and lane: of a sparse A

@@ -1,7 +1,7 @@
 // Tensor memory (PTX ISA 9.7.16.1): 128 lanes of 512 columns of 32 bits for each CTA, allocated by columns.
 //
 // On hardware it belongs to the multiprocessor, and tcgen05.alloc waits until the other CTAs there leave
-// enough of it. Here every CTA has a multiprocessor of its own: it waits for nobody but itself.
+// enough of it. Here every CTA has a multiprocessor of its own: it waits for no other CTA.
 #pragma once
 
 #include <array>
@@ -74,7 +74,7 @@ class TensorMemory {
   std::optional<uint32_t> unallocated(uint32_t column, uint32_t columns) const;
   const char* state_of(uint32_t column) const;
 
-  // Which words hold what somebody has written since they were allocated.
+  // Which words hold what has been written since they were allocated.
   TensorLanes written(uint32_t column) const { return written_[column]; }
   void mark_written(const TensorRegion& region);
 

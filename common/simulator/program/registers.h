@@ -18,7 +18,7 @@ struct Allocated {
   uint32_t end = 0;                     // bytes
   uint32_t words_live = 0;              // most 32-bit registers alive at once
   std::vector<uint32_t> uninitialised;  // registers that may be read before they are written
-  std::vector<bool> read;               // per register: does anybody read it?
+  std::vector<bool> read;               // per register: is it ever read?
 };
 Allocated allocate_registers(const ptx::Function& function, const std::vector<Access>& accesses,
                              uint32_t begin);

@@ -255,7 +255,7 @@ TEST_F(Clusters, AsynchronousStoresAreCounted) {
   // A barrier of the cluster does not wait for them.
   always(init_async + send + sync + read_own + sync, FindingKind::unfinished_copy,
          "the asynchronous store by thread");
-  // Of which some never come, nobody goes on.
+  // Of which some never come, no warp goes on.
   settings().seed = 0;
   const Result fewer = run_pair(init_async + "setp.eq.and.u32 %p3, %r1, 3, %p3;" + send +
                                 "setp.eq.u32 %p3, %r2, 0;" + wait_async + sync);

@@ -305,8 +305,8 @@ TEST_F(ExecutionReview, TheClockNeverShowsTheSameTimeTwice) {
   EXPECT_GT(r.words[1], 0u);
 }
 
-// Four warps count to 1000 each, as though at the same time: an instruction takes 1, and so does a reading by
-// anybody.
+// Four warps count to 1000 each, as though at the same time: an instruction takes 1, and so does a reading
+// by any of them.
 TEST_F(ExecutionReview, TheClockTellsInstructionsOfWarpsThatRunAtTheSameTime) {
   const Result r = run_ptx(start + R"(
     mov.u32 %r2, %clock; mov.u32 %r3, 0;
@@ -323,7 +323,7 @@ TEST_F(ExecutionReview, TheClockTellsInstructionsOfWarpsThatRunAtTheSameTime) {
 }
 
 TEST_F(ExecutionReview, WhatOtherCtasReduceDoesNotChangeTheOrderOfWarps) {
-  // Nobody waits for a reduction without a result, so it must not end a warp's turn: whether it changed
+  // No thread waits for a reduction without a result, so it must not end a warp's turn: whether it changed
   // memory depends on the other CTAs. The warps draw tickets from a counter in shared memory.
   const std::string body = ".shared .align 4 .b8 s[4];\n" + start + R"(
     mov.u32 %r2, s;

@@ -320,7 +320,7 @@ TEST_F(Execution, ResultsDoNotDependOnThreads) {
 TEST_F(Execution, CommutingAtomicsOfManyCtasAddUp) {
   const Result r = run_ptx(start + "atom.global.add.u32 %r2, [%rd0], %r1;", 1, 256, 200);
   ASSERT_FALSE(r.end);
-  EXPECT_FALSE(sensitive_) << "nobody reads %r2";
+  EXPECT_FALSE(sensitive_) << "%r2 is not read";
   EXPECT_EQ(r.words[0], 200u * 255 * 128);
 }
 

@@ -35,7 +35,8 @@ TEST_F(MbarrierLifeTest, AnObjectIsInvalidatedBeforeTheNextOne) {
       run_body(object + "setp.lt.u32 %p1, %r1, 32;\n@%p1 mbarrier.init.shared::cta.b64 [bar], 1;\n").end);
 }
 
-// The commit's arrival is for the object before: with nothing to complete the new one's phase, nobody passes.
+// The commit's arrival is for the object before: with nothing to complete the new one's phase, no thread
+// passes.
 TEST_F(MbarrierLifeTest, ALateCommitDoesNotCountInTheNextObject) {
   const std::string late = fill() + ready + mma() + commit + barrier + inval + init + barrier;
   settings().seed = 0;

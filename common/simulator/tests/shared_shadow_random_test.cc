@@ -162,7 +162,7 @@ void compare(uint64_t seed, uint32_t granule, bool atomics) {
       shadow.barrier(everyone.data(), warps);
       reference.barrier(everyone);
     }
-    const uint32_t sync_rate = 1 + below(6);  // how often somebody synchronises
+    const uint32_t sync_rate = 1 + below(6);  // how often a warp synchronises
     bool found = false;
     for (int step = 0; step < 60 && !found; ++step) {
       const uint32_t warp = below(warps);

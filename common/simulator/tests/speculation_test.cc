@@ -99,7 +99,7 @@ TEST_F(SpeculativeLoad, OfLanesThatWantItIsAFinding) {
   }
 }
 
-// An exchange whose result nobody reads is how some programs write a first value.
+// An exchange whose result is not read is how some programs write a first value.
 TEST_F(SpeculativeLoad, AnExchangeMayWriteWhatWasNeverWritten) {
   const std::string place = ".shared .align 16 .b8 place[128];\n" + start;
   const std::string reading = "ld.shared.u32 %r3, [place]; st.global.u32 [%rd1], %r3;";

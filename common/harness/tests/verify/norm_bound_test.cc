@@ -89,7 +89,7 @@ TEST(NormBound, CatchesASumOverTheUnroundedHWhereAllRoundDown) {
   }
 }
 
-// What the bound cannot see, written down so that nobody relies on it: it allows for a sum of `cols` squares
+// What the bound cannot see, written down so that no one relies on it: it allows for a sum of `cols` squares
 // in the worst order, 6e-8 · cols relative, and a fault that changes y by less is within it. A tighter bound
 // would fail these lines.
 TEST(NormBound, IsBlindToLessThanItsWorstCase) {

@@ -62,7 +62,8 @@ void decode(Decoder& d, bool map) {
                                        : run_rank<uint64_t, false>;
 }
 
-// The last threads of the warp's CTA are about to exit: nobody may be about to address its shared memory.
+// The last threads of the warp's CTA are about to exit: no other CTA may be about to address its shared
+// memory.
 void check_reach(Warp& warp, int lane) {
   const Cta& cta = *warp.cta;
   if (!warp.worker->checking) return;

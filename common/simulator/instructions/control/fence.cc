@@ -66,7 +66,7 @@ void decode_fence(Decoder& d) {
   const int order = d.one_of({"sc", "acq_rel", "acquire", "release"});
   d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
   const int scope = d.one_of({"cta", "cluster", "gpu", "sys"});
-  // Whoever orders accesses between clusters has them communicate, with plain loads and stores too.
+  // A program that orders accesses between clusters has them communicate, with plain loads and stores too.
   if (scope >= 2) d.program().order_sensitive = true;
   d.inst().a = order != 2;
   d.inst().b = order != 3;

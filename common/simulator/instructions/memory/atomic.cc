@@ -59,7 +59,7 @@ void run_atomic(Warp& warp, const Inst& inst) {
       if (use.returns) warp.reg<Bits>(inst.list[k])[l] = old;
     }
   }
-  // Nobody waits for what has no result. (Whether it changes anything may depend on CTAs that other CPU
+  // No thread waits for what has no result. (Whether it changes anything may depend on CTAs that other CPU
   // threads run: the order of this one's warps must not.)
   changed |= !use.returns;
   if (!changed) polled(warp);

@@ -94,7 +94,7 @@ uint32_t thread_at(const Warp& warp, uint32_t lane, int axis) {
 }
 
 // What instructions would take if all warps of the CTA executed theirs at the same time, one after the other;
-// and one for each reading, so that whoever waits for a time to come does not wait in vain.
+// and one for each reading, so that a wait for a time to come ends.
 uint64_t clock_of(const Warp& warp, uint32_t) {
   return warp.cta->time + warp.in_turn + ++warp.cta->clock_reads;
 }

@@ -184,7 +184,7 @@ std::string place_of_load(const Warp& warp, const TensorRegister& of) {
   return place_of(*warp.cta, of.pc);
 }
 
-// A register whose load nobody has waited for is going to be used.
+// A register whose load has not been waited for is going to be used.
 void use_pending(Warp& warp, const TensorRegister& use) {
   land_if(warp, [&](const TensorTransfer& each) { return each.number == use.load; });
   if (!use.id) return;

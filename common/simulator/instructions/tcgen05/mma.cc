@@ -163,7 +163,7 @@ void issue(Warp& warp, uint32_t lane, const TensorMmaUse& use) {
     if (metadata_columns(made->is) == 1) made->metadata += made->is.selector;
   }
   if (use.scale_vector) {
-    // Bits 30-31 are nobody's: some programs keep the scale factors' data ID there.
+    // Bits 30-31 are unused: some programs keep the scale factors' data ID there.
     for (int i = 0; i < 2; ++i) made->scale[i] = address_of(warp, lane, use.scale[i]) & 0x3fffffff;
   }
   if (!use.a_in_tensor_memory) set_chunks(warp, lane, *made, 0);

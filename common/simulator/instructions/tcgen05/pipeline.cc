@@ -65,7 +65,7 @@ void seen(Warp& warp, const TensorArrival& arrival) {
   tensor_seen(warp, arrival.last);
 }
 
-// Operations that nobody can meet any more.
+// Operations that no access can meet any more.
 void forget(TensorThread& thread) {
   const AsyncAccesses& accesses = thread.warp->cta->cluster->async_accesses;
   std::erase_if(thread.operations, [&](const TensorThread::Operation& each) {

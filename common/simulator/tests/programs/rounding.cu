@@ -53,7 +53,7 @@ __host__ __device__ double binary64(uint32_t i) {
   return double_of(r);
 }
 
-// A NaN's payload is nobody's promise in double precision.
+// A NaN's payload is not specified in double precision.
 __device__ uint64_t bits_of(double x) {
   return isnan(x) ? 0x7ff8ull << 48 : __double_as_longlong(x);
 }
