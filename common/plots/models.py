@@ -66,16 +66,6 @@ def tuned(results: Results, rung: str) -> list:
     return [tune for tune in results.tunes if tune["rung"] == rung and tune.get("sweep") != "k"]
 
 
-def estimated(results: Results, rung: str) -> list:
-    """(the estimate, the measured time), in µs, of each variant of each shape that has both."""
-    return [
-        (estimate, tune["variants"][name])
-        for tune in tuned(results, rung)
-        for name, estimate in (tune.get("estimate_us") or {}).items()
-        if name in tune["variants"]
-    ]
-
-
 def regret(tune: dict) -> float:
     return tune["rung_us"] / tune["fastest_us"] - 1
 
@@ -118,7 +108,7 @@ def value(results: Results, rung: str, name: str):
     return of(records) if records else "(not recorded yet)"
 
 
-CHARTS = {"models_map": swept, "models_ratios": swept, "models_regret": tuned, "models_estimate": estimated}
+CHARTS = {"models_map": swept, "models_ratios": swept, "models_regret": tuned}
 
 
 def charts(results: Results) -> dict:

@@ -9,13 +9,12 @@ from matplotlib.ticker import LogLocator
 import models
 from models import Roofs
 from results import Results, ratio
-from style import BLUE, FAINT, INK, ORANGE, PALE, SKY, SOFT, log_axis, titles
+from style import BLUE, INK, ORANGE, PALE, SKY, SOFT, log_axis, titles
 from table_text import percent
 
 # Behind cuBLAS orange, level pale, ahead blue: apart for colour-blind readers, too, and in grey by their marks.
 BESIDE = LinearSegmentedColormap.from_list("beside", ("#8A3A00", ORANGE, "#FFFFFF", SKY, "#00406B"))
 LEAST, MOST = 0.9, 1.1
-ESTIMATES = 20000  # points drawn at most
 
 
 def mark(beside: float) -> str:
@@ -136,29 +135,7 @@ def regret(results: Results, rung: str):
     return figure
 
 
-def estimate(results: Results, rung: str):
-    """The estimate of every variant that was timed, over the time that it took."""
-    points = models.estimated(results, rung)[:ESTIMATES]
-    figure, axes = plt.subplots(figsize=(6.6, 6))
-    axes.scatter([us for _, us in points], [guess for guess, _ in points], s=9, color=BLUE, alpha=0.45, linewidth=0)
-    least, most = min(map(min, points)) / 1.4, max(map(max, points)) * 1.4
-    axes.plot([least, most], [least, most], color=INK, linewidth=1)
-    for factor in (1.25, 0.8):
-        axes.plot([least, most], [factor * least, factor * most], color=FAINT, linewidth=1, linestyle=(0, (2, 2)))
-    for scale in (axes.set_xscale, axes.set_yscale):
-        scale("log")
-    axes.set_xlim(least, most)
-    axes.set_ylim(least, most)
-    decades(axes.xaxis)
-    decades(axes.yaxis)
-    axes.set_xlabel("measured, µs")
-    axes.set_ylabel("estimated, µs    (dashed: a quarter more, a fifth less)")
-    axes.grid(True)
-    titles(axes, f"{rung}: the estimate", f"{len(points)} times of variants; {results.where_measured()}")
-    return figure
-
-
-DRAW = {"models_map": shape_map, "models_ratios": ratios, "models_regret": regret, "models_estimate": estimate}
+DRAW = {"models_map": shape_map, "models_ratios": ratios, "models_regret": regret}
 
 
 def all_charts(results: Results) -> dict:

@@ -124,31 +124,7 @@ def regrets(results: Results, rung: str) -> str:
     return markdown(header, rows, how(results, rung, tunes))
 
 
-def worth(results: Results, rung: str) -> str:
-    """How many shapes a variant is the fastest at, and what its absence would cost, the rung itself left out."""
-    tunes = tuned(results, rung)
-    if not tunes:
-        return missing(rung, "--shapes 200 --seed 1 --tune")
-    names = {name for tune in tunes for name in tune["variants"] if name != tune["variant"]}
-    wins, costs = dict.fromkeys(names, 0), {name: [] for name in names}
-    for tune in tunes:
-        times = {name: us for name, us in tune["variants"].items() if name != tune["variant"]}
-        first, *others = sorted(times, key=times.get) or [None]
-        for name in names:
-            if name == first:
-                wins[name] += 1
-                costs[name].append((times[others[0]] if others else tune["rung_us"]) / times[name])
-            else:
-                costs[name].append(1.0)
-    mean = {name: geometric_mean(of) - 1 for name, of in costs.items()}
-    best = sorted((name for name in names if wins[name]), key=lambda name: (-mean[name], name))
-    rows = [[f"`{name}`", str(wins[name]), f"{100 * mean[name]:.2f} %"] for name in best]
-    never = ", ".join(f"`{name}`" for name in sorted(names) if not wins[name])
-    note = how(results, rung, tunes) + (f"\n\nNowhere the fastest: {never}." if never else "")
-    return markdown(["variant", "fastest at", "without it"], rows, note)
-
-
-TABLES = {function.__name__: function for function in (summary, regions, bounds, furthest, regrets, worth)}
+TABLES = {function.__name__: function for function in (summary, regions, bounds, furthest, regrets)}
 
 
 def table(results: Results, what: str, rung: str, *arguments: str) -> str:

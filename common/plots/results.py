@@ -229,10 +229,9 @@ def check_record(record) -> None:
         need("fastest", str)
         for name in ("rung_us", "fastest_us"):
             need(name, number)
-        for name in ("variants", "estimate_us"):  # the second where the rung has an estimate
-            of_each = record.get(name, {} if name == "estimate_us" else None)
-            if not isinstance(of_each, dict) or not all(isinstance(us, number) and us > 0 for us in of_each.values()):
-                raise ResultError(f'"{name}" is {of_each!r}, not an object of positive numbers')
+        of_each = record.get("variants")
+        if not isinstance(of_each, dict) or not all(isinstance(us, number) and us > 0 for us in of_each.values()):
+            raise ResultError(f'"variants" is {of_each!r}, not an object of positive numbers')
         if record["fastest_us"] > record["rung_us"] or record["fastest"] not in record["variants"]:
             raise ResultError(f"\"fastest\" is {record['fastest']!r} in {record['fastest_us']} µs, which is not the fastest variant")
         return None

@@ -18,8 +18,8 @@ A table, rewritten between its two markers, each alone on its line:
     agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
     memory steps|whole                what it costs to bring data in (memory_tables.py)
-    models summary|regions|regrets|worth RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the
-                                      roofs, its choice beside the fastest of its variants, and each variant (models_tables.py)
+    models summary|regions|regrets RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the roofs, and
+                                      its choice beside the fastest of its variants (models_tables.py)
     models furthest RUNG [COUNT]      those shapes at which it is furthest behind
     models bounds RUNG SHAPE …        the roofs over these shapes
     over_k RUNG MxN VARIANT …         a gemm over k, predicted, and where it is recorded the first variant beside the others

@@ -112,20 +112,12 @@ class Models(InFolder):
         self.assertEqual(lines[2], "| all | 20 | 1.25 % | 0.00 % | 25.00 % | 1×1024×1024 | `64x64` |")
         self.assertEqual(lines[4].split(" | ")[:3], ["| 65 to 256", "19", "0.00 %"])
 
-    def test_a_variant_is_worth_what_its_absence_costs(self):
-        more = [tuned(1, {"64x64": 4.0, "b": 5.0, "c": 9.0, "warp_specialized": 4.5}), tuned(2, {"64x64": 4.0, "b": 2.0, "warp_specialized": 3.0})]
-        lines = self.table(f"worth {RUNG}", more)
-        self.assertEqual(lines[2:4], ["| `b` | 1 | 41.42 % |", "| `64x64` | 1 | 11.80 % |"])
-        self.assertEqual(lines[-1], "Nowhere the fastest: `c`.")
-        lines = self.table(f"worth {RUNG}", [tuned(1, {"64x64": 4.0, "warp_specialized": 5.0})])
-        self.assertEqual(lines[2], "| `64x64` | 1 | 25.00 % |")
-
     def test_where_nothing_is_recorded_a_page_says_so_and_is_up_to_date(self):
-        marks = [f"<!-- table: models {what} {RUNG} -->\n<!-- /table -->" for what in ("summary", "regions", "furthest", "regrets", "worth")]
+        marks = [f"<!-- table: models {what} {RUNG} -->\n<!-- /table -->" for what in ("summary", "regions", "furthest", "regrets")]
         marks += [f"<!-- table: models bounds {RUNG} 1x8x8 -->\n<!-- /table -->"]
         marks += ["<!-- plot: models_map shapes -->\n<!-- /plot -->", f"<!--= models {RUNG} geomean as=percent --><!--/-->"]
         once = tables.rewrite("\n".join(marks), Results(), "docs/a.md", self.root)
-        self.assertEqual(once.count(NOT_YET), 6)
+        self.assertEqual(once.count(NOT_YET), 5)
         self.assertIn("\n*Not recorded yet: shapes.*\n", once)
         self.assertIn("(not recorded yet)", once)
         self.assertEqual(tables.rewrite(once, Results(), "docs/a.md", self.root), once)
@@ -162,7 +154,7 @@ class Models(InFolder):
             ({"fastest_us": 6.0}, "is not the fastest"),
             ({"fastest": "128x128"}, "is not the fastest"),
             ({"variants": None}, "not an object of positive numbers"),
-            ({"estimate_us": {"64x64": "4"}}, "not an object of positive numbers"),
+            ({"variants": {"64x64": "4"}}, "not an object of positive numbers"),
         ):
             with self.assertRaisesRegex(ResultError, words):
                 self.load([tuned(1, times, **change)])
@@ -182,13 +174,6 @@ class Charts(InFolder):
         self.assertEqual(set(models_charts.all_charts(self.load(SWEPT))), {"models_ratios"}, "a map needs roofs")
         self.assertEqual(set(models_charts.all_charts(self.load(ROOFS + SWEPT))), {"models_ratios", "models_map"})
         self.assertEqual(set(models_charts.all_charts(self.load(TUNED))), {"models_regret"})
-
-    def test_the_estimate_is_drawn_where_a_record_has_it(self):
-        tune = tuned(1, {"64x64": 4.0, "warp_specialized": 5.0}, estimate_us={"64x64": 4.4, "128x128": 9.0})
-        results = self.load([tune])
-        self.assertEqual(models.estimated(results, RUNG), [(4.4, 4.0)])
-        points = models_charts.all_charts(results)["models_estimate"]().axes[0].collections[0]
-        self.assertEqual(points.get_offsets().tolist(), [[4.0, 4.4]])
 
     def test_the_regions_meet_where_all_roofs_are_equal(self):
         over = models.roofs(self.load(ROOFS + SWEPT), RUNG)
