@@ -110,6 +110,44 @@ def furthest(results: Results, rung: str, count: str = "10") -> str:
     return markdown(header, rows, measured(results, rung)).replace("--:|--:|\n", ":--|--:|\n", 1)
 
 
+def design_of(variant: str) -> str:
+    """The idea behind a kernel, by its name; where k is divided, that is the idea."""
+    if "split" in variant or "_mem_" in variant or variant == "stream_k":
+        return "k in parts"
+    return {"swapped": "transposed", "narrow": "narrow", "vector": "no tensor cores"}.get(variant.split("_")[0], "128×256 and others")
+
+
+def designs(results: Results, rung: str, count: str = "10") -> str:
+    """The shapes at which no kernel of the rung reaches the baseline, with the fastest of each design. The rung ran in turns
+    with the baseline, and again in turns with its kernels: the baseline's time is by the rung's in the second run."""
+    runs, over = {shape_of(run): run for run in swept(results, rung)}, roofs(results, rung)
+    both = [(runs[shape_of(tune)], tune) for tune in tuned(results, rung) if shape_of(tune) in runs]
+    if not both or not over:
+        return missing(rung, "--shapes 200 --seed 1 --tune")
+
+    def baseline_us(run: dict, tune: dict) -> float:
+        return tune["rung_us"] * ratio(run)
+
+    def beside(run: dict, tune: dict) -> float:
+        return baseline_us(run, tune) / tune["fastest_us"]
+
+    names = ("128×256 and others", "narrow", "transposed", "k in parts")
+    rows = []
+    for run, tune in sorted((pair for pair in both if beside(*pair) < 1), key=lambda pair: beside(*pair))[: int(count)]:
+        least = {}
+        for variant, us in tune["variants"].items():
+            if variant != tune["variant"]:  # the rung itself is one of the others
+                least[design_of(variant)] = min(us, least.get(design_of(variant), us))
+        cells = [figure(least[name]) if name in least else "" for name in names]
+        cells = [f"**{cell}**" if least.get(name) == min(least.values()) else cell for name, cell in zip(names, cells)]
+        times = over.times(run)
+        highest = max(times, key=times.get)
+        rows.append([pretty(shape_of(run)), f"×{beside(run, tune):.3f}", figure(baseline_us(run, tune)), *cells, figure(times[highest]), highest])
+    header = ["m×n×k", "beside cuBLAS", "cuBLAS, µs", *names, "highest roof, µs", "which"]
+    note = f"{len(both)} drawn shapes; at {sum(beside(*pair) < 1 for pair in both)} of them no kernel reaches cuBLAS"
+    return markdown(header, rows, measured(results, rung, note))
+
+
 def regrets(results: Results, rung: str) -> str:
     tunes = tuned(results, rung)
     if not tunes:
@@ -124,7 +162,7 @@ def regrets(results: Results, rung: str) -> str:
     return markdown(header, rows, how(results, rung, tunes))
 
 
-TABLES = {function.__name__: function for function in (summary, regions, bounds, furthest, regrets)}
+TABLES = {function.__name__: function for function in (summary, regions, bounds, furthest, designs, regrets)}
 
 
 def table(results: Results, what: str, rung: str, *arguments: str) -> str:

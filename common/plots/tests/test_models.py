@@ -107,17 +107,26 @@ class Models(InFolder):
         self.assertEqual(lines[2], "| 16×16384×8192 | ×0.900 | 80.0 | 72.0 | weights | 84.1 % |")
         self.assertEqual([line.split(" | ")[0] for line in lines[3:5]], ["| 512×4096×1024", ""])
 
+    def test_where_no_kernel_reaches_the_baseline_each_design_has_a_column(self):
+        times = {"warp_specialized": 20.0, "128x256": 19.8, "swapped_64x8": 21.0, "swapped_64x8_split": 20.8, "stream_k": 20.2, "vector_1": 30.0}
+        of_512 = {**tuned(512, times), "n": 4096}
+        ahead = {**tuned(4096, {"128x256": 200.0, "warp_specialized": 200.0}), "n": 4096, "k": 4096}
+        lines = self.table(f"designs {RUNG}", ROOFS + SWEPT + [of_512, ahead])
+        self.assertEqual(lines[2], "| 512×4096×1024 | ×0.990 | 19.6 | **19.8** |  | 21.0 | 20.2 | 5.37 | tensor cores |")
+        self.assertIn("2 drawn shapes; at 1 of them no kernel reaches cuBLAS", lines[-1])
+        self.assertEqual(lines[3], "")
+
     def test_regret_is_of_the_rungs_own_choice(self):
         lines = self.table(f"regrets {RUNG}", TUNED)
         self.assertEqual(lines[2], "| all | 20 | 1.25 % | 0.00 % | 25.00 % | 1×1024×1024 | `64x64` |")
         self.assertEqual(lines[4].split(" | ")[:3], ["| 65 to 256", "19", "0.00 %"])
 
     def test_where_nothing_is_recorded_a_page_says_so_and_is_up_to_date(self):
-        marks = [f"<!-- table: models {what} {RUNG} -->\n<!-- /table -->" for what in ("summary", "regions", "furthest", "regrets")]
+        marks = [f"<!-- table: models {what} {RUNG} -->\n<!-- /table -->" for what in ("summary", "regions", "furthest", "designs", "regrets")]
         marks += [f"<!-- table: models bounds {RUNG} 1x8x8 -->\n<!-- /table -->"]
         marks += ["<!-- plot: models_map shapes -->\n<!-- /plot -->", f"<!--= models {RUNG} geomean as=percent --><!--/-->"]
         once = tables.rewrite("\n".join(marks), Results(), "docs/a.md", self.root)
-        self.assertEqual(once.count(NOT_YET), 5)
+        self.assertEqual(once.count(NOT_YET), 6)
         self.assertIn("\n*Not recorded yet: shapes.*\n", once)
         self.assertIn("(not recorded yet)", once)
         self.assertEqual(tables.rewrite(once, Results(), "docs/a.md", self.root), once)
