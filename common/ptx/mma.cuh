@@ -63,6 +63,18 @@ __device__ __forceinline__ void mma_m8n8k4_f64(double (&d)[2], double a, double 
                : "d"(a), "d"(b));
 }
 
+// d[16,8] += a[16,16] · b[16,8] in fp64, as above; sm_90. Lane 4g + t holds a[i]: row g, of odd i g + 8,
+// column t + 4 (i / 2); b[i]: column g, row t + 4i; d[0], d[1]: row g, columns 2t, 2t+1; d[2], d[3]: row g
+// + 8. (mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64)
+__device__ __forceinline__ void mma_m16n8k16_f64(double (&d)[4], const double (&a)[8], const double (&b)[4]) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+      : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
+        "d"(b[1]), "d"(b[2]), "d"(b[3]));
+}
+
 // d[16,8] += a[16,32] · b[32,8]: s8 operands, four to a register, s32 accumulators, which wrap around. Again
 // the bytes lie as those of bf16 do: a[0]: row g, columns 4t to 4t+3; b[0]: column g, rows 4t to 4t+3.
 // (mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32)
