@@ -1,4 +1,4 @@
-"""Tables of operators: of rows, of what fusing them buys, and of epilogues; several rungs beside each other at one shape."""
+"""Tables of operators: of rows, of what fusing them buys, of epilogues, and of products in groups."""
 
 from __future__ import annotations
 
@@ -60,3 +60,29 @@ def linear(results: Results, shape: str) -> str:
         return "*Not recorded yet: `build/bin/08_warp_specialized linear --ablate`, and on 06.*"
     header = ["rung", "epilogue", "TFLOPS", "fastest other way", "against it", "speed of the product alone"]
     return markdown(header, lines, measured(results, f"linear {pretty(shape)}")).replace("|:--|--:|", "|:--|:--|", 1)
+
+
+def grouped(results: Results, rung: str) -> str:
+    """Every recorded set of groups: each tile's time, the fastest bold; the rung's choice, and how
+    many times as fast it is as each of the libraries' ways."""
+    sets = {}
+    for run in results.runs:
+        if run["problem"] == "grouped_gemm" and run["rung"] == rung:
+            sets.setdefault((run["groups"], run["m"], run["n"], run["k"]), {})[run["variant"]] = run
+    lines, tiles = [], []
+    for (groups, m, n, k), runs in sorted(sets.items(), key=lambda one: one[0][1] / one[0][0]):
+        chosen = next((run for run in runs.values() if run["is_rung"]), None)
+        if not chosen:
+            continue
+        tiles = tiles or [name for name in runs if not runs[name]["is_rung"]]
+        times = [runs[name]["median_us"] if name in runs else None for name in tiles]
+        least = min((time for time in times if time), default=None)
+        cells = ["" if time is None else f"**{figure(time)}**" if time == least else figure(time) for time in times]
+        cells.append(figure(chosen["median_us"]))
+        beside = [f"×{base['median_us'] / chosen['median_us']:.3f}" for base in chosen["baselines"].values()]
+        lines.append([f"{groups} groups, {m}×{n}×{k}", figure(m / groups), *cells, *beside])
+    if not lines:
+        return f"*Not recorded yet: `build/bin/{rung} grouped_gemm --ablate --sweep`.*"
+    header = ["", "rows of a group", *(f"`{name}`, µs" for name in (*tiles, chosen["variant"]))]
+    header += [f"against `{name}`" for name in chosen["baselines"]]
+    return markdown(header, lines, measured(results, f"{rung} grouped_gemm"))

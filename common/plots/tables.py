@@ -21,6 +21,7 @@ A table, rewritten between its two markers, each alone on its line:
     models summary|regions|regrets RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the roofs, and
                                       its choice beside the fastest of its variants (models_tables.py)
     models furthest RUNG [COUNT]      those shapes at which it is furthest behind
+    models designs RUNG [COUNT]       those at which no kernel of it reaches the baseline, with the fastest of each design
     models bounds RUNG SHAPE …        the roofs over these shapes
     over_k RUNG MxN VARIANT …         a gemm over k, predicted, and where it is recorded the first variant beside the others
                                       (over_k.py)
@@ -28,6 +29,7 @@ A table, rewritten between its two markers, each alone on its line:
     rows SHAPE                        the operators of rows on all rungs that have them (operator_tables.py)
     fusing SHAPE                      the fused norm beside its variants that are not fused, on the same rungs
     linear SHAPE                      products with an epilogue on all rungs that have them
+    grouped RUNG                      products in groups: each tile, the choice, and the libraries
     power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
@@ -285,6 +287,7 @@ TABLES["memory"] = memory_tables.memory
 TABLES["rows"] = operator_tables.rows
 TABLES["fusing"] = operator_tables.fusing
 TABLES["linear"] = operator_tables.linear
+TABLES["grouped"] = operator_tables.grouped
 TABLES["models"] = models_tables.table
 TABLES["waves"] = waves.waves
 TABLES["over_k"] = over_k.table

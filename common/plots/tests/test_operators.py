@@ -1,6 +1,6 @@
 """Tests of operator_tables.py. test_plots.py runs them with the others."""
 
-from records import InFolder, linear, norm, row_operator  # first: it makes the modules below findable
+from records import InFolder, grouped, linear, norm, row_operator  # first: it makes the modules below findable
 
 import tables  # noqa: E402
 import values  # noqa: E402
@@ -34,6 +34,15 @@ class Operators(InFolder):
         self.assertIn("| `layer_norm` | 130 |", rows[1])
         of_one = tables.table(results, "ablation 03_vectorized row_operator")
         self.assertNotIn("×1.040", of_one)  # what computes something else is not compared with the rung
+
+    def test_groups_stand_by_their_average_rows_each_tile_beside_the_choice(self):
+        few = {"m": 80, "tflops": 2 * 80 * 2048 * 4096 / 50.0 / 1e6}
+        tiles = [grouped(120.0, "grouped_64x16", 0, False), grouped(101.0, "grouped_128x64", 1, False)]
+        results = self.load([*tiles, grouped(100.0, "grouped", 2), grouped(50.0, "grouped", 2, **few)])
+        lines = tables.table(results, "grouped 08_warp_specialized").splitlines()
+        self.assertIn("| 8 groups, 80×2048×4096 | 10.0 |", lines[2])
+        self.assertIn("| 8 groups, 1000×2048×4096 | 125 | 120 | **101** | 100 |", lines[3])
+        self.assertIn("Not recorded yet", tables.table(self.load([norm("03_vectorized", 260.0)]), "grouped 08_warp_specialized"))
 
     def test_passes_of_the_fused_norm(self):
         rung = norm("03_vectorized", 260.0)
