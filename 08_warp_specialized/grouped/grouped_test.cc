@@ -83,8 +83,7 @@ class Groups : public testing::TestWithParam<Tile> {
   }
 };
 INSTANTIATE_TEST_SUITE_P(Tiles, Groups,
-                         testing::Values(Tile{"grouped_64x16", 64, 16}, Tile{"grouped_128x64", 128, 64},
-                                         Tile{"grouped_256x152", 512, 152}));
+                         testing::Values(Tile{"grouped_128x64", 128, 64}, Tile{"grouped_256x152", 512, 152}));
 
 TEST_P(Groups, WithAndWithoutRows) {
   run({3, 0, 0, 70, 1, 0, 16, 64, 152, 153, 0}, 72, 8);

@@ -24,15 +24,10 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
 #pragma unroll
     for (int i = 0; i < C::design.blocks; ++i) {
       const int col = tiles.col() + (block + i) * mma_m;
-      if constexpr (C::threads_store) {
-        swapped::store_by_threads<C>(accumulator[i], shared.boxes[self], p, tiles.row(), col + warp % 4 * 16,
-                                     0, C::groups, tiles.bottom());
-      } else {
-        store<C>(accumulator[i], shared.boxes[self], next_box, p, tiles.row(), col, tiles.bottom(), self);
-      }
+      store<C>(accumulator[i], shared.boxes[self], next_box, p, tiles.row(), col, tiles.bottom(), self);
     }
   }
-  if (!C::threads_store && threadIdx.x % warpgroup_size == 0)
+  if (threadIdx.x % warpgroup_size == 0)
     ptx::bulk_wait_group_read<0>();  // shared memory must outlive the reads
 }
 
@@ -73,7 +68,8 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
 template <Design d>
 cudaError_t launch(const GroupedGemm& problem, cudaStream_t stream) {
   using C = Config<d>;
-  static_assert(d.cluster_m == 1 && !d.ping_pong && !d.split, "what this kernel has none of");
+  static_assert(d.cluster_m == 1 && d.consumers > 1 && !d.ping_pong && !d.split,
+                "what this kernel has none of");
   Operands p{};
   p.to = problem.c;
   p.m = problem.m;
@@ -91,7 +87,7 @@ cudaError_t launch(const GroupedGemm& problem, cudaStream_t stream) {
   if (error == cudaSuccess)
     error = ptx::make_tensor_map(&p.b, problem.b, problem.k, p.n, C::load_b, mma_m, Swizzle::bytes128, 0,
                                  problem.groups);
-  if (error == cudaSuccess && !C::threads_store)
+  if (error == cudaSuccess)
     error = ptx::make_tensor_map(&p.c, problem.c, p.m, p.n, C::box_rows, mma_m, Swizzle::bytes128);
   if (error != cudaSuccess) return error;
 
