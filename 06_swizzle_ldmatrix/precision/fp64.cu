@@ -45,23 +45,53 @@ __device__ int offset(int row_bytes, int row, int col) {
   return row * row_bytes + (col / 4 ^ row % 4) * 32 + col % 4 * element;
 }
 
-// Global -> shared: a thread's share of a k-tile, 16 bytes of as many rows, zeros past the edges.
-__device__ void copy(const Fp64Product& p, SharedAddress to, int row0, int col0, int k0) {
+// Global -> shared: of a k-tile a thread copies 16 bytes of every 32nd row of A and of every 4th row of B,
+// zeros past the edges. Both distances are multiples of 4 rows, so the swizzle moves all of a matrix's to the
+// same place in their rows, and the pointers only move on: worked out anew for each k-tile, the addresses
+// would take more issue slots than the MMAs leave.
+struct Copies {
+  static constexpr int vectors_a = block_k / vector, vectors_b = block_n / vector;  // in a row
+  static constexpr int down_a = threads / vectors_a, down_b = threads / vectors_b;
+  static_assert(down_a % 4 == 0 && down_b % 4 == 0);
+
+  const Fp64Product& p;
+  const int row_of_a = threadIdx.x / vectors_a, col_of_a = threadIdx.x % vectors_a * vector;
+  const int row_of_b = threadIdx.x / vectors_b, col_of_b = threadIdx.x % vectors_b * vector;
+  const double *from_a, *from_b;
+  const int rows_left;
+  const bool column_inside;
+  int k_left;
+  const SharedAddress to_a, to_b;
+  int stage = 0;  // that the next copies fill, in bytes
+
+  __device__ Copies(const Fp64Product& product, const void* shared, int row0, int col0)
+      : p(product),
+        from_a(p.a + std::size_t(row0 + row_of_a) * p.k + col_of_a),
+        from_b(p.b + std::size_t(row_of_b) * p.n + col0 + col_of_b),
+        rows_left(p.m - row0 - row_of_a),
+        column_inside(col0 + col_of_b < p.n),
+        k_left(p.k),
+        to_a(ptx::shared_address(shared) + offset(row_a, row_of_a, col_of_a)),
+        to_b(ptx::shared_address(shared) + tile_a + offset(row_b, row_of_b, col_of_b)) {}
+
+  __device__ void next_k_tile() {
+    if (k_left > 0) {
 #pragma unroll
-  for (int i = threadIdx.x; i < block_m * block_k / vector; i += threads) {
-    const int row = i / (block_k / vector), col = i % (block_k / vector) * vector;
-    const bool inside = row0 + row < p.m && k0 + col < p.k;
-    ptx::cp_async_16(to + offset(row_a, row, col), p.a + std::size_t(row0 + row) * p.k + k0 + col,
-                     inside ? 16 : 0);
-  }
+      for (int row = 0; row < block_m; row += down_a)
+        ptx::cp_async_16(to_a + stage + row * row_a, from_a + std::size_t(row) * p.k,
+                         row < rows_left && col_of_a < k_left ? 16 : 0);
 #pragma unroll
-  for (int i = threadIdx.x; i < block_k * block_n / vector; i += threads) {
-    const int row = i / (block_n / vector), col = i % (block_n / vector) * vector;
-    const bool inside = k0 + row < p.k && col0 + col < p.n;
-    ptx::cp_async_16(to + tile_a + offset(row_b, row, col), p.b + std::size_t(k0 + row) * p.n + col0 + col,
-                     inside ? 16 : 0);
+      for (int row = 0; row < block_k; row += down_b)
+        ptx::cp_async_16(to_b + stage + row * row_b, from_b + std::size_t(row) * p.n,
+                         column_inside && row_of_b + row < k_left ? 16 : 0);
+    }
+    ptx::cp_async_commit_group();  // behind the last k-tile, too: wait_group counts groups
+    from_a += block_k;
+    from_b += std::size_t(block_k) * p.n;
+    k_left -= block_k;
+    stage = stage + stage_bytes == shared_bytes ? 0 : stage + stage_bytes;
   }
-}
+};
 
 // Shared -> registers -> tensor cores: a warp's part of a k-tile. Lane 4g + t has of 8 rows of A row g, and
 // of 8 columns of B column g; of four of k the t-th.
@@ -88,19 +118,14 @@ __global__ void __launch_bounds__(threads, 1) fp64_kernel(Fp64Product p, Order<8
   const int2 tile = order.tile(blockIdx.x);
   const int row0 = tile.x * block_m, col0 = tile.y * block_n, tiles_k = ceil_div(p.k, block_k);
   const int warp = threadIdx.x / 32, warp_row = warp / warps_n * warp_m, warp_col = warp % warps_n * warp_n;
-  auto load = [&](int k_tile) {  // a group for each, also where it is past the end: wait_group counts them
-    if (k_tile < tiles_k)
-      copy(p, ptx::shared_address(shared) + k_tile % stages * stage_bytes, row0, col0, k_tile * block_k);
-    ptx::cp_async_commit_group();
-  };
-
-  for (int t = 0; t < stages - 1; ++t) load(t);
+  Copies copies(p, shared, row0, col0);
+  for (int t = 0; t < stages - 1; ++t) copies.next_k_tile();
   double accumulator[warp_m / mma_m][warp_n / mma_n][2] = {};
 #pragma unroll 1
   for (int t = 0; t < tiles_k; ++t) {
     ptx::cp_async_wait_group<stages - 2>();  // this thread's copies of k-tile t have landed
-    __syncthreads();                         // and everybody's; and every warp has left k-tile t - 1,
-    load(t + stages - 1);                    // whose stage this fills
+    __syncthreads();                         // and all threads'; and every warp has left k-tile t - 1,
+    copies.next_k_tile();                    // whose stage this fills
     multiply(accumulator, shared + t % stages * stage_bytes, warp_row, warp_col);
   }
 

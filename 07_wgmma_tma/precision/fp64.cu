@@ -1,7 +1,8 @@
-// FP64 on Hopper's tensor cores. wgmma has no fp64; what sm_90 adds is a larger mma.sync, m16n8k16, with
-// eight times the multiply-adds of rung 06's m8n8k4. Fragments come by 8-byte loads, as there: ldmatrix would
-// deal out an element's two halves to two lanes. The ring buffer is rung 04's, cp.async with a wait for
-// groups.
+// FP64 on Hopper's tensor cores. wgmma has no fp64; what sm_90 adds are larger forms of mma.sync. m16n8k4 has
+// twice the multiply-adds of rung 06's m8n8k4, and twice its rate. So the warps' other instructions have half
+// the time, and this kernel is about them: a thread's copies go by pointers that only move on, and fragments
+// are loaded a step ahead. (They come by 8-byte loads: ldmatrix would deal out an element's two halves to two
+// lanes.)
 #include "common/extension.h"
 #include "common/ptx/cp_async.cuh"
 #include "common/ptx/mma.cuh"
@@ -14,7 +15,7 @@ using ptx::SharedAddress;
 
 constexpr int block_m = 128, block_n = 128, block_k = 16, stages = 6, threads = 256;
 constexpr int warp_m = 32, warp_n = 64, warps_n = block_n / warp_n;  // of C: 64 accumulators, 128 registers
-constexpr int mma_m = 16, mma_n = 8;                                 // and k is block_k
+constexpr int mma_m = 16, mma_n = 8, mma_k = 4, steps = block_k / mma_k;
 constexpr int element = sizeof(double), vector = 16 / element;  // elements that cp.async copies at a time
 constexpr int row_a = block_k * element, row_b = block_n * element;  // bytes: 128 and 1024
 constexpr int tile_a = block_m * row_a, stage_bytes = tile_a + block_k * row_b;
@@ -49,45 +50,65 @@ struct Operands {
   double* c;
 };
 
-// Global -> shared: a thread's part of a k-tile, 4 vectors of A and 4 of B, zeros past the edges.
-__device__ void copy(const Operands& p, SharedAddress to, int row0, int col0, int k0) {
-  constexpr int vectors_a = block_k / vector, vectors_b = block_n / vector;  // in a row
-#pragma unroll
-  for (int i = threadIdx.x; i < block_m * vectors_a; i += threads) {
-    const int row = i / vectors_a, col = i % vectors_a * vector;
-    const bool inside = row0 + row < p.m && k0 + col < p.k;
-    ptx::cp_async_16(to + offset(row_a, row, col), p.a + std::size_t(row0 + row) * p.k + k0 + col,
-                     inside ? 16 : 0);
-  }
-#pragma unroll
-  for (int i = threadIdx.x; i < block_k * vectors_b; i += threads) {
-    const int row = i / vectors_b, col = i % vectors_b * vector;
-    const bool inside = k0 + row < p.k && col0 + col < p.n;
-    ptx::cp_async_16(to + tile_a + offset(row_b, row, col), p.b + std::size_t(k0 + row) * p.n + col0 + col,
-                     inside ? 16 : 0);
-  }
-}
+// Global -> shared: of a k-tile a thread copies 16 bytes of every 32nd row of A and of every 4th row of B,
+// zeros past the edges and past the end of k. Both distances are multiples of 4 rows, so the swizzle moves
+// all of a matrix's to the same place in their rows.
+struct Copies {
+  static constexpr int vectors_a = block_k / vector, vectors_b = block_n / vector;  // in a row
+  static constexpr int down_a = threads / vectors_a, down_b = threads / vectors_b;
+  static_assert(down_a % 4 == 0 && down_b % 4 == 0);
 
-// Shared -> registers -> tensor cores: a warp's part of a k-tile, which is one MMA deep. Lane 4g + t.
-__device__ void multiply(double (&accumulator)[warp_m / mma_m][warp_n / mma_n][4], const unsigned char* stage,
-                         int warp_row, int warp_col) {
-  const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  auto load = [&](int at) { return *reinterpret_cast<const double*>(stage + at); };
-  double a[warp_m / mma_m][8];
+  const Operands& p;
+  const int row_of_a = threadIdx.x / vectors_a, col_of_a = threadIdx.x % vectors_a * vector;
+  const int row_of_b = threadIdx.x / vectors_b, col_of_b = threadIdx.x % vectors_b * vector;
+  const double *from_a, *from_b;
+  const int rows_left;
+  const bool column_inside;
+  int k_left;
+  const SharedAddress to_a, to_b;
+  int stage = 0;  // that the next copies fill, in bytes
+
+  __device__ Copies(const Operands& operands, const void* shared, int row0, int col0)
+      : p(operands),
+        from_a(p.a + std::size_t(row0 + row_of_a) * p.k + col_of_a),
+        from_b(p.b + std::size_t(row_of_b) * p.n + col0 + col_of_b),
+        rows_left(p.m - row0 - row_of_a),
+        column_inside(col0 + col_of_b < p.n),
+        k_left(p.k),
+        to_a(ptx::shared_address(shared) + offset(row_a, row_of_a, col_of_a)),
+        to_b(ptx::shared_address(shared) + tile_a + offset(row_b, row_of_b, col_of_b)) {}
+
+  __device__ void next_k_tile() {
 #pragma unroll
-  for (int i = 0; i < warp_m / mma_m; ++i)
+    for (int row = 0; row < block_m; row += down_a)
+      ptx::cp_async_16(to_a + stage + row * row_a, from_a + std::size_t(row) * p.k,
+                       row < rows_left && col_of_a < k_left ? 16 : 0);
 #pragma unroll
-    for (int r = 0; r < 8; ++r)
-      a[i][r] = load(offset(row_a, warp_row + i * mma_m + r % 2 * 8 + g, r / 2 * 4 + t));
-#pragma unroll
-  for (int j = 0; j < warp_n / mma_n; ++j) {
-    double b[4];
-#pragma unroll
-    for (int r = 0; r < 4; ++r) b[r] = load(tile_a + offset(row_b, r * 4 + t, warp_col + j * mma_n + g));
-#pragma unroll
-    for (int i = 0; i < warp_m / mma_m; ++i) ptx::mma_m16n8k16_f64(accumulator[i][j], a[i], b);
+    for (int row = 0; row < block_k; row += down_b)
+      ptx::cp_async_16(to_b + stage + row * row_b, from_b + std::size_t(row) * p.n,
+                       column_inside && row_of_b + row < k_left ? 16 : 0);
+    ptx::cp_async_commit_group();
+    from_a += block_k;
+    from_b += std::size_t(block_k) * p.n;
+    k_left -= block_k;
+    stage = stage + stage_bytes == shared_bytes ? 0 : stage + stage_bytes;
   }
-}
+};
+
+// Shared -> registers: a warp's fragments for one step of 4 along k. Lane 4g + t.
+struct Fragments {
+  double a[warp_m / mma_m][2], b[warp_n / mma_n];
+
+  __device__ void load(const unsigned char* stage, int step, int warp_row, int warp_col) {
+    const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4, k = step * mma_k + t;
+    auto element_at = [&](int at) { return *reinterpret_cast<const double*>(stage + at); };
+#pragma unroll
+    for (int i = 0; i < warp_m / 8; ++i) a[i / 2][i % 2] = element_at(offset(row_a, warp_row + i * 8 + g, k));
+#pragma unroll
+    for (int j = 0; j < warp_n / mma_n; ++j)
+      b[j] = element_at(tile_a + offset(row_b, k, warp_col + j * mma_n + g));
+  }
+};
 
 __global__ void __launch_bounds__(threads, 1) fp64_kernel(Operands p, int tiles_m, int tiles_n) {
   extern __shared__ __align__(128) unsigned char shared[];
@@ -95,22 +116,34 @@ __global__ void __launch_bounds__(threads, 1) fp64_kernel(Operands p, int tiles_
   const int rows = min(tiles_m - first, group_m), in_group = blockIdx.x % per_group;
   const int row0 = (first + in_group % rows) * block_m, col0 = in_group / rows * block_n;
   const int warp = threadIdx.x / 32, warp_row = warp / warps_n * warp_m, warp_col = warp % warps_n * warp_n;
-  const int tiles_k = ceil_div(p.k, block_k);
-  auto load = [&](int k_tile) {
-    if (k_tile < tiles_k)
-      copy(p, ptx::shared_address(shared) + k_tile % stages * stage_bytes, row0, col0, k_tile * block_k);
-    ptx::cp_async_commit_group();  // behind the last k-tile, too: wait_group counts groups
-  };
+  Copies copies(p, shared, row0, col0);
+  for (int t = 0; t < stages - 1; ++t) copies.next_k_tile();
 
-  for (int t = 0; t < stages - 1; ++t) load(t);
   double accumulator[warp_m / mma_m][warp_n / mma_n][4] = {};
+  Fragments fragments[2];  // of the step that is multiplied, and of the next
+  const unsigned char* stage = shared;
+  ptx::cp_async_wait_group<stages - 2>();
+  __syncthreads();  // all threads' copies of k-tile 0 have landed
+  fragments[0].load(stage, 0, warp_row, warp_col);
 #pragma unroll 1
-  for (int t = 0; t < tiles_k; ++t) {
-    ptx::cp_async_wait_group<stages - 2>();  // this thread's copies of k-tile t have landed
-    __syncthreads();                         // and all threads' have; and every warp has left k-tile t - 1,
-    load(t + stages - 1);                    // whose stage this fills
-    multiply(accumulator, shared + t % stages * stage_bytes, warp_row, warp_col);
+  for (int k_left = p.k; k_left > 0; k_left -= block_k) {
+#pragma unroll
+    for (int step = 0; step < steps; ++step) {
+      if (step == steps - 1) {  // the next fragments are the next k-tile's; behind the last there are zeros
+        ptx::cp_async_wait_group<stages - 2>();  // this thread's copies of it have landed
+        __syncthreads();                         // and all threads' have; no warp reads this k-tile any more
+        stage = stage + stage_bytes == shared + shared_bytes ? shared : stage + stage_bytes;
+      }
+      fragments[(step + 1) % 2].load(stage, (step + 1) % steps, warp_row, warp_col);
+      if (step == 0) copies.next_k_tile();  // into the stage of the k-tile before
+      const Fragments& now = fragments[step % 2];
+#pragma unroll
+      for (int i = 0; i < warp_m / mma_m; ++i)
+#pragma unroll
+        for (int j = 0; j < warp_n / mma_n; ++j) ptx::mma_m16n8k4_f64(accumulator[i][j], now.a[i], now.b[j]);
+    }
   }
+  ptx::cp_async_wait_group<0>();  // of zeros: shared memory must outlive them
 
   // Registers -> global: a lane has two neighbours of a row, 16 bytes.
   const int row = row0 + warp_row + threadIdx.x % 32 / 4, col = col0 + warp_col + threadIdx.x % 4 * 2;
@@ -166,7 +199,7 @@ constexpr Extension<Gemm> of_fp64{
 
 Variants<Gemm> fp64() {
   return {{.name = "fp64",
-           .what = "fp64 by mma of m16n8k16, fed by cp.async",
+           .what = "fp64 by mma of m16n8k4, fed by cp.async",
            .unsupported = pairs,
            .launch = launch,
            .extension = &of_fp64}};

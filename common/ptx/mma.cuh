@@ -63,16 +63,14 @@ __device__ __forceinline__ void mma_m8n8k4_f64(double (&d)[2], double a, double 
                : "d"(a), "d"(b));
 }
 
-// d[16,8] += a[16,16] · b[16,8] in fp64, as above; sm_90. Lane 4g + t holds a[i]: row g, of odd i g + 8,
-// column t + 4 (i / 2); b[i]: column g, row t + 4i; d[0], d[1]: row g, columns 2t, 2t+1; d[2], d[3]: row g
-// + 8. (mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64)
-__device__ __forceinline__ void mma_m16n8k16_f64(double (&d)[4], const double (&a)[8], const double (&b)[4]) {
+// d[16,8] += a[16,4] · b[4,8] in fp64, as above; sm_90. Lane 4g + t holds a[0], a[1]: rows g and g + 8,
+// column t; b: column g, row t; d[0], d[1]: row g, columns 2t, 2t+1; d[2], d[3]: row g + 8.
+// (mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64)
+__device__ __forceinline__ void mma_m16n8k4_f64(double (&d)[4], const double (&a)[2], double b) {
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, "
-      "{%4, %5, %6, %7, %8, %9, %10, %11}, {%12, %13, %14, %15}, {%0, %1, %2, %3};"
+      "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5}, {%6}, {%0, %1, %2, %3};"
       : "+d"(d[0]), "+d"(d[1]), "+d"(d[2]), "+d"(d[3])
-      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(a[4]), "d"(a[5]), "d"(a[6]), "d"(a[7]), "d"(b[0]),
-        "d"(b[1]), "d"(b[2]), "d"(b[3]));
+      : "d"(a[0]), "d"(a[1]), "d"(b));
 }
 
 // d[16,8] += a[16,32] · b[32,8]: s8 operands, four to a register, s32 accumulators, which wrap around. Again

@@ -12,6 +12,7 @@
 #include "common/harness/base/failure.h"
 #include "common/harness/measure/benchmark.h"
 #include "common/harness/report/report.h"
+#include "common/harness/roofs/fp64.h"
 #include "common/harness/roofs/read.h"
 #include "common/harness/roofs/wgmma.h"
 #include "common/ptx/mma.cuh"
@@ -211,6 +212,15 @@ void run(const std::string& json_path) {
                      wgmma_sp_operations(sms),
                      {{"bf16_sparse_wgmma",
                        [&](int, cudaStream_t s) { return launch_wgmma_sp(from.data(), out, sms, s); }}}});
+    auto add_fp64 = [&](Fp64Mma mma, const char* name, const char* what) {
+      roofs.push_back(
+          {name, what, "TFLOPS", fp64_operations(mma, sms), {{name, [&, mma](int, cudaStream_t s) {
+                                                                return launch_fp64(mma, from.data(), out, sms,
+                                                                                   s);
+                                                              }}}});
+    };
+    add_fp64(Fp64Mma::m8n8k4, "fp64_m8n8k4", "fp64 tensor cores, by the mma.sync of sm_80");
+    add_fp64(Fp64Mma::m16n8k4, "fp64_m16n8k4", "fp64 tensor cores, by the mma.sync of sm_90");
   }
 
   std::printf("%s, driver %s, CUDA %s\n\n%-20s %16s %10s %8s  %-12s %s\n", system.device.c_str(),
@@ -234,7 +244,7 @@ int main(int argc, char** argv) {
             "Measures this GPU's bandwidth of a copy and of a stream that is only read, its fp32 FMA rate "
             "and its\n"
             "tensor-core rates, by mma.sync in several types and, on compute capability 9.0, by wgmma in "
-            "bf16, with a dense and a sparse A.");
+            "bf16, with a dense and a sparse A, and in fp64 by mma.sync of both sizes.");
         return Exit::passed;
       }
       if (arguments[i] != "--json" || i + 1 == arguments.size())
