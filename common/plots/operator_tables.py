@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from results import Results, best_baseline, pretty, ratio, score, slowdown
+from results import Results, best_baseline, pretty, ratio, score, shape_of, slowdown
 from table_text import figure, markdown, measured, percent
 
 RUNGS = ("01_coalesced", "03_vectorized", "08_warp_specialized")
@@ -86,3 +86,17 @@ def grouped(results: Results, rung: str) -> str:
     header = ["", "rows of a group", *(f"`{name}`, µs" for name in (*tiles, chosen["variant"]))]
     header += [f"against `{name}`" for name in chosen["baselines"]]
     return markdown(header, lines, measured(results, f"{rung} grouped_gemm"))
+
+
+def widths(results: Results, rung: str, variant: str, other: str) -> str:
+    """The norm at every recorded number of columns: a variant of a rung, and another rung, each beside a copy."""
+    lines = []
+    for run in sorted(results.runs, key=lambda run: (run.get("cols", 0), run.get("rows", 0))):
+        if (run["rung"], run["problem"], run["variant"]) != (rung, "fused_norm", variant) or run.get("dependent_launch"):
+            continue
+        beside = results.run(other, "fused_norm", shape_of(run))
+        lines.append([str(run["cols"]), str(run["rows"]), figure(score(run)), of_copy(run), of_copy(beside) if beside else ""])
+    if not lines:
+        return f"*Not recorded yet: `build/bin/{rung} fused_norm --variant {variant} --rows 8192 --cols 4096`, and other shapes.*"
+    header = ["columns", "rows", "GB/s", "of copy", f"`{other}`, of copy"]
+    return markdown(header, lines, measured(results, f"{rung}, `{variant}`"))

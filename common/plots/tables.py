@@ -30,6 +30,7 @@ A table, rewritten between its two markers, each alone on its line:
     fusing SHAPE                      the fused norm beside its variants that are not fused, on the same rungs
     linear SHAPE                      products with an epilogue on all rungs that have them
     grouped RUNG                      products in groups: each tile, the choice, and the libraries
+    widths RUNG VARIANT OTHER         the norm by its columns: a variant of a rung, and another rung, beside a copy
     power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
@@ -288,6 +289,7 @@ TABLES["rows"] = operator_tables.rows
 TABLES["fusing"] = operator_tables.fusing
 TABLES["linear"] = operator_tables.linear
 TABLES["grouped"] = operator_tables.grouped
+TABLES["widths"] = operator_tables.widths
 TABLES["models"] = models_tables.table
 TABLES["waves"] = waves.waves
 TABLES["over_k"] = over_k.table

@@ -37,6 +37,12 @@ CHOSEN = mnk(
     *("6144x6144x6144", "16384x16384x16384", "4096x14336x4096", "8192x1024x8192", "128x8192x8192", "128x128x16384"),
     *("256x256x8192", "512x512x4096", "1024x1024x4096", "1024x2048x8192", "3072x3072x3072"),
 )
+# Of the norm: every kind of row that every_width tells apart, and at least 256 MB in each.
+WIDTHS = ",".join(
+    f"--rows {(1 << 27) // 4 // cols + 1} --cols {cols}"
+    for cols in (8, 24, 56, 64, 100, 128, 250, 512, 1000, 1024, 2048, 4097, 8191, 16384, 16385)
+    + (30001, 32768, 50001, 100001, 131072, 262144, 262145, 400000, 524288, 700001, 1048576)
+)
 VARIANTS_OF_POWER = "128x256,row_by_row,hilbert,no_cluster,cluster_of_4,3_stages,ping_pong,128x128,128x192,fp8"
 TYPES = "bf16,f16,f16_f16,tf32,s8,fp8,fp8_e5m2,bf16_sparse"
 
@@ -70,6 +76,8 @@ GROUPS = (
             f"{RUNG_08} gemm --variant any_n_k --size {{4095,4097}}",
             "FROM_03 fused_norm {--rows 2048 --cols 65536,--rows 16384 --cols 8191,--rows 1 --cols 1048576}",
             f"{RUNG_05} fused_norm --ablate --rows 4096 --cols 32768",
+            f"{RUNG_08} fused_norm --variant every_width {{{WIDTHS}}}",
+            f"03_vectorized fused_norm {{{WIDTHS}}}",
         ),
     ),
     Group(
@@ -97,7 +105,7 @@ GROUPS = (
         "precisions",
         "types beside each other: fp64, sparse, weights in 8 bits, fp8 and its scales",
         (
-            f"{RUNG_06} gemm --type fp64 --size {{1024,2048,4096}}",
+            f"{{{RUNG_06},{RUNG_07}}} gemm --type fp64 --size {{1024,2048,4096}}",
             f"{RUNG_06} gemm --type {{bf16,bf16_sparse}} --size 2048",  # below the power limit
             f"{RUNG_07} gemm --type {{bf16,bf16_sparse --ablate}} --size {{2048,4096,8192}}",  # wgmma.sp, and dense
             # From few rows, where the weights' bytes take the time, to many.

@@ -44,6 +44,14 @@ class Operators(InFolder):
         self.assertIn("| 8 groups, 1000×2048×4096 | 125 | 120 | **101** | 100 |", lines[3])
         self.assertIn("Not recorded yet", tables.table(self.load([norm("03_vectorized", 260.0)]), "grouped 08_warp_specialized"))
 
+    def test_widths_stand_in_order_each_beside_the_other_rung(self):
+        every = {"variant": "every_width", "variant_index": 1, "is_rung": False}
+        narrow = {**norm("08_warp_specialized", 260.0, rows=131072, cols=1024), **every}
+        results = self.load([{**norm("08_warp_specialized", 260.0), **every}, narrow, norm("03_vectorized", 520.0)])
+        lines = tables.table(results, "widths 08_warp_specialized every_width 03_vectorized").splitlines()
+        self.assertTrue(lines[2].startswith("| 1024 | 131072 |") and lines[2].endswith("| 100.0 % |  |"), lines[2])
+        self.assertTrue(lines[3].startswith("| 8192 | 16384 |") and lines[3].endswith("| 100.0 % | 50.0 % |"), lines[3])
+
     def test_passes_of_the_fused_norm(self):
         rung = norm("03_vectorized", 260.0)
         unfused = {**norm("03_vectorized", 325.0), "variant": "unfused", "variant_index": 1, "is_rung": False}
