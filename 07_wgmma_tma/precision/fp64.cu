@@ -13,13 +13,13 @@ namespace {
 
 using ptx::SharedAddress;
 
-constexpr int block_m = 128, block_n = 128, block_k = 16, stages = 6, threads = 256;
-constexpr int warp_m = 32, warp_n = 64, warps_n = block_n / warp_n;  // of C: 64 accumulators, 128 registers
+constexpr int block_m = 128, block_n = 64, block_k = 16, stages = 4, threads = 128, ctas_per_sm = 2;
+constexpr int warp_m = 64, warp_n = 32, warps_n = block_n / warp_n;  // of C: 64 accumulators, 128 registers
 constexpr int mma_m = 16, mma_n = 8, mma_k = 4, steps = block_k / mma_k;
 constexpr int element = sizeof(double), vector = 16 / element;  // elements that cp.async copies at a time
-constexpr int row_a = block_k * element, row_b = block_n * element;  // bytes: 128 and 1024
+constexpr int row_a = block_k * element, row_b = block_n * element;  // bytes: 128 and 512
 constexpr int tile_a = block_m * row_a, stage_bytes = tile_a + block_k * row_b;
-constexpr int shared_bytes = stages * stage_bytes;  // 192 KiB
+constexpr int shared_bytes = stages * stage_bytes;  // 96 KiB
 constexpr int group_m = 8;                          // rows of CTA tiles that neighbouring CTAs share
 static_assert(threads / 32 * warp_m * warp_n == block_m * block_n, "a warp for each part of the tile");
 
@@ -50,7 +50,7 @@ struct Operands {
   double* c;
 };
 
-// Global -> shared: of a k-tile a thread copies 16 bytes of every 32nd row of A and of every 4th row of B,
+// Global -> shared: of a k-tile a thread copies 16 bytes of every 16th row of A and of every 4th row of B,
 // zeros past the edges and past the end of k. Both distances are multiples of 4 rows, so the swizzle moves
 // all of a matrix's to the same place in their rows.
 struct Copies {
@@ -110,7 +110,7 @@ struct Fragments {
   }
 };
 
-__global__ void __launch_bounds__(threads, 1) fp64_kernel(Operands p, int tiles_m, int tiles_n) {
+__global__ void __launch_bounds__(threads, ctas_per_sm) fp64_kernel(Operands p, int tiles_m, int tiles_n) {
   extern __shared__ __align__(128) unsigned char shared[];
   const int per_group = group_m * tiles_n, first = blockIdx.x / per_group * group_m;  // as in gemm.cu
   const int rows = min(tiles_m - first, group_m), in_group = blockIdx.x % per_group;
