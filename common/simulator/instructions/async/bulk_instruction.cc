@@ -11,6 +11,7 @@
 #include "common/simulator/instructions/async/bulk_reduction.h"
 #include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/instructions/async/tma_map_instruction.h"
+#include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {
 namespace {
@@ -248,7 +249,7 @@ void run_copy(Warp& warp, const Inst& inst) {
     copy.lane = lane;
     copy.pc = warp.frame->program->first + warp.pc - 1;
     copy.shared = static_cast<uint32_t>(use.shared.of(warp, lane));
-    copy.group = warp.bulk_committed[lane];
+    copy.group = warp.state<BulkGroups>().committed[lane];
     if (copy.kind != BulkCopy::Kind::store) {
       copy.mbarrier = static_cast<uint32_t>(use.mbarrier.of(warp, lane));
       aligned(warp, lane, "the mbarrier's address", copy.mbarrier, 8);
@@ -268,7 +269,7 @@ void run_copy(Warp& warp, const Inst& inst) {
 }
 
 void run_commit(Warp& warp, const Inst&) {
-  for (uint32_t l = 0; l < warp_size; ++l) warp.bulk_committed[l] += warp.exec >> l & 1;
+  for (uint32_t l = 0; l < warp_size; ++l) warp.state<BulkGroups>().committed[l] += warp.exec >> l & 1;
 }
 
 // imm: groups that may be left; extra: .read

@@ -1,8 +1,8 @@
 // The element-wise operations of cp.reduce.async.bulk (PTX ISA 9.7.9.25.4.2).
 #pragma once
 
-#include "common/simulator/machine/bulk_copies.h"
 #include "common/simulator/ptx/module.h"
+#include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {
 

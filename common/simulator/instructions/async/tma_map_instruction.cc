@@ -9,6 +9,7 @@
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/memory/tma_map.h"
+#include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {
 namespace {
@@ -272,7 +273,8 @@ void tensor_map_acquired(Warp& warp, uint64_t address) {
   Grid& grid = *warp.cta->grid;
   const std::lock_guard lock(grid.mutex);
   const auto map = grid.changed_maps.find(address);
-  if (map != grid.changed_maps.end()) warp.cta->bulk.acquired_maps[address] = map->second.changes;
+  if (map != grid.changed_maps.end())
+    warp.cta->state<BulkCopies>().acquired_maps[address] = map->second.changes;
 }
 
 void check_tensor_map(Warp& warp, uint32_t lane, uint64_t address) {
@@ -283,8 +285,9 @@ void check_tensor_map(Warp& warp, uint32_t lane, uint64_t address) {
   if (found == grid.changed_maps.end()) return;
   const ChangedMap map = found->second;
   lock.unlock();
-  const auto acquired = warp.cta->bulk.acquired_maps.find(address);
-  const bool seen = acquired != warp.cta->bulk.acquired_maps.end() && acquired->second == map.changes;
+  const auto acquired = warp.cta->state<BulkCopies>().acquired_maps.find(address);
+  const bool seen =
+      acquired != warp.cta->state<BulkCopies>().acquired_maps.end() && acquired->second == map.changes;
   if (map.released && seen) return;
   finding(warp, FindingKind::missing_fence,
           std::string("the tensor map was changed, and no fence.proxy.tensormap::generic.") +

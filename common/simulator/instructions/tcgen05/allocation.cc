@@ -12,6 +12,7 @@
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/tcgen05_allocator.h"
 
 namespace simulator {
 namespace {
@@ -30,11 +31,11 @@ bool strict(const Warp& warp) {
 // .sync.aligned. Some kernels have one thread free what all have used, and hardware lets them.
 bool together(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return false;
-  if (warp.exec != warp.live && warp.exec != warp.without_others) {
+  if (warp.exec != warp.live && warp.exec != warp.state<TensorAllocations>().without_others) {
     wait_for_others(warp, warp.exec);
     return false;
   }
-  warp.without_others = 0;
+  warp.state<TensorAllocations>().without_others = 0;
   if (warp.exec != ~0u && strict(warp)) {
     finding(warp, FindingKind::invalid_shuffle,
             "all 32 threads of a warp have to execute this, but only " +
@@ -97,7 +98,7 @@ std::optional<uint32_t> find(const Warp& warp, std::initializer_list<const Cta*>
 
 void check_allocation(Warp& warp, uint32_t columns) {
   if (!warp.worker->checking) return;
-  const TensorAllocator& known = warp.cta->tensor_allocator;
+  const TensorAllocator& known = warp.cta->state<TensorAllocator>();
   if (known.relinquished) {
     finding(warp, FindingKind::tensor_allocation,
             "\"it is illegal for a CTA to perform tcgen05.alloc after any of its constituent threads execute "
@@ -138,9 +139,9 @@ void write_address(Warp& warp, const Inst& inst, uint32_t address) {
 void allocate(Warp& warp, const Inst& inst, uint32_t column, uint32_t columns) {
   Cta& cta = *warp.cta;
   check_allocation(warp, columns);
-  cta.tensor_allocator.columns = columns;
-  cta.tensor_allocator.pc = warp.frame->program->first + warp.pc - 1;
-  cta.tensor_memory.allocate(column, columns, cta.tensor_allocator.pc);
+  cta.state<TensorAllocator>().columns = columns;
+  cta.state<TensorAllocator>().pc = warp.frame->program->first + warp.pc - 1;
+  cta.tensor_memory.allocate(column, columns, cta.state<TensorAllocator>().pc);
   write_address(warp, inst, column);
   ++warp.worker->events;
   ++warp.writes;
@@ -160,8 +161,8 @@ void check_peer(Warp& warp) {
 // The warps of both CTAs have to ask for the same. True: they have, and there is a place for it, which is
 // request->column.
 bool agreed(Warp& warp, bool allocates, uint32_t column, uint32_t columns) {
-  std::optional<TensorRequest>& mine = warp.cta->tensor_allocator.request;
-  std::optional<TensorRequest>& other = peer_of(warp).tensor_allocator.request;
+  std::optional<TensorRequest>& mine = warp.cta->state<TensorAllocator>().request;
+  std::optional<TensorRequest>& other = peer_of(warp).state<TensorAllocator>().request;
   if (mine && mine->warp != &warp) return false;  // another warp of this CTA waits
   if (!mine) {
     mine = TensorRequest{&warp, allocates, column, columns, false};
@@ -194,10 +195,10 @@ void run_alloc(Warp& warp, const Inst& inst) {
     const auto column = find(warp, {warp.cta}, columns);
     return column ? allocate(warp, inst, *column, columns) : again(warp);
   }
-  if (!warp.cta->tensor_allocator.request) check_peer(warp);
+  if (!warp.cta->state<TensorAllocator>().request) check_peer(warp);
   if (!agreed(warp, true, 0, columns)) return again(warp);
-  const uint32_t column = warp.cta->tensor_allocator.request->column;
-  warp.cta->tensor_allocator.request.reset();
+  const uint32_t column = warp.cta->state<TensorAllocator>().request->column;
+  warp.cta->state<TensorAllocator>().request.reset();
   allocate(warp, inst, column, columns);
 }
 
@@ -212,7 +213,7 @@ void run_dealloc(Warp& warp, const Inst& inst) {
     // It "may block" for the peer's: some kernels free before the last barrier of the cluster.
     if (strict(warp)) {
       if (!agreed(warp, false, address, columns)) return again(warp);
-      cta.tensor_allocator.request.reset();
+      cta.state<TensorAllocator>().request.reset();
     }
   }
   const auto& known = cta.tensor_memory.allocations();
@@ -248,7 +249,7 @@ void run_dealloc(Warp& warp, const Inst& inst) {
 
 void run_relinquish(Warp& warp, const Inst& inst) {
   if (!together(warp, inst)) return;
-  auto& relinquished = warp.cta->tensor_allocator.relinquished;
+  auto& relinquished = warp.cta->state<TensorAllocator>().relinquished;
   if (!relinquished) relinquished = warp.frame->program->first + warp.pc - 1;
 }
 
@@ -273,7 +274,7 @@ bool resolve_divergent_allocations(Cta& cta) {
       if (group.state != Group::State::convergence || !is_allocation(group.frame->program->code[group.pc]))
         continue;
       group.state = Group::State::ready;
-      warp.without_others = group.lanes;
+      warp.state<TensorAllocations>().without_others = group.lanes;
       return true;
     }
   }
@@ -283,11 +284,11 @@ bool resolve_divergent_allocations(Cta& cta) {
 // What the warp waits for at one of these instructions.
 std::string waited_for(const Warp& warp) {
   const Cta& cta = *warp.cta;
-  const std::optional<TensorRequest>& request = cta.tensor_allocator.request;
+  const std::optional<TensorRequest>& request = cta.state<TensorAllocator>().request;
   if (request && request->warp != &warp) return "wait for another warp's tcgen05.alloc or .dealloc";
   if (request) {
     const Cta& peer = *cta.cluster->ctas[cta.rank ^ 1];
-    if (!peer.tensor_allocator.request) {
+    if (!peer.state<TensorAllocator>().request) {
       return std::string("wait for the peer CTA to execute the same tcgen05.") +
              (request->allocates ? "alloc" : "dealloc");
     }
@@ -303,8 +304,8 @@ std::string waited_for(const Warp& warp) {
 class Allocations final : public Unit {
   void start(Cta& cta) override {
     cta.tensor_memory.reset();
-    cta.tensor_allocator = {};
-    for (Warp& warp : cta.warps) warp.without_others = 0;
+    cta.make<TensorAllocator>() = {};
+    for (Warp& warp : cta.warps) warp.make<TensorAllocations>() = {};
   }
   void leave(Warp& warp, int lane) override {
     if (warp.worker->checking) check_tensor_leak(warp, lane);

@@ -1,4 +1,4 @@
-// tcgen05.alloc, .dealloc, .relinquish_alloc_permit (machine/tcgen05_allocator.h).
+// tcgen05.alloc, .dealloc, .relinquish_alloc_permit (units/tcgen05_allocator.h).
 #pragma once
 
 namespace simulator {

@@ -12,9 +12,9 @@
 #include "common/simulator/instructions/tcgen05/common.h"
 #include "common/simulator/instructions/tcgen05/pipeline.h"
 #include "common/simulator/machine/machine.h"
-#include "common/simulator/machine/tcgen05_pipeline.h"
 #include "common/simulator/numeric/decompress.h"
 #include "common/simulator/tensor_core/tcgen05_descriptor.h"
+#include "common/simulator/units/tcgen05_pipeline.h"
 
 namespace simulator {
 namespace {

@@ -8,6 +8,7 @@
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/tcgen05_transfers.h"
 
 namespace simulator {
 namespace {
@@ -100,7 +101,7 @@ void land(Warp& warp, const TensorTransfer& transfer) {
 // Those for which f(transfer) holds take effect, in order.
 template <class F>
 void land_if(Warp& warp, F f) {
-  std::erase_if(warp.tensor.pending, [&](const TensorTransfer& each) {
+  std::erase_if(warp.state<TensorTransfers>().pending, [&](const TensorTransfer& each) {
     if (!f(each)) return false;
     land(warp, each);
     return true;
@@ -203,18 +204,18 @@ void run_load(Warp& warp, const Inst& inst) {
   TensorTransfer made = begin(warp, inst, TensorAccesses::Kind::ld);
   made.registers = warp.registers;
   made.frame = warp.frame;
-  made.number = ++warp.tensor.loads;
-  uint64_t told = warp.tensor.waited;
+  made.number = ++warp.state<TensorTransfers>().loads;
+  uint64_t told = warp.state<TensorTransfers>().waited;
   for (uint32_t i = 0; i < use_of(inst).registers; ++i) {
-    TensorRegister& each = warp.frame->loaded[inst.list[i] / 64];
+    TensorRegister& each = warp.frame->state<TensorRegisters>().at[inst.list[i] / 64];
     if (each.load > told && strict(warp)) {
       told = each.load;
       tell_pending(warp, each);
     }
-    if (each.load > warp.tensor.waited) use_pending(warp, each);
+    if (each.load > warp.state<TensorTransfers>().waited) use_pending(warp, each);
     each = {made.number, warp.frame->program->first + warp.pc - 1, made.id};
   }
-  warp.tensor.pending.push_back(std::move(made));
+  warp.state<TensorTransfers>().pending.push_back(std::move(made));
 }
 
 void run_store(Warp& warp, const Inst& inst) {
@@ -224,7 +225,7 @@ void run_store(Warp& warp, const Inst& inst) {
   made.values.resize(size_t{count} * warp_size);
   for (uint32_t i = 0; i < count; ++i)
     std::memcpy(made.values.data() + size_t{i} * warp_size, warp.reg<uint32_t>(inst.list[i]), warp_size * 4);
-  warp.tensor.pending.push_back(std::move(made));
+  warp.state<TensorTransfers>().pending.push_back(std::move(made));
 }
 
 // imm: of stores, else of loads.
@@ -232,7 +233,7 @@ void run_wait(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
   const bool stores = inst.imm;
   land_if(warp, [=](const TensorTransfer& each) { return stores != each.values.empty(); });
-  if (!stores) warp.tensor.waited = warp.tensor.loads;
+  if (!stores) warp.state<TensorTransfers>().waited = warp.state<TensorTransfers>().loads;
   if (!warp.worker->checking) return;
   Cluster& cluster = *warp.cta->cluster;
   cluster.tensor_accesses.waited(cluster.shadow, warp.in_cluster,
@@ -289,13 +290,13 @@ void keep_loaded(Decoder& d) {
 // been waited for.
 template <class F>
 void each_pending(Warp& warp, const Inst& inst, F f) {
-  if (warp.tensor.waited == warp.tensor.loads) return;
+  if (warp.state<TensorTransfers>().waited == warp.state<TensorTransfers>().loads) return;
   uint32_t lanes = warp.exec;
   if (inst.guard) lanes &= inst.guard_negated ? ~warp.pred(inst.guard) : warp.pred(inst.guard);
   if (!lanes) return;
   for (const uint32_t offset : warp.frame->program->watched[warp.pc - 1].registers) {
-    const TensorRegister& each = warp.frame->loaded[offset / 64];
-    if (each.load > warp.tensor.waited) f(each);
+    const TensorRegister& each = warp.frame->state<TensorRegisters>().at[offset / 64];
+    if (each.load > warp.state<TensorTransfers>().waited) f(each);
   }
 }
 
@@ -311,17 +312,22 @@ void land_tensor_transfers_at_random(Warp& warp, uint64_t random) {
 }
 
 void forget_loaded_registers(Warp& warp, const Frame* frame) {
-  for (TensorTransfer& each : warp.tensor.pending) {
+  for (TensorTransfer& each : warp.state<TensorTransfers>().pending) {
     if (each.frame == frame) each.registers = nullptr;
   }
 }
 
 class Transfers final : public Unit {
   void start(Cta& cta) override {
-    for (Warp& warp : cta.warps) warp.tensor = {};
+    for (Warp& warp : cta.warps) warp.make<TensorTransfers>() = {};
+  }
+  void begin(Frame& frame) override {
+    const Program& program = *frame.program;
+    frame.make<TensorRegisters>().at.assign(program.loaded_registers.empty() ? 0 : program.frame_bytes / 64,
+                                            {});
   }
   void forget(Warp& warp, const Frame* frame) override { forget_loaded_registers(warp, frame); }
-  bool pending(const Warp& warp) const override { return !warp.tensor.pending.empty(); }
+  bool pending(const Warp& warp) const override { return !warp.state<TensorTransfers>().pending.empty(); }
   void land_at_random(Warp& warp, uint64_t random) override { land_tensor_transfers_at_random(warp, random); }
 };
 

@@ -1,4 +1,4 @@
-// tcgen05.ld, .st and .wait (machine/tcgen05_transfers.h).
+// tcgen05.ld, .st and .wait (units/tcgen05_transfers.h).
 #pragma once
 
 namespace simulator {

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/simulator/machine/tcgen05_pipeline.h"
 #include "common/simulator/tensor_core/tcgen05_descriptor.h"
+#include "common/simulator/units/tcgen05_pipeline.h"
 
 namespace simulator {
 

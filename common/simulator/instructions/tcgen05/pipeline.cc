@@ -16,7 +16,7 @@ namespace simulator {
 namespace {
 
 void land_one(Cta& cta) {
-  TensorPipeline& pipeline = cta.tensor_pipeline;
+  TensorPipeline& pipeline = cta.state<TensorPipeline>();
   const std::unique_ptr<TensorOperation> next = std::move(pipeline.waiting.front());
   pipeline.waiting.pop_front();
   ++pipeline.landed;
@@ -37,7 +37,7 @@ void tell(const TensorThread& thread, uint32_t pc, FindingKind kind, std::string
 
 void arrive(Cta& cta, TensorArrival& arrival) {
   Cta* const queue = arrival.thread->queue;
-  while (queue && queue->tensor_pipeline.landed < arrival.end) land_one(*queue);
+  while (queue && queue->state<TensorPipeline>().landed < arrival.end) land_one(*queue);
   arrival.arrived = true;
   const MbarrierArrival by{"a tcgen05.commit", *arrival.thread->warp, arrival.thread->lane, arrival.pc};
   if (arrives_late(cta, arrival.mbarrier, arrival.phase, by)) return;
@@ -74,7 +74,7 @@ void forget(TensorThread& thread) {
 }
 
 TensorThread& thread_of(Warp& warp, uint32_t lane) {
-  TensorThread& thread = warp.cta->tensor_pipeline.threads[thread_index(warp, lane)];
+  TensorThread& thread = warp.cta->state<TensorPipeline>().threads[thread_index(warp, lane)];
   thread.warp = &warp;
   thread.lane = lane;
   return thread;
@@ -82,7 +82,7 @@ TensorThread& thread_of(Warp& warp, uint32_t lane) {
 
 void end_commits_for(Cta& cta, uint32_t mbarrier) {
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
+  for (TensorArrival& arrival : cta.state<TensorPipeline>().arrivals) {
     if (arrival.mbarrier != mbarrier || arrival.arrived) continue;
     arrive(cta, arrival);
     if (mbarrier_phase(cta, mbarrier) != phase) return;
@@ -91,7 +91,7 @@ void end_commits_for(Cta& cta, uint32_t mbarrier) {
 
 void commits_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  std::erase_if(cta.tensor_pipeline.arrivals, [&](const TensorArrival& arrival) {
+  std::erase_if(cta.state<TensorPipeline>().arrivals, [&](const TensorArrival& arrival) {
     if (arrival.mbarrier != mbarrier || !arrival.arrived) return false;
     if (arrival.phase + 1 == phase && warp.worker->checking) seen(warp, arrival);
     return arrival.phase + 1 < phase;
@@ -103,15 +103,15 @@ void end_tensor_operations_at_random(Cta& cta, uint64_t random) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     return (random >> 40 & 3) == 0;
   };
-  while (!cta.tensor_pipeline.waiting.empty() && !one_in_four()) land_one(cta);
-  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
+  while (!cta.state<TensorPipeline>().waiting.empty() && !one_in_four()) land_one(cta);
+  for (TensorArrival& arrival : cta.state<TensorPipeline>().arrivals) {
     if (!arrival.arrived && one_in_four()) arrive(cta, arrival);
   }
 }
 
 void end_tensor_pipeline(Cta& cta) {
   if (!cta.worker->checking) return;
-  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
+  for (const auto& [number, thread] : cta.state<TensorPipeline>().threads) {
     for (const TensorThread::Operation& each : thread.operations) {
       if (!each.seen) {
         tell(thread, each.pc, FindingKind::unfinished_async,
@@ -123,7 +123,7 @@ void end_tensor_pipeline(Cta& cta) {
 
 // Threads of the CTA whose last operations no commit follows.
 void describe_uncommitted(const Cta& cta, std::vector<std::string>& lines) {
-  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
+  for (const auto& [number, thread] : cta.state<TensorPipeline>().threads) {
     const uint64_t count = thread.asked - thread.committed;
     if (count == 0) continue;
     lines.push_back("  no tcgen05.commit follows the last " + std::to_string(count) +
@@ -133,9 +133,9 @@ void describe_uncommitted(const Cta& cta, std::vector<std::string>& lines) {
 }
 
 class Pipeline final : public Unit {
-  void start(Cta& cta) override { cta.tensor_pipeline = {}; }
+  void start(Cta& cta) override { cta.make<TensorPipeline>() = {}; }
   void end(Cta& cta) override { end_tensor_pipeline(cta); }
-  bool pending(const Cta& cta) const override { return cta.tensor_pipeline.busy(); }
+  bool pending(const Cta& cta) const override { return cta.state<TensorPipeline>().busy(); }
   void land_at_random(Cta& cta, uint64_t random) override { end_tensor_operations_at_random(cta, random); }
   void land_for(Cta& cta, uint32_t mbarrier) override { end_commits_for(cta, mbarrier); }
   void seen(Warp& warp, Cta& cta, uint32_t mbarrier) override { commits_seen(warp, cta, mbarrier); }
@@ -168,7 +168,7 @@ void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOpe
     if (thread.operations.size() % many == many - 1) forget(thread);
     thread.operations.push_back({thread.asked, thread.last_pc, operation->shared, false});
   }
-  TensorPipeline& pipeline = thread.queue->tensor_pipeline;
+  TensorPipeline& pipeline = thread.queue->state<TensorPipeline>();
   pipeline.waiting.push_back(std::move(operation));
   thread.end = pipeline.landed + pipeline.waiting.size();
   ++thread.asked;
@@ -196,7 +196,7 @@ void begin_tensor_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t 
     check_presence(warp, static_cast<int>(lane), cta);
     check_mbarrier(warp, cta, arrival.mbarrier);
     arrival.phase = mbarrier_phase(cta, arrival.mbarrier);
-    cta.tensor_pipeline.arrivals.push_back(arrival);
+    cta.state<TensorPipeline>().arrivals.push_back(arrival);
   }
   ++warp.worker->events;
   ++warp.writes;

@@ -1,4 +1,4 @@
-// Operations of tcgen05 whose end an mbarrier tells: how they begin (machine/tcgen05_pipeline.h).
+// Operations of tcgen05 whose end an mbarrier tells: how they begin (units/tcgen05_pipeline.h).
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 #include <string>
 
 #include "common/simulator/checks/finding.h"
-#include "common/simulator/machine/tcgen05_pipeline.h"
+#include "common/simulator/units/tcgen05_pipeline.h"
 
 namespace simulator {
 

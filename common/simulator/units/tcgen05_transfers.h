@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "common/simulator/checks/tcgen05_accesses.h"
+#include "common/simulator/machine/unit_state.h"
+#include "common/simulator/units/places.h"
 
 namespace simulator {
 
@@ -31,7 +33,8 @@ struct TensorTransfer {
 };
 
 // Those of a warp.
-struct TensorTransfers {
+struct TensorTransfers final : UnitState {
+  static constexpr auto place = InWarp::tcgen05_transfers;
   std::vector<TensorTransfer> pending;
   uint64_t loads = 0, waited = 0;  // tcgen05.ld, in all
 };
@@ -41,6 +44,10 @@ struct TensorRegister {
   uint64_t load = 0;  // number of the last one that writes it; 0: none
   uint32_t pc = 0;    // of that, in the kernel's counters
   TensorAccesses::Id id = 0;
+};
+struct TensorRegisters final : UnitState {
+  static constexpr auto place = InFrame::tcgen05_transfers;
+  std::vector<TensorRegister> at;  // by offset / 64, where the program has any
 };
 
 }  // namespace simulator

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "common/simulator/machine/unit_state.h"
+#include "common/simulator/units/places.h"
+
 namespace simulator {
 
 class Warp;
@@ -17,11 +20,18 @@ struct TensorRequest {
 };
 
 // What a CTA keeps of it besides the memory.
-struct TensorAllocator {
+struct TensorAllocator final : UnitState {
+  static constexpr auto place = InCta::tcgen05_allocator;
   uint32_t columns = 0;                  // of the last allocation; 0: there was none
   uint32_t pc = 0;                       // of that tcgen05.alloc, in the kernel's counters
   std::optional<uint32_t> relinquished;  // where it gave up its right to allocate: the same
   std::optional<TensorRequest> request;
+};
+
+// What a warp keeps.
+struct TensorAllocations final : UnitState {
+  static constexpr auto place = InWarp::tcgen05_allocator;
+  uint32_t without_others = 0;  // lanes that need not wait for others: resolve_divergent_allocations()
 };
 
 }  // namespace simulator

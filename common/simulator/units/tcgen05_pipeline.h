@@ -18,6 +18,8 @@
 #include "common/simulator/checks/async_accesses.h"
 #include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/tcgen05_accesses.h"
+#include "common/simulator/machine/unit_state.h"
+#include "common/simulator/units/places.h"
 
 namespace simulator {
 
@@ -72,7 +74,8 @@ struct TensorArrival {
 };
 
 // What a CTA keeps.
-struct TensorPipeline {
+struct TensorPipeline final : UnitState {
+  static constexpr auto place = InCta::tcgen05_pipeline;
   std::deque<std::unique_ptr<TensorOperation>>
       waiting;                               // that have not taken effect; a pair's: in the even CTA
   uint64_t landed = 0;                       // those before
