@@ -1,5 +1,5 @@
-// What a unit keeps of a CTA, a warp, an activation, a CPU thread: of a type that is its own, in a place that
-// is its own (units/places.h). The machine holds it and knows no more of it.
+// What a unit keeps of a cluster, a CTA, a warp, an activation, a CPU thread: of a type that is its own, in a
+// place that is its own (units/places.h). The machine holds it and knows no more of it.
 #pragma once
 
 #include <array>

@@ -73,7 +73,7 @@ struct BulkCopy {
   std::vector<std::byte> in_flight;  // store: what has been read; response: what is to be written
   bool refused = false;              // response: of clusterlaunchcontrol.try_cancel that has failed
   Reduction reduction = nullptr;     // null: to = from
-  TensorType type = TensorType::u8;  // load of a box
+  TmaType type = TmaType::u8;        // load of a box
   bool fill_nan = false;
 
   uint32_t group = 0;       // store: of its thread's groups

@@ -1,5 +1,5 @@
-// Who keeps what where (machine/unit_state.h): of each CTA, warp, activation and CPU thread a unit has a
-// place for its state, and no other unit uses it.
+// Who keeps what where (machine/unit_state.h): of each cluster, CTA, warp, activation and CPU
+// thread a unit has a place for its state, and no other unit uses it.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,9 @@ enum class InCta : uint8_t {
   warpgroups,
   tcgen05_pipeline,
   tcgen05_allocator,
+  tcgen05_memory,
 };
+enum class InCluster : uint8_t { tcgen05_memory };
 enum class InWarp : uint8_t {
   mbarriers,
   async_copies,

@@ -28,7 +28,7 @@ Finding about(const BulkCopy& copy, FindingKind kind, std::string what,
 
 // Elements of 6 bits, of which each takes a byte in shared memory: PTX ISA 5.5.1.1, .b6p2x16.
 bool packs(const BulkCopy& copy) {
-  return copy.kind == BulkCopy::Kind::store && copy.type == TensorType::b6_padded;
+  return copy.kind == BulkCopy::Kind::store && copy.type == TmaType::b6_padded;
 }
 
 uint32_t bytes_in_shared(const BulkCopy& copy, const BulkPiece& piece) {
@@ -65,8 +65,8 @@ void fill(const BulkCopy& copy, std::byte* to, uint32_t bytes) {
 }
 
 // Elements of some types are not kept as they are. With .ftz neither: it is sums that are flushed.
-void convert(TensorType type, std::byte* at, uint32_t bytes) {
-  if (type != TensorType::tf32 && type != TensorType::tf32_ftz) return;
+void convert(TmaType type, std::byte* at, uint32_t bytes) {
+  if (type != TmaType::tf32 && type != TmaType::tf32_ftz) return;
   for (uint32_t i = 0; i < bytes; i += 4) {
     uint32_t bits;
     std::memcpy(&bits, at + i, 4);

@@ -5,6 +5,6 @@ namespace simulator {
 
 class Decoder;
 
-void decode_tensor_allocation(Decoder& decoder);
+void decode_tcgen05_allocation(Decoder& decoder);
 
 }  // namespace simulator
