@@ -83,7 +83,7 @@ std::optional<std::string> convert(char letter, const std::string& spec, bool wi
     case 'c':
       return std::string(1, static_cast<char>(arguments.next(4)));
     case 'p':
-      return formatted("%p", reinterpret_cast<void*>(arguments.next(8)));
+      return formatted("%p", std::bit_cast<void*>(arguments.next(8)));
     case 's':
       return formatted(spec + "s", arguments.next_string().c_str());
     case 'e':
