@@ -6,6 +6,8 @@
 
 #include "common/simulator/access/check_async.h"
 #include "common/simulator/access/names.h"
+#include "common/simulator/units/async_copies.h"
+#include "common/simulator/units/async_stores.h"
 
 namespace simulator {
 namespace {
@@ -38,7 +40,7 @@ std::string what_is_missing(const Warp& warp, uint32_t lane, const PendingCopies
   if (found.number & async_store_number)
     return name_of_store(warp, found) + " is counted by an mbarrier: wait for its phase before this";
   const Warp& owner = warp_of_cluster(*warp.cta->cluster, found.warp);
-  const AsyncCopies& async = owner.async;
+  const AsyncCopies& async = owner.state<AsyncCopies>();
   const AsyncCopy& copy = async.pending[found.number - async.first];
   const bool own = found.warp == warp.in_cluster && found.lane == lane;
   const uint32_t newer = async.committed[found.lane] - copy.group[found.lane];  // groups, and its own

@@ -7,15 +7,15 @@
 namespace simulator {
 namespace {
 
-using Kind = TensorAccesses::Problem::Kind;
+using Kind = Tcgen05Accesses::Problem::Kind;
 
-bool is_piped(TensorAccesses::Kind kind) {
-  using enum TensorAccesses::Kind;
+bool is_piped(Tcgen05Accesses::Kind kind) {
+  using enum Tcgen05Accesses::Kind;
   return kind != ld && kind != st && kind != free;
 }
 
 // "tcgen05.ld of column 3 of lanes 0 to 31 of tensor memory", "tcgen05.mma: D in columns 0 to 255 …".
-std::string attempt(const Warp& warp, const Cta& cta, const TensorRegion& region, const char* operand) {
+std::string attempt(const Warp& warp, const Cta& cta, const Tcgen05Region& region, const char* operand) {
   const ptx::Instruction& instruction = warp.frame->program->function->instructions[warp.pc - 1];
   std::string text = std::string(instruction.opcode);
   text.append(1, '.').append(instruction.modifiers.front());
@@ -26,7 +26,7 @@ std::string attempt(const Warp& warp, const Cta& cta, const TensorRegion& region
 }
 
 // "tcgen05.mma by thread (0,0,0) at gemm.cu:42".
-std::string name_of_operation(const Warp& warp, const TensorAccesses::Operation& operation) {
+std::string name_of_operation(const Warp& warp, const Tcgen05Accesses::Operation& operation) {
   static constexpr const char* names[] = {"mma", "cp", "cp", "shift", "ld", "st", "dealloc"};
   return std::string("tcgen05.") + names[static_cast<size_t>(operation.kind)] +
          (is_piped(operation.kind) ? " by " + name_of_thread(warp, operation.warp, operation.lane)
@@ -34,15 +34,15 @@ std::string name_of_operation(const Warp& warp, const TensorAccesses::Operation&
          " at " + place_of(*warp.cta, operation.pc);
 }
 
-std::string what_is_missing(TensorAccesses::Kind kind) {
-  using enum TensorAccesses::Kind;
+std::string what_is_missing(Tcgen05Accesses::Kind kind) {
+  using enum Tcgen05Accesses::Kind;
   if (kind == ld) return "tcgen05.wait::ld";
   if (kind == st) return "tcgen05.wait::st";
   return "a tcgen05.commit behind it, and a wait for the phase of its mbarrier,";
 }
 
-void tell(Warp& warp, const TensorAccesses::Problem& problem, const std::string& begin) {
-  const TensorAccesses::Operation& earlier = problem.earlier;
+void tell(Warp& warp, const Tcgen05Accesses::Problem& problem, const std::string& begin) {
+  const Tcgen05Accesses::Operation& earlier = problem.earlier;
   const std::string does = problem.access.write ? " writes it" : " reads it";
   const std::string other =
       "it is " + (*problem.access.operand ? problem.access.operand + std::string(" of the ") : "the ") +
@@ -80,21 +80,21 @@ void tell(Warp& warp, const TensorAccesses::Problem& problem, const std::string&
   }
 }
 
-void check_columns(Warp& warp, const Cta& cta, const TensorRegion& region, const char* operand) {
-  if (region.column + region.columns > tensor_columns) {
+void check_columns(Warp& warp, const Cta& cta, const Tcgen05Region& region, const char* operand) {
+  if (region.column + region.columns > tcgen05_columns) {
     fault(warp, FindingKind::illegal_address,
           attempt(warp, cta, region, operand) + ", which has 512 columns");
   }
-  const auto column = cta.tensor_memory.unallocated(region.column, region.columns);
+  const auto column = tcgen05_memory(cta).unallocated(region.column, region.columns);
   if (!column) return;
   fault(warp, FindingKind::illegal_address,
         attempt(warp, cta, region, operand) + ": column " + std::to_string(*column) + ' ' +
-            cta.tensor_memory.state_of(*column));
+            tcgen05_memory(cta).state_of(*column));
 }
 
-void check_written(Warp& warp, const Cta& cta, const TensorRegion& region, const char* operand) {
+void check_written(Warp& warp, const Cta& cta, const Tcgen05Region& region, const char* operand) {
   for (uint32_t c = region.column; c < region.column + region.columns; ++c) {
-    const TensorLanes missing = region.lanes & ~cta.tensor_memory.written(c);
+    const Tcgen05Lanes missing = region.lanes & ~tcgen05_memory(cta).written(c);
     if (!missing.any()) continue;
     return finding(warp, FindingKind::uninitialised,
                    attempt(warp, cta, region, operand) + ": column " + std::to_string(c) + " of lane " +
@@ -104,28 +104,28 @@ void check_written(Warp& warp, const Cta& cta, const TensorRegion& region, const
 
 }  // namespace
 
-TensorAccesses::Id tensor_begin(Warp& warp, uint32_t lane, TensorAccesses::Kind kind) {
+Tcgen05Accesses::Id tcgen05_begin(Warp& warp, uint32_t lane, Tcgen05Accesses::Kind kind) {
   if (!warp.worker->checking) return 0;
   Cluster& cluster = *warp.cta->cluster;
-  return cluster.tensor_accesses.begin(cluster.shadow, warp.in_cluster, lane,
-                                       warp.frame->program->first + warp.pc - 1, kind);
+  return tcgen05_accesses(cluster).begin(cluster.shadow, warp.in_cluster, lane,
+                                         warp.frame->program->first + warp.pc - 1, kind);
 }
 
-void tensor_access(Warp& warp, TensorAccesses::Id id, Cta& cta, const TensorRegion& region, bool read,
-                   bool write, const char* operand) {
+void tcgen05_access(Warp& warp, Tcgen05Accesses::Id id, Cta& cta, const Tcgen05Region& region, bool read,
+                    bool write, const char* operand) {
   check_columns(warp, cta, region, operand);
   if (!id) return;
   if (read) check_written(warp, cta, region, operand);
   Cluster& cluster = *warp.cta->cluster;
-  const TensorAccesses::Problem problem =
-      cluster.tensor_accesses.access(cluster.shadow, cta.rank, {region, read, write, operand, id});
-  if (write) cta.tensor_memory.mark_written(region);
+  const Tcgen05Accesses::Problem problem =
+      tcgen05_accesses(cluster).access(cluster.shadow, cta.rank, {region, read, write, operand, id});
+  if (write) tcgen05_memory(cta).mark_written(region);
   if (problem.kind != Kind::none) tell(warp, problem, attempt(warp, cta, region, operand));
 }
 
-void tensor_seen(Warp& warp, TensorAccesses::Id id) {
+void tcgen05_seen(Warp& warp, Tcgen05Accesses::Id id) {
   Cluster& cluster = *warp.cta->cluster;
-  if (id) cluster.tensor_accesses.seen(cluster.shadow, warp.in_cluster, id);
+  if (id) tcgen05_accesses(cluster).seen(cluster.shadow, warp.in_cluster, id);
 }
 
 }  // namespace simulator

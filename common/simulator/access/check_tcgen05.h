@@ -6,18 +6,19 @@
 #include <cstdint>
 
 #include "common/simulator/machine/machine.h"
+#include "common/simulator/units/tcgen05_memory.h"
 
 namespace simulator {
 
 // The present instruction of the warp issues an operation, for this lane (ld, st: 0).
-TensorAccesses::Id tensor_begin(Warp& warp, uint32_t lane, TensorAccesses::Kind kind);
+Tcgen05Accesses::Id tcgen05_begin(Warp& warp, uint32_t lane, Tcgen05Accesses::Kind kind);
 // It is going to access these words of the CTA's tensor memory; operand: "D", "the scale factors of A",
 // "" where there is but one.
 // Faults where they lie outside, or in columns that are not allocated. Told: reads of what was never written;
 // what nothing orders after an earlier operation. What is written counts as written from now on.
-void tensor_access(Warp& warp, TensorAccesses::Id id, Cta& cta, const TensorRegion& region, bool read,
-                   bool write, const char* operand);
+void tcgen05_access(Warp& warp, Tcgen05Accesses::Id id, Cta& cta, const Tcgen05Region& region, bool read,
+                    bool write, const char* operand);
 // The warp has waited for it, and so for all mma, cp and shift that its thread issued before.
-void tensor_seen(Warp& warp, TensorAccesses::Id id);
+void tcgen05_seen(Warp& warp, Tcgen05Accesses::Id id);
 
 }  // namespace simulator

@@ -2,6 +2,8 @@
 
 #include <cstdio>
 
+#include "common/simulator/units/async_stores.h"
+
 namespace simulator {
 
 std::string attempt(AccessKind kind, uint32_t bytes) {
@@ -46,7 +48,7 @@ std::string attempt_in_shared(const Warp& warp, AccessKind kind, uint32_t bytes,
 
 std::string name_of_store(const Warp& warp, const PendingCopies::Copy& found) {
   for (const auto& cta : warp.cta->cluster->ctas) {
-    for (const AsyncStore& store : cta->async_stores.pending) {
+    for (const AsyncStore& store : cta->state<AsyncStores>().pending) {
       if ((async_store_number | store.number) != found.number || store.warp->in_cluster != found.warp ||
           store.lane != found.lane)
         continue;

@@ -35,7 +35,7 @@ SIMULATOR_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMa
                                                  CUtensorMapFloatOOBfill fill) {
   if (object == nullptr) return invalid("tensorMap is null");
   if (device().major < 9) return not_supported("a tensor map on a device of compute capability below 9.0");
-  if (rank < 1 || rank > max_tensor_rank)
+  if (rank < 1 || rank > max_tma_rank)
     return invalid("tensorRank is " + std::to_string(rank) + ": it must be 1 to 5");
   if (dimensions == nullptr || box == nullptr || steps == nullptr || (rank > 1 && strides == nullptr))
     return invalid("an array is missing");
@@ -46,16 +46,16 @@ SIMULATOR_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMa
   if (fill < 0 || fill > CU_TENSOR_MAP_FLOAT_OOB_FILL_NAN_REQUEST_ZERO_FMA) return invalid("unknown oobFill");
   if (swizzle > CU_TENSOR_MAP_SWIZZLE_128B && device().major < 10)
     return invalid("swizzles of larger atoms need compute capability 10.0");
-  if (is_packed(static_cast<TensorType>(type)) && device().major < 10)
+  if (is_packed(static_cast<TmaType>(type)) && device().major < 10)
     return not_supported(
         "a tensor map of elements of 4 or 6 bits on a device of compute capability below 10.0");
   if (interleave != CU_TENSOR_MAP_INTERLEAVE_NONE)
     return not_supported("cuTensorMapEncodeTiled with an interleaved layout");
 
-  TensorMap map;
+  TmaMap map;
   map.address = reinterpret_cast<uintptr_t>(address);
   map.rank = static_cast<uint8_t>(rank);
-  map.type = static_cast<TensorType>(type);
+  map.type = static_cast<TmaType>(type);
   map.interleave = static_cast<uint8_t>(interleave);
   map.swizzle = static_cast<Swizzle>(swizzle);
   map.l2_promotion = static_cast<uint8_t>(promotion);
@@ -78,8 +78,8 @@ SIMULATOR_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMa
 }
 
 SIMULATOR_EXPORT CUresult cuTensorMapReplaceAddress(CUtensorMap* object, void* address) {
-  std::optional<TensorMap> map;
-  if (object != nullptr) map = TensorMap::load(reinterpret_cast<const std::byte*>(object));
+  std::optional<TmaMap> map;
+  if (object != nullptr) map = TmaMap::load(reinterpret_cast<const std::byte*>(object));
   if (!map || reinterpret_cast<uintptr_t>(address) % 16 != 0) {
     say("cuTensorMapReplaceAddress: no tensor map, or an address that is not a multiple of 16");
     return CUDA_ERROR_INVALID_VALUE;

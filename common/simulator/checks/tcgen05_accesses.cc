@@ -6,11 +6,11 @@
 namespace simulator {
 namespace {
 
-using Kind = TensorAccesses::Kind;
+using Kind = Tcgen05Accesses::Kind;
 
 constexpr int lane_bits = 5, thread_bits = 14;
 
-TensorAccesses::Id thread_of(uint32_t warp, uint32_t lane) {
+Tcgen05Accesses::Id thread_of(uint32_t warp, uint32_t lane) {
   return warp << lane_bits | lane;
 }
 
@@ -22,18 +22,18 @@ bool is_transfer(Kind kind) {
   return kind == Kind::ld || kind == Kind::st;
 }
 
-bool overlap(const TensorRegion& a, const TensorRegion& b) {
+bool overlap(const Tcgen05Region& a, const Tcgen05Region& b) {
   return a.column < b.column + b.columns && b.column < a.column + a.columns && (a.lanes & b.lanes).any();
 }
 
-bool covers(const TensorRegion& outer, const TensorRegion& inner) {
+bool covers(const Tcgen05Region& outer, const Tcgen05Region& inner) {
   return outer.column <= inner.column && inner.column + inner.columns <= outer.column + outer.columns &&
-         (inner.lanes & ~outer.lanes) == TensorLanes{};
+         (inner.lanes & ~outer.lanes) == Tcgen05Lanes{};
 }
 
 // Pairs that the ISA names (9.7.16.6.2).
-bool in_order_by_the_isa(Kind first, const TensorAccesses::Access& one, Kind second,
-                         const TensorAccesses::Access& other) {
+bool in_order_by_the_isa(Kind first, const Tcgen05Accesses::Access& one, Kind second,
+                         const Tcgen05Accesses::Access& other) {
   if (first == Kind::mma && second == Kind::mma) {  // "same accumulator and shape"
     return one.write && other.write && covers(one.region, other.region) && covers(other.region, one.region);
   }
@@ -43,7 +43,7 @@ bool in_order_by_the_isa(Kind first, const TensorAccesses::Access& one, Kind sec
 
 }  // namespace
 
-void TensorAccesses::reset(uint32_t ctas, uint32_t warps, bool strict) {
+void Tcgen05Accesses::reset(uint32_t ctas, uint32_t warps, bool strict) {
   strict_ = strict;
   warps_ = warps / ctas;
   operations_.clear();
@@ -51,25 +51,25 @@ void TensorAccesses::reset(uint32_t ctas, uint32_t warps, bool strict) {
   fences_.assign(strict ? warps : 0, {});
 }
 
-TensorAccesses::Moment TensorAccesses::now(SharedShadow& shadow, uint32_t warp) {
+Tcgen05Accesses::Moment Tcgen05Accesses::now(SharedShadow& shadow, uint32_t warp) {
   return {warp, shadow.clock_of_warp(warp), shadow.life(), ++moments_};
 }
 
 // Does it come before what the warp does now?
-bool TensorAccesses::is_before(const SharedShadow& shadow, const Moment& moment, uint32_t warp) const {
+bool Tcgen05Accesses::is_before(const SharedShadow& shadow, const Moment& moment, uint32_t warp) const {
   return moment.life != shadow.life() || shadow.knows(warp, moment.warp, moment.clock);
 }
 
 // The same, and with a tcgen05.fence::after_thread_sync of the warp since it knows.
-bool TensorAccesses::is_fenced_after(const SharedShadow& shadow, const Moment& moment, uint32_t warp) const {
+bool Tcgen05Accesses::is_fenced_after(const SharedShadow& shadow, const Moment& moment, uint32_t warp) const {
   const Fence& fence = fences_[warp];
   if (moment.life != shadow.life()) return true;
   if (moment.warp == warp) return moment.count < fence.count;
   return fence.life == shadow.life() && fence.known[moment.warp] >= moment.clock;
 }
 
-TensorAccesses::Id TensorAccesses::begin(SharedShadow& shadow, uint32_t warp, uint32_t lane, uint32_t pc,
-                                         Kind kind) {
+Tcgen05Accesses::Id Tcgen05Accesses::begin(SharedShadow& shadow, uint32_t warp, uint32_t lane, uint32_t pc,
+                                           Kind kind) {
   const Id id = ++count_ << thread_bits | thread_of(warp, lane);
   Operation& made = operations_[id];
   made.id = id;
@@ -82,8 +82,8 @@ TensorAccesses::Id TensorAccesses::begin(SharedShadow& shadow, uint32_t warp, ui
   return id;
 }
 
-TensorAccesses::Problem::Kind TensorAccesses::judge(const SharedShadow& shadow, const Access& earlier,
-                                                    const Access& access) const {
+Tcgen05Accesses::Problem::Kind Tcgen05Accesses::judge(const SharedShadow& shadow, const Access& earlier,
+                                                      const Access& access) const {
   using enum Problem::Kind;
   const Operation &first = operations_.at(earlier.id), &second = operations_.at(access.id);
   const uint32_t warp = second.warp;
@@ -118,14 +118,14 @@ TensorAccesses::Problem::Kind TensorAccesses::judge(const SharedShadow& shadow, 
   return found;
 }
 
-void TensorAccesses::drop(std::vector<Access>& from, size_t index) {
+void Tcgen05Accesses::drop(std::vector<Access>& from, size_t index) {
   const auto operation = operations_.find(from[index].id);
   if (--operation->second.accesses == 0) operations_.erase(operation);
   from[index] = from.back();
   from.pop_back();
 }
 
-TensorAccesses::Problem TensorAccesses::access(SharedShadow& shadow, uint32_t rank, const Access& access) {
+Tcgen05Accesses::Problem Tcgen05Accesses::access(SharedShadow& shadow, uint32_t rank, const Access& access) {
   Problem problem;
   std::vector<Access>& known = accesses_[rank];
   const Operation& mine = operations_.at(access.id);
@@ -160,7 +160,7 @@ TensorAccesses::Problem TensorAccesses::access(SharedShadow& shadow, uint32_t ra
   return problem;
 }
 
-void TensorAccesses::seen(SharedShadow& shadow, uint32_t warp, Id id) {
+void Tcgen05Accesses::seen(SharedShadow& shadow, uint32_t warp, Id id) {
   const Id thread = id & ((1u << thread_bits) - 1);
   const Moment moment = now(shadow, warp);
   const auto end = operations_.upper_bound(id);
@@ -174,14 +174,14 @@ void TensorAccesses::seen(SharedShadow& shadow, uint32_t warp, Id id) {
   }
 }
 
-void TensorAccesses::used(SharedShadow& shadow, uint32_t warp, Id id) {
+void Tcgen05Accesses::used(SharedShadow& shadow, uint32_t warp, Id id) {
   const auto operation = operations_.find(id);
   if (strict_ || operation == operations_.end() || !operation->second.seen.empty()) return;
   end(shadow, operation->second, now(shadow, warp));
 }
 
 // The warp has waited for its load or store. In a pipeline those before it have ended, too.
-void TensorAccesses::end(const SharedShadow& shadow, Operation& transfer, const Moment& moment) {
+void Tcgen05Accesses::end(const SharedShadow& shadow, Operation& transfer, const Moment& moment) {
   transfer.seen.push_back(moment);
   if (strict_) return;
   for (auto& [id, other] : operations_) {
@@ -192,7 +192,7 @@ void TensorAccesses::end(const SharedShadow& shadow, Operation& transfer, const 
   }
 }
 
-void TensorAccesses::waited(SharedShadow& shadow, uint32_t warp, Kind kind) {
+void Tcgen05Accesses::waited(SharedShadow& shadow, uint32_t warp, Kind kind) {
   const Moment moment = now(shadow, warp);
   for (auto& [id, operation] : operations_) {
     if (operation.kind == kind && operation.warp == warp && operation.seen.empty())
@@ -200,7 +200,7 @@ void TensorAccesses::waited(SharedShadow& shadow, uint32_t warp, Kind kind) {
   }
 }
 
-void TensorAccesses::fence_before(SharedShadow& shadow, uint32_t warp) {
+void Tcgen05Accesses::fence_before(SharedShadow& shadow, uint32_t warp) {
   if (!strict_) return;
   const Moment moment = now(shadow, warp);
   for (auto& [id, operation] : operations_) {
@@ -209,17 +209,17 @@ void TensorAccesses::fence_before(SharedShadow& shadow, uint32_t warp) {
   }
 }
 
-void TensorAccesses::fence_after(const SharedShadow& shadow, uint32_t warp) {
+void Tcgen05Accesses::fence_after(const SharedShadow& shadow, uint32_t warp) {
   if (!strict_) return;
   Fence& fence = fences_[warp];
   fence = {++moments_, shadow.life(), {}};
   for (uint32_t v = 0; v < fences_.size(); ++v) fence.known.push_back(shadow.known_clock(warp, v));
 }
 
-void TensorAccesses::forget(uint32_t rank, uint32_t column, uint32_t columns) {
+void Tcgen05Accesses::forget(uint32_t rank, uint32_t column, uint32_t columns) {
   std::vector<Access>& known = accesses_[rank];
   for (size_t i = 0; i < known.size();) {
-    if (overlap(known[i].region, {TensorLanes::all(), column, columns})) {
+    if (overlap(known[i].region, {Tcgen05Lanes::all(), column, columns})) {
       drop(known, i);
     } else {
       ++i;

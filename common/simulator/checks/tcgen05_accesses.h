@@ -21,7 +21,7 @@
 
 namespace simulator {
 
-class TensorAccesses {
+class Tcgen05Accesses {
  public:
   // Of an operation: in order of issue, with its thread in the lower bits; 0: none. It may be used for ever.
   using Id = uint64_t;
@@ -44,7 +44,7 @@ class TensorAccesses {
     uint32_t accesses = 0;        // that are still kept
   };
   struct Access {
-    TensorRegion region;
+    Tcgen05Region region;
     bool read = false, write = false;
     const char* operand = "";  // "D", "the scale factors of A"
     Id id = 0;

@@ -23,7 +23,7 @@ int persisting_l2(const Device& d) {
 // The attributes that have a value of their own in every device; those that are not here and below
 // cudaDevAttrMax are 0. Sizes of textures and surfaces are told as hardware has them, though there are none
 // here.
-std::map<int, int> make_attributes(const Device& d) {
+std::map<int, int> make_attributes(const Device& d) {  // NOLINT(readability-function-size): a table
   const bool clusters = d.max_cluster > 0;
   return {
       {cudaDevAttrMaxThreadsPerBlock, d.max_threads_per_block},
@@ -138,7 +138,7 @@ bool device_attribute(cudaDeviceAttr attribute, int& value) {
   return true;
 }
 
-cudaDeviceProp device_properties() {
+cudaDeviceProp device_properties() {  // NOLINT(readability-function-size): a table
   const Device& d = device();
   const auto attribute = [](cudaDeviceAttr which) {
     int value = 0;

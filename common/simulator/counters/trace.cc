@@ -139,7 +139,7 @@ std::string Trace::event(Event event, const Program& program, uint32_t pc, uint3
   return begin_line(std::string("\"event\": \"") + names[static_cast<int>(event)] + "\"", program, pc, lanes);
 }
 
-void Trace::see(const Program& program, uint32_t pc, uint32_t lanes, Committed groups) {
+void Trace::see(const Program& program, uint32_t pc, uint32_t lanes, CommittedGroups groups) {
   write_seen();
   const Event kind = kinds_[program.first + pc];
   if (kind == Event::none || lines_ >= limit_) return;

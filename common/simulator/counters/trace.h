@@ -13,6 +13,10 @@
 
 namespace simulator {
 
+struct CommittedGroups {  // of copies, that a lane has
+  uint32_t async = 0, bulk = 0;
+};
+
 // Of one launch. The warp that is followed is run by one CPU thread, so nothing here is locked.
 //
 // The file has a JSON object per line, in the order of execution:
@@ -60,12 +64,9 @@ class Trace {
 
   bool follows(uint64_t cta, uint32_t warp) const { return cta == cta_ && warp == warp_; }
 
-  struct Committed {  // groups of copies that a lane has
-    uint32_t async, bulk;
-  };
   // The warp's clock. The warp is about to execute an instruction: pc; lanes: not 0; committed: groups of
   // copies that the first of them has. again(): it could not, and will try once more.
-  void step(const Program& program, uint32_t pc, uint32_t lanes, Committed committed) {
+  void step(const Program& program, uint32_t pc, uint32_t lanes, CommittedGroups committed) {
     ++now_;
     if (!kinds_.empty()) see(program, pc, lanes, committed);
   }
@@ -89,7 +90,7 @@ class Trace {
   bool full();
   std::string begin_line(const std::string& what, const Program& program, uint32_t pc, uint32_t lanes) const;
   bool access(const Program& program, uint32_t pc, const char* space, uint32_t lanes, uint32_t bytes);
-  void see(const Program& program, uint32_t pc, uint32_t lanes, Committed committed);
+  void see(const Program& program, uint32_t pc, uint32_t lanes, CommittedGroups committed);
   std::string event(Event event, const Program& program, uint32_t pc, uint32_t lanes) const;
   void write_seen();
 

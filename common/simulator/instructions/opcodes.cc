@@ -17,7 +17,7 @@ Decode find_opcode(std::string_view name) {
     for (const auto& family : {arithmetic_opcodes(),    bit_opcodes(),        count_opcodes(),
                                compare_opcodes(),       convert_opcodes(),    approximate_opcodes(),
                                move_opcodes(),          async_copy_opcodes(), mbarrier_opcodes(),
-                               tensor_map_opcodes(),    memory_opcodes(),     stack_opcodes(),
+                               tma_map_opcodes(),       memory_opcodes(),     stack_opcodes(),
                                atomic_opcodes(),        control_opcodes(),    sync_opcodes(),
                                fence_opcodes(),         cluster_opcodes(),    cluster_launch_opcodes(),
                                register_pool_opcodes(), warp_opcodes(),       tcgen05_opcodes(),

@@ -5,7 +5,6 @@
 
 #include "common/simulator/machine/cluster_queue.h"
 #include "common/simulator/machine/frames.h"
-#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {
@@ -82,7 +81,6 @@ void start(Cluster& cluster, Worker& worker, uint64_t index) {
     cluster.shadow.reset(bytes, grid.warps, grid.entry->shared_granule, ctas);
     cluster.pending_copies.reset(bytes * ctas);
     cluster.async_accesses.reset(bytes * ctas, grid.warps);
-    cluster.tensor_accesses.reset(ctas, ctas * grid.warps, settings().strict);
   }
   cluster.ctas.resize(ctas);
   for (uint32_t rank = 0; rank < ctas; ++rank) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <new>
+#include <span>
 #include <thread>
 
 #include "common/simulator/counters/registry.h"
@@ -162,6 +163,103 @@ uint64_t queues_of(const Grid& grid, uint64_t at_once) {
   return 1 + next_random(worker) % most;
 }
 
+uint64_t ctas_of_cluster(const Launch& launch) {
+  return uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
+}
+
+// How many of its clusters a GPU has running at once.
+uint64_t resident_clusters(const Grid& grid) {
+  const uint64_t by_threads = uint64_t(device().max_threads_per_sm) / (uint64_t{grid.warps} * warp_size);
+  const uint64_t by_shared = device().shared_per_sm / grid.shared_bytes;  // what the system keeps is in it
+  const uint64_t ctas =
+      uint64_t(device().multiprocessors) *
+      std::clamp<uint64_t>(std::min(by_threads, by_shared), 1, uint64_t(device().max_blocks_per_sm));
+  return ctas / ctas_of_cluster(grid.launch);
+}
+
+void describe(Grid& grid, const Kernel& kernel, const Launch& launch) {
+  grid.kernel = &kernel;
+  grid.entry = kernel.entry;
+  grid.launch = launch;
+  grid.units = all_units();
+  grid.ctas = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  grid.clusters = grid.ctas / ctas_of_cluster(launch);
+  grid.threads = launch.block[0] * launch.block[1] * launch.block[2];
+  grid.warps = (grid.threads + warp_size - 1) / warp_size;
+  grid.shared_bytes = kernel.static_shared_end + static_cast<uint32_t>(launch.dynamic_shared);
+  grid.seed = settings().seed;
+  grid.counting = counting();
+  grid.checking = settings().checks != Checks::off;
+}
+
+// Of cooperative launches: {size, barrier, …}: cooperative groups count arrivals in it.
+class Workspace {
+ public:
+  explicit Workspace(Grid& grid) {
+    if (!grid.launch.cooperative) return;
+    constexpr uint64_t bytes = 4096;
+    memory_ = global_memory().allocate(bytes, Allocation::Kind::variable, "grid workspace");
+    if (!memory_) return;
+    std::memset(memory_->backing, 0, bytes);
+    global_memory().mark_written(memory_->base, bytes);
+    grid.workspace = memory_->base;
+  }
+  Workspace(const Workspace&) = delete;
+  Workspace& operator=(const Workspace&) = delete;
+  ~Workspace() {
+    if (memory_) global_memory().free(memory_->base);
+  }
+
+ private:
+  const Allocation* memory_ = nullptr;
+};
+
+void prepare(Worker& worker, Grid& grid) {
+  worker.grid = &grid;
+  worker.executed = worker.events = worker.probed = 0;
+  worker.probing = false;
+  worker.recent.fill(Allocation{});
+  worker.counting = grid.counting;
+  worker.checking = grid.checking;
+  worker.counts.assign(grid.counting ? grid.kernel->instructions : 0, Counts{});
+}
+
+// All clusters, by the threads that these are for.
+void run_clusters(Grid& grid, std::span<const std::unique_ptr<Context>> contexts, uint64_t resident) {
+  for (const auto& context : contexts) prepare(context->worker, grid);
+  const auto begin = std::chrono::steady_clock::now();
+  if (grid.queues == 0) {
+    work_in_order(*contexts[0], resident);
+  } else {
+    std::vector<std::jthread> others;
+    for (const auto& context : contexts.subspan(1))
+      others.emplace_back([each = context.get()] { work(*each); });
+    work(*contexts[0]);
+  }
+  uint64_t executed = 0;
+  for (const auto& context : contexts) executed += context->worker.executed;
+  count_launch(executed, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+               contexts.size());
+}
+
+void print_output(const Grid& grid) {
+  for (const auto& [cluster, text] : grid.output) {
+    if (cluster > grid.stopped)
+      break;  // whether a later one has come to run depends on the number of threads
+    std::fwrite(text.data(), 1, text.size(), stdout);
+  }
+  if (!grid.output.empty()) std::fflush(stdout);
+}
+
+void add_counts(Grid& grid, const std::vector<const Program*>& functions,
+                std::span<const std::unique_ptr<Context>> contexts) {
+  std::vector<Counts>& counts = contexts[0]->worker.counts;
+  for (const auto& context : contexts.subspan(1)) {
+    for (size_t i = 0; i < counts.size(); ++i) counts[i] += context->worker.counts[i];
+  }
+  record(*grid.entry, functions, counts.data(), grid.ctas, grid.ctas * grid.warps, grid.findings.count());
+}
+
 }  // namespace
 
 std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std::byte* params) {
@@ -171,21 +269,9 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   const std::lock_guard lock(one_at_a_time);
 
   Grid grid;
-  grid.kernel = &kernel;
-  grid.entry = kernel.entry;
-  grid.launch = launch;
+  describe(grid, kernel, launch);
   grid.params = params;
-  grid.units = all_units();
-  const uint64_t cluster_ctas = uint64_t{launch.cluster[0]} * launch.cluster[1] * launch.cluster[2];
-  grid.ctas = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-  grid.clusters = grid.ctas / cluster_ctas;
-  grid.threads = launch.block[0] * launch.block[1] * launch.block[2];
-  grid.warps = (grid.threads + warp_size - 1) / warp_size;
-  grid.shared_bytes = kernel.static_shared_end + static_cast<uint32_t>(launch.dynamic_shared);
-  grid.seed = settings().seed;
   grid.id = ++launches;
-  grid.counting = counting();
-  grid.checking = settings().checks != Checks::off;
   if (!kernel.info.unsupported.empty()) {
     Finding refused{FindingKind::not_supported, kernel.info.unsupported.front(), {}, {}};
     refused.site.kernel = kernel.shown;
@@ -197,63 +283,23 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   grid.trace = trace.get();
   grid.counting |= trace != nullptr;
 
-  const uint64_t by_threads = uint64_t(device().max_threads_per_sm) / (uint64_t{grid.warps} * warp_size);
-  const uint64_t by_shared = device().shared_per_sm / grid.shared_bytes;  // what the system keeps is in it
-  const uint64_t at_once =
-      uint64_t(device().multiprocessors) *
-      std::clamp<uint64_t>(std::min(by_threads, by_shared), 1, uint64_t(device().max_blocks_per_sm));
-  const bool in_order = kernel.entry->order_sensitive || launch.cooperative;
-  uint64_t threads = settings().threads > 0 ? uint64_t(settings().threads)
-                                            : std::max(1u, std::thread::hardware_concurrency());
-  if (!in_order) grid.queues = queues_of(grid, at_once / cluster_ctas);
-  threads = in_order ? 1 : std::min(threads, grid.queues);
+  const uint64_t resident = resident_clusters(grid);
+  uint64_t threads = 1;
+  if (!kernel.entry->order_sensitive && !launch.cooperative) {
+    grid.queues = queues_of(grid, resident);
+    threads = settings().threads > 0 ? uint64_t(settings().threads)
+                                     : std::max(1u, std::thread::hardware_concurrency());
+    threads = std::min(threads, grid.queues);
+  }
   while (contexts.size() < threads) contexts.push_back(std::make_unique<Context>());
-  const Allocation* workspace = nullptr;
-  if (launch.cooperative) {  // {size, barrier, …}: cooperative groups count arrivals in it
-    workspace = global_memory().allocate(4096, Allocation::Kind::variable, "grid workspace");
-    if (workspace) {
-      std::memset(workspace->backing, 0, 4096);
-      global_memory().mark_written(workspace->base, 4096);
-      grid.workspace = workspace->base;
-    }
+  const std::span<const std::unique_ptr<Context>> used(contexts.data(), threads);
+  {
+    const Workspace workspace(grid);
+    run_clusters(grid, used, std::max<uint64_t>(1, resident));
   }
-  for (uint64_t t = 0; t < threads; ++t) {
-    Worker& worker = contexts[t]->worker;
-    worker.grid = &grid;
-    worker.executed = worker.events = worker.probed = 0;
-    worker.probing = false;
-    worker.recent.fill(Allocation{});
-    worker.counting = grid.counting;
-    worker.checking = grid.checking;
-    worker.counts.assign(grid.counting ? kernel.instructions : 0, Counts{});
-  }
-  const auto begin = std::chrono::steady_clock::now();
-  if (in_order) {
-    work_in_order(*contexts[0], std::max<uint64_t>(1, at_once / cluster_ctas));
-  } else {
-    std::vector<std::jthread> others;
-    for (uint64_t t = 1; t < threads; ++t) others.emplace_back([t] { work(*contexts[t]); });
-    work(*contexts[0]);
-  }
-  uint64_t executed = 0;
-  for (uint64_t t = 0; t < threads; ++t) executed += contexts[t]->worker.executed;
-  count_launch(executed, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
-               threads);
   grid.findings.tell(kernel.told);
-  if (workspace) global_memory().free(workspace->base);
-  for (const auto& [cluster, text] : grid.output) {
-    if (cluster > grid.stopped)
-      break;  // whether a later one has come to run depends on the number of threads
-    std::fwrite(text.data(), 1, text.size(), stdout);
-  }
-  if (!grid.output.empty()) std::fflush(stdout);
-  if (grid.counting) {
-    std::vector<Counts>& counts = contexts[0]->worker.counts;
-    for (uint64_t t = 1; t < threads; ++t) {
-      for (size_t i = 0; i < counts.size(); ++i) counts[i] += contexts[t]->worker.counts[i];
-    }
-    record(*kernel.entry, functions, counts.data(), grid.ctas, grid.ctas * grid.warps, grid.findings.count());
-  }
+  print_output(grid);
+  if (grid.counting) add_counts(grid, functions, used);
   if (grid.fault) std::fputs(to_text(*grid.fault).c_str(), stderr);
   return std::move(grid.fault);
 }

@@ -67,8 +67,9 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
     }
   }
   std::memset(made->registers, 0, 64);  // carry
-  made->wgmma.assign(program.wgmma_registers.empty() ? 0 : program.frame_bytes / 64, {});
-  made->loaded.assign(program.loaded_registers.empty() ? 0 : program.frame_bytes / 64, {});
+  if (!program.watched.empty()) {
+    for (Unit* unit : units_of(*warp.cta)) unit->begin(*made);
+  }
   for (const Program::Formal& zeroed : program.zeroed)
     std::memset(made->registers + zeroed.offset, 0, zeroed.bytes);
   made->caller = caller;

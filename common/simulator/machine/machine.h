@@ -17,18 +17,12 @@
 #include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/pending_copies.h"
 #include "common/simulator/checks/shared_shadow.h"
-#include "common/simulator/checks/tcgen05_accesses.h"
 #include "common/simulator/counters/counts.h"
-#include "common/simulator/machine/async_stores.h"
-#include "common/simulator/machine/bulk_copies.h"
-#include "common/simulator/machine/mbarrier_clocks.h"
-#include "common/simulator/machine/register_pool.h"
-#include "common/simulator/machine/tcgen05_allocator.h"
-#include "common/simulator/machine/tcgen05_pipeline.h"
 #include "common/simulator/machine/unit.h"
+#include "common/simulator/machine/unit_state.h"
 #include "common/simulator/machine/warp.h"
 #include "common/simulator/memory/global_memory.h"
-#include "common/simulator/memory/tcgen05_memory.h"
+#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/program/kernel.h"
 
 namespace simulator {
@@ -97,20 +91,19 @@ struct Grid {
 
 // CTAs that run at the same time, on one CPU thread, and may address each other's shared memory. Without
 // clusters each CTA is one.
-struct Cluster {
+struct Cluster : UnitStates {
   uint64_t index = 0;
   uint64_t waiting = 0;                    // the next one of its queue
   std::vector<std::unique_ptr<Cta>> ctas;  // by rank
   SharedShadow shadow;
   PendingCopies pending_copies;
   AsyncAccesses async_accesses;
-  TensorAccesses tensor_accesses;
   // barrier.cluster. What a thread does after its arrival and before its wait is ordered by nothing, so
   // arrivals are kept by lane, in the warps. Clocks: of the arrivals in this phase, of those before it.
   std::vector<uint32_t> arriving, completed;
 };
 
-struct Cta {
+struct Cta : UnitStates {
   Grid* grid = nullptr;
   Worker* worker = nullptr;
   Cluster* cluster = nullptr;
@@ -121,21 +114,12 @@ struct Cta {
   std::vector<std::byte> shared;  // grid->shared_bytes
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
-  std::map<uint32_t, MbarrierClocks> mbarriers;  // by shared address
-  RegisterPool register_pool;
-  std::vector<Warpgroup> warpgroups;
-  BulkCopies bulk;
-  AsyncStores async_stores;
-  TensorPipeline tensor_pipeline;
-  bool launches_over = false;  // has seen that no further cluster can be canceled
-  TensorMemory tensor_memory;
-  TensorAllocator tensor_allocator;
   uint32_t unfinished = 0;             // warps
   uint64_t time = 0, clock_reads = 0;  // %clock: that the turns so far allowed a warp; readings so far
 };
 
 // What a CPU thread keeps.
-struct Worker {
+struct Worker : UnitStates {
   Grid* grid = nullptr;
   std::vector<Counts> counts;  // per instruction of the kernel and of all it calls; empty: not counting
   uint64_t executed = 0;       // warp-instructions

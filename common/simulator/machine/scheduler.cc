@@ -138,7 +138,9 @@ void Warp::run(uint64_t quantum) {
         counts.lanes += static_cast<uint64_t>(std::popcount(lanes));
         if (trace && lanes) [[unlikely]] {
           const size_t lane = static_cast<size_t>(std::countr_zero(lanes));
-          trace->step(*frame->program, pc, lanes, {async.committed[lane], bulk_committed[lane]});
+          CommittedGroups groups;
+          for (const Unit* unit : units_of(*cta)) unit->groups(*this, lane, groups);
+          trace->step(*frame->program, pc, lanes, groups);
         }
       }
       ++pc;

@@ -1,15 +1,17 @@
 // A unit of the machine, as the scheduler sees it: what works beside the warps, or has warps wait for each
 // other. Each is one object, next to its instructions (instructions/opcodes.h lists them); what it keeps of a
-// launch it keeps in the CTAs and warps. The scheduler, the barriers and the grid walk the list and know none
-// by name.
+// launch it keeps in the CTAs and warps (unit_state.h). The scheduler, the barriers and the grid walk the
+// list and know none by name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace simulator {
 
+struct CommittedGroups;
 struct Cta;
 struct Frame;
 struct Group;
@@ -20,7 +22,8 @@ class Unit {
   virtual ~Unit() = default;
 
   // ---- The life of a CTA
-  virtual void start(Cta&) {}  // nothing is under way, no warp waits
+  virtual void start(Cta&) {}    // nothing is under way, no warp waits; its state is made
+  virtual void begin(Frame&) {}  // an activation of a function with registers that are watched
   virtual void forget(Warp&, const Frame*) {
   }                                  // the activation is over (null: the warp is): its registers are free
   virtual void exited(Warp&) {}      // its last lane has: others may have waited for it
@@ -40,6 +43,9 @@ class Unit {
   virtual bool land_stores(Cta&) { return false; }
   // The warp has seen the last phase of the mbarrier complete: what it counted has been waited for.
   virtual void seen(Warp&, Cta&, uint32_t) {}
+
+  // How many groups of copies this lane has committed, for a trace.
+  virtual void groups(const Warp&, size_t, CommittedGroups&) const {}
 
   // ---- No warp can go on
   // Lanes of a warp wait for others of it that do not come: they go on without them. False: there are none.

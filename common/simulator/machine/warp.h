@@ -7,9 +7,7 @@
 #include <cstring>
 #include <vector>
 
-#include "common/simulator/machine/async_copies.h"
-#include "common/simulator/machine/tcgen05_transfers.h"
-#include "common/simulator/machine/wgmma_queue.h"
+#include "common/simulator/machine/unit_state.h"
 #include "common/simulator/program/program.h"
 
 namespace simulator {
@@ -25,7 +23,7 @@ struct Frame;
 struct Worker;
 
 // One activation of a function by some lanes of a warp.
-struct Frame {
+struct Frame : UnitStates {
   const Program* program = nullptr;
   std::byte* registers = nullptr;
   Frame* caller = nullptr;
@@ -38,8 +36,6 @@ struct Frame {
   uint32_t local_base = 0;  // bytes, in each thread's local memory
   uint32_t dynamic = 0;     // bytes of local memory from alloca, behind the program's own
   std::vector<std::byte> storage;
-  std::vector<WgmmaRegister> wgmma;    // by offset / 64, where the program has any
-  std::vector<TensorRegister> loaded;  // the same
 
   uint32_t local_end() const { return local_base + program->local_bytes + dynamic; }
 };
@@ -60,7 +56,7 @@ struct Group {
   const Inst* waiting = nullptr;  // the barrier instruction
 };
 
-class Warp {
+class Warp : public UnitStates {
  public:
   // The group that runs.
   std::byte* registers = nullptr;
@@ -86,12 +82,6 @@ class Warp {
   // Clocks: what fences of more than its CTA's scope have made ready for a relaxed arrival to publish; what
   // relaxed waits have seen, for a fence to make known.
   std::vector<uint32_t> fenced, unfenced;
-  AsyncCopies async;  // cp.async that have not been waited for
-  WgmmaQueue wgmma;
-  TensorTransfers tensor;       // tcgen05.ld and .st
-  uint32_t without_others = 0;  // lanes that need not wait for others: resolve_divergent_allocations()
-  uint32_t asked_mbarrier = 0;  // address of the one whose phase it last found incomplete; 0: none
-  std::array<uint32_t, 32> bulk_committed{};  // groups of bulk copies, of each lane
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.
   template <class T>

@@ -5,43 +5,43 @@
 
 namespace simulator {
 
-uint32_t TensorLanes::first() const {
+uint32_t Tcgen05Lanes::first() const {
   return static_cast<uint32_t>(half[0] ? std::countr_zero(half[0]) : 64 + std::countr_zero(half[1]));
 }
 
-uint32_t TensorLanes::last() const {
+uint32_t Tcgen05Lanes::last() const {
   return static_cast<uint32_t>(half[1] ? 127 - std::countl_zero(half[1]) : 63 - std::countl_zero(half[0]));
 }
 
-bool TensorMemory::is_free(uint32_t column, uint32_t columns) const {
+bool Tcgen05Memory::is_free(uint32_t column, uint32_t columns) const {
   const auto begin = state_.begin() + column;
   return std::none_of(begin, begin + columns, [](State each) { return each == State::allocated; });
 }
 
-void TensorMemory::allocate(uint32_t column, uint32_t columns, uint32_t pc) {
+void Tcgen05Memory::allocate(uint32_t column, uint32_t columns, uint32_t pc) {
   if (words_.empty()) {
-    words_.resize(size_t{tensor_columns} * tensor_lanes);
-    written_.resize(tensor_columns);
+    words_.resize(size_t{tcgen05_columns} * tcgen05_lanes);
+    written_.resize(tcgen05_columns);
   }
   allocations_.push_back({column, columns, pc});
   std::fill_n(state_.begin() + column, columns, State::allocated);
-  std::fill_n(written_.begin() + column, columns, TensorLanes{});
-  std::fill_n(this->column(column), size_t{columns} * tensor_lanes, 0xa5a5a5a5u);
+  std::fill_n(written_.begin() + column, columns, Tcgen05Lanes{});
+  std::fill_n(this->column(column), size_t{columns} * tcgen05_lanes, 0xa5a5a5a5u);
 }
 
-void TensorMemory::free(uint32_t column, uint32_t columns) {
+void Tcgen05Memory::free(uint32_t column, uint32_t columns) {
   std::fill_n(state_.begin() + column, columns, State::freed);
   std::erase_if(allocations_, [=](const Allocation& each) { return each.column == column; });
 }
 
-std::optional<uint32_t> TensorMemory::unallocated(uint32_t column, uint32_t columns) const {
+std::optional<uint32_t> Tcgen05Memory::unallocated(uint32_t column, uint32_t columns) const {
   const auto begin = state_.begin() + column, end = begin + columns;
   const auto found = std::find_if(begin, end, [](State each) { return each != State::allocated; });
   if (found == end) return {};
   return static_cast<uint32_t>(found - state_.begin());
 }
 
-const char* TensorMemory::state_of(uint32_t column) const {
+const char* Tcgen05Memory::state_of(uint32_t column) const {
   switch (state_[column]) {
     case State::never:
       return "has never been allocated";
@@ -53,12 +53,12 @@ const char* TensorMemory::state_of(uint32_t column) const {
   return "is allocated";
 }
 
-void TensorMemory::mark_written(const TensorRegion& region) {
+void Tcgen05Memory::mark_written(const Tcgen05Region& region) {
   for (uint32_t c = region.column; c < region.column + region.columns; ++c)
     written_[c] = written_[c] | region.lanes;
 }
 
-std::string name_of(const TensorRegion& region) {
+std::string name_of(const Tcgen05Region& region) {
   const auto range = [](const char* name, uint32_t first, uint32_t last) {
     if (first == last) return std::string(name) + ' ' + std::to_string(first);
     return std::string(name) + "s " + std::to_string(first) + " to " + std::to_string(last);

@@ -12,46 +12,47 @@
 
 namespace simulator {
 
-constexpr uint32_t tensor_lanes = 128, tensor_columns = 512;
+constexpr uint32_t tcgen05_lanes = 128, tcgen05_columns = 512;
 
 // A set of lanes.
-struct TensorLanes {
+struct Tcgen05Lanes {
   uint64_t half[2] = {};  // lanes 0 to 63, 64 to 127
 
-  static constexpr TensorLanes of(uint32_t first, uint32_t count) {  // that exist: the rest are left out
-    TensorLanes lanes;
-    for (uint32_t l = first; l < first + count && l < tensor_lanes; ++l) lanes.half[l / 64] |= 1ull << l % 64;
+  static constexpr Tcgen05Lanes of(uint32_t first, uint32_t count) {  // that exist: the rest are left out
+    Tcgen05Lanes lanes;
+    for (uint32_t l = first; l < first + count && l < tcgen05_lanes; ++l)
+      lanes.half[l / 64] |= 1ull << l % 64;
     return lanes;
   }
-  static constexpr TensorLanes all() { return {{~0ull, ~0ull}}; }
+  static constexpr Tcgen05Lanes all() { return {{~0ull, ~0ull}}; }
   constexpr bool any() const { return (half[0] | half[1]) != 0; }
   uint32_t first() const;  // of a set that is not empty
   uint32_t last() const;
-  friend constexpr TensorLanes operator&(TensorLanes a, TensorLanes b) {
+  friend constexpr Tcgen05Lanes operator&(Tcgen05Lanes a, Tcgen05Lanes b) {
     return {{a.half[0] & b.half[0], a.half[1] & b.half[1]}};
   }
-  friend constexpr TensorLanes operator|(TensorLanes a, TensorLanes b) {
+  friend constexpr Tcgen05Lanes operator|(Tcgen05Lanes a, Tcgen05Lanes b) {
     return {{a.half[0] | b.half[0], a.half[1] | b.half[1]}};
   }
-  friend constexpr TensorLanes operator~(TensorLanes a) { return {{~a.half[0], ~a.half[1]}}; }
-  friend constexpr bool operator==(TensorLanes, TensorLanes) = default;
+  friend constexpr Tcgen05Lanes operator~(Tcgen05Lanes a) { return {{~a.half[0], ~a.half[1]}}; }
+  friend constexpr bool operator==(Tcgen05Lanes, Tcgen05Lanes) = default;
 };
 
 // What an operation accesses of the tensor memory of one CTA.
-struct TensorRegion {
-  TensorLanes lanes;
+struct Tcgen05Region {
+  Tcgen05Lanes lanes;
   uint32_t column = 0, columns = 0;
 };
 
 // An address (9.7.16.1.1).
-constexpr uint32_t lane_of_tensor(uint32_t address) {
+constexpr uint32_t tcgen05_lane(uint32_t address) {
   return address >> 16;
 }
-constexpr uint32_t column_of_tensor(uint32_t address) {
+constexpr uint32_t tcgen05_column(uint32_t address) {
   return address & 0xffff;
 }
 
-class TensorMemory {
+class Tcgen05Memory {
  public:
   struct Allocation {
     uint32_t column = 0, columns = 0;
@@ -61,8 +62,8 @@ class TensorMemory {
   void reset() { *this = {}; }  // a new CTA
 
   // The lanes of a column, from 0 to 127. Only where something has ever been allocated.
-  uint32_t* column(uint32_t index) { return words_.data() + size_t{index} * tensor_lanes; }
-  const uint32_t* column(uint32_t index) const { return words_.data() + size_t{index} * tensor_lanes; }
+  uint32_t* column(uint32_t index) { return words_.data() + size_t{index} * tcgen05_lanes; }
+  const uint32_t* column(uint32_t index) const { return words_.data() + size_t{index} * tcgen05_lanes; }
 
   bool is_free(uint32_t column, uint32_t columns) const;
   void allocate(uint32_t column, uint32_t columns, uint32_t pc);
@@ -75,18 +76,18 @@ class TensorMemory {
   const char* state_of(uint32_t column) const;
 
   // Which words hold what has been written since they were allocated.
-  TensorLanes written(uint32_t column) const { return written_[column]; }
-  void mark_written(const TensorRegion& region);
+  Tcgen05Lanes written(uint32_t column) const { return written_[column]; }
+  void mark_written(const Tcgen05Region& region);
 
  private:
   enum class State : uint8_t { never, allocated, freed };
   std::vector<uint32_t> words_;  // by column, then by lane; empty: nothing has been allocated yet
-  std::vector<TensorLanes> written_;
-  std::array<State, tensor_columns> state_{};
+  std::vector<Tcgen05Lanes> written_;
+  std::array<State, tcgen05_columns> state_{};
   std::vector<Allocation> allocations_;
 };
 
 // "columns 32 to 63 of lanes 0 to 127".
-std::string name_of(const TensorRegion& region);
+std::string name_of(const Tcgen05Region& region);
 
 }  // namespace simulator

@@ -10,11 +10,11 @@
 
 namespace simulator {
 
-constexpr uint32_t tensor_map_bytes = 128;
-constexpr uint32_t max_tensor_rank = 5;
+constexpr uint32_t tma_map_bytes = 128;
+constexpr uint32_t max_tma_rank = 5;
 
 // In the order of CUtensorMapDataType.
-enum class TensorType : uint8_t {
+enum class TmaType : uint8_t {
   u8,
   u16,
   u32,
@@ -34,14 +34,14 @@ enum class TensorType : uint8_t {
   b4_padded,
   b6_padded,
 };
-constexpr uint32_t tensor_types = 16;
-uint32_t bits_of(TensorType type);  // of an element in global memory
-bool is_floating(TensorType type);
-inline bool is_packed(TensorType type) {
-  return type >= TensorType::b4;
+constexpr uint32_t tma_types = 16;
+uint32_t bits_of(TmaType type);  // of an element in global memory
+bool is_floating(TmaType type);
+inline bool is_packed(TmaType type) {
+  return type >= TmaType::b4;
 }
-inline bool is_padded(TensorType type) {
-  return type >= TensorType::b4_padded;
+inline bool is_padded(TmaType type) {
+  return type >= TmaType::b4_padded;
 }
 constexpr uint32_t padded_group = 16;  // elements; bytes that they take in shared memory
 constexpr uint32_t padded_row = 128;   // elements of a box's row, and of the tensor's a multiple
@@ -76,14 +76,14 @@ inline uint32_t swizzled(Swizzle swizzle, uint32_t address) {
 }
 
 // Dimension 0 is the one whose elements lie side by side.
-struct TensorMap {
-  uint64_t address = 0;                       // of the element with the coordinates 0, 0, …
-  uint32_t last[max_tensor_rank] = {};        // elements − 1
-  uint64_t stride[max_tensor_rank - 1] = {};  // bytes between neighbours in dimension 1, 2 …
-  uint16_t box[max_tensor_rank] = {};         // elements that a copy spans, 1 to 256
-  uint8_t step[max_tensor_rank] = {};  // of these, every how many-th it takes, 1 to 8; not in dimension 0
-  uint8_t rank = 0;                    // dimensions
-  TensorType type = TensorType::u8;
+struct TmaMap {
+  uint64_t address = 0;                    // of the element with the coordinates 0, 0, …
+  uint32_t last[max_tma_rank] = {};        // elements − 1
+  uint64_t stride[max_tma_rank - 1] = {};  // bytes between neighbours in dimension 1, 2 …
+  uint16_t box[max_tma_rank] = {};         // elements that a copy spans, 1 to 256
+  uint8_t step[max_tma_rank] = {};         // of these, every how many-th it takes, 1 to 8; not in dimension 0
+  uint8_t rank = 0;                        // dimensions
+  TmaType type = TmaType::u8;
   uint8_t interleave = 0;  // in the order of CUtensorMapInterleave
   Swizzle swizzle = Swizzle::none;
   uint8_t l2_promotion = 0;
@@ -103,7 +103,7 @@ struct TensorMap {
 
   void store(std::byte* to) const;
   // Nothing: these bytes are no tensor map.
-  static std::optional<TensorMap> load(const std::byte* from);
+  static std::optional<TmaMap> load(const std::byte* from);
 };
 
 // A map in global memory that a kernel has changed.
@@ -115,6 +115,6 @@ struct ChangedMap {
 };
 
 // What is wrong with a map (Driver API, cuTensorMapEncodeTiled); empty: nothing.
-std::string problem_of(const TensorMap& map);
+std::string problem_of(const TmaMap& map);
 
 }  // namespace simulator

@@ -26,32 +26,32 @@ std::string check_reserved(uint32_t bits, std::initializer_list<std::array<int, 
   return {};
 }
 
-bool scales(TensorKind kind) {
-  return kind == TensorKind::mxf8f6f4 || kind == TensorKind::mxf4 || kind == TensorKind::mxf4nvf4;
+bool scales(Tcgen05Kind kind) {
+  return kind == Tcgen05Kind::mxf8f6f4 || kind == Tcgen05Kind::mxf4 || kind == Tcgen05Kind::mxf4nvf4;
 }
-bool packed(TensorKind kind) {
-  return kind == TensorKind::mxf4 || kind == TensorKind::mxf4nvf4;
+bool packed(Tcgen05Kind kind) {
+  return kind == Tcgen05Kind::mxf4 || kind == Tcgen05Kind::mxf4nvf4;
 }
 
 // atype, btype
-std::string parse_element(TensorKind kind, const char* name, uint32_t code, TensorElement& to) {
-  using E = TensorElement;
+std::string parse_element(Tcgen05Kind kind, const char* name, uint32_t code, Tcgen05Element& to) {
+  using E = Tcgen05Element;
   const auto none = [&](const char* there_are) { return value(name, code) + there_are; };
   switch (kind) {
-    case TensorKind::f16:
+    case Tcgen05Kind::f16:
       if (code > 1) return none(".kind::f16 has F16 = 0, BF16 = 1");
       to = code ? E::bf16 : E::f16;
       return {};
-    case TensorKind::tf32:
+    case Tcgen05Kind::tf32:
       if (code != 2) return none(".kind::tf32 has TF32 = 2");
       to = E::tf32;
       return {};
-    case TensorKind::i8:
+    case Tcgen05Kind::i8:
       if (code > 1) return none(".kind::i8 has unsigned 8b = 0, signed 8b = 1");
       to = code ? E::s8 : E::u8;
       return {};
-    case TensorKind::f8f6f4:
-    case TensorKind::mxf8f6f4: {
+    case Tcgen05Kind::f8f6f4:
+    case Tcgen05Kind::mxf8f6f4: {
       static constexpr E types[] = {E::e4m3, E::e5m2, E::e4m3, E::e2m3, E::e3m2, E::e2m1};
       if (code == 2 || code > 5) return none("there are E4M3 = 0, E5M2 = 1, E2M3 = 3, E3M2 = 4, E2M1 = 5");
       to = types[code];
@@ -65,8 +65,8 @@ std::string parse_element(TensorKind kind, const char* name, uint32_t code, Tens
 }
 
 // Tables 42 to 44, but for M and N.
-std::string parse_fields(const TensorForm& form, uint32_t bits, InstructionDescriptor& to) {
-  const TensorKind kind = form.kind;
+std::string parse_fields(const Tcgen05Form& form, uint32_t bits, InstructionDescriptor& to) {
+  const Tcgen05Kind kind = form.kind;
   const bool scaled = scales(kind);
   std::string problem;
   if (packed(kind)) {
@@ -91,7 +91,7 @@ std::string parse_fields(const TensorForm& form, uint32_t bits, InstructionDescr
     to.negated[i] = field(bits, 13 + i, 1);
     to.mn_major[i] = field(bits, 15 + i, 1);
     const char* const of = i ? "B Matrix" : "A Matrix";
-    if (to.negated[i] && kind == TensorKind::i8)
+    if (to.negated[i] && kind == Tcgen05Kind::i8)
       return std::string("Negate ") + of + " is 1: .kind::i8 does not support it (PTX ISA, Table 51)";
     if (to.mn_major[i] && packed(kind)) {
       return std::string("Transpose ") + of +
@@ -99,11 +99,11 @@ std::string parse_fields(const TensorForm& form, uint32_t bits, InstructionDescr
     }
   }
   if (scaled) {
-    to.result = TensorResult::f32;
+    to.result = Tcgen05Result::f32;
     to.ue4m3 = !field(bits, 23, 1);
     to.scale_id[0] = field(bits, 29, 2);
     to.scale_id[1] = field(bits, 4, 2);
-    if (to.ue4m3 && kind != TensorKind::mxf4nvf4) return "Scale Matrix Type is 0: this kind has UE8M0 = 1";
+    if (to.ue4m3 && kind != Tcgen05Kind::mxf4nvf4) return "Scale Matrix Type is 0: this kind has UE8M0 = 1";
     if (to.ue4m3 && form.scale_vector != 4)
       return "Scale Matrix Type is UE4M3: that is for .scale_vec::4X or .block16 (PTX ISA, Table 57)";
     for (int i = 0; i < 2; ++i) {
@@ -116,22 +116,22 @@ std::string parse_fields(const TensorForm& form, uint32_t bits, InstructionDescr
     return {};
   }
   const uint32_t result = field(bits, 4, 2);
-  const bool may_be_f16 = kind == TensorKind::f16 || kind == TensorKind::f8f6f4;
-  if (kind == TensorKind::i8 ? result != 2 : result != 1 && !(result == 0 && may_be_f16)) {
-    return value("dtype", result) + (kind == TensorKind::i8 ? ".kind::i8 has S32 = 2"
-                                     : may_be_f16           ? "this kind has F16 = 0, F32 = 1"
-                                                            : ".kind::tf32 has F32 = 1");
+  const bool may_be_f16 = kind == Tcgen05Kind::f16 || kind == Tcgen05Kind::f8f6f4;
+  if (kind == Tcgen05Kind::i8 ? result != 2 : result != 1 && !(result == 0 && may_be_f16)) {
+    return value("dtype", result) + (kind == Tcgen05Kind::i8 ? ".kind::i8 has S32 = 2"
+                                     : may_be_f16            ? "this kind has F16 = 0, F32 = 1"
+                                                             : ".kind::tf32 has F32 = 1");
   }
-  to.result = result == 2 ? TensorResult::s32 : result == 1 ? TensorResult::f32 : TensorResult::f16;
-  if (kind == TensorKind::f16 && result == 0 &&
-      (to.element[0] != TensorElement::f16 || to.element[1] != TensorElement::f16)) {
+  to.result = result == 2 ? Tcgen05Result::s32 : result == 1 ? Tcgen05Result::f32 : Tcgen05Result::f16;
+  if (kind == Tcgen05Kind::f16 && result == 0 &&
+      (to.element[0] != Tcgen05Element::f16 || to.element[1] != Tcgen05Element::f16)) {
     return "dtype is F16 and atype or btype BF16: these go with F32 only (PTX ISA, Table 39)";
   }
   to.saturate = field(bits, 3, 1);
-  if (to.saturate && kind != TensorKind::i8) return "Saturate is 1: that is for integer types";
+  if (to.saturate && kind != Tcgen05Kind::i8) return "Saturate is 1: that is for integer types";
   to.selector = field(bits, 0, 2);
   if (to.selector && !form.sparse) return value("Sparsity selector", to.selector) + "A is dense";
-  if (to.selector && (kind == TensorKind::i8 || kind == TensorKind::f8f6f4))
+  if (to.selector && (kind == Tcgen05Kind::i8 || kind == Tcgen05Kind::f8f6f4))
     return value("Sparsity selector", to.selector) + "it must be 0 for .kind::i8 and .kind::f8f6f4";
   if (to.selector > 1) return value("Sparsity selector", to.selector) + "it chooses one of two columns";
   if (field(bits, 30, 2) && !form.ws) return value("Maximum shift", field(bits, 30, 2)) + "that is for .ws";
@@ -139,8 +139,8 @@ std::string parse_fields(const TensorForm& form, uint32_t bits, InstructionDescr
 }
 
 // Table 39.
-std::string check_shape(const TensorForm& form, const InstructionDescriptor& of) {
-  const bool pair = form.cta_group == 2, integers = form.kind == TensorKind::i8;
+std::string check_shape(const Tcgen05Form& form, const InstructionDescriptor& of) {
+  const bool pair = form.cta_group == 2, integers = form.kind == Tcgen05Kind::i8;
   const auto is_m = [&](const char* there_are) {
     return value("M", of.m) + "this form has " + there_are + " (PTX ISA, Table 39)";
   };
@@ -171,7 +171,7 @@ std::string check_shape(const TensorForm& form, const InstructionDescriptor& of)
 
 }  // namespace
 
-std::string parse_instruction_descriptor(const TensorForm& form, uint32_t bits, InstructionDescriptor& to) {
+std::string parse_instruction_descriptor(const Tcgen05Form& form, uint32_t bits, InstructionDescriptor& to) {
   std::string problem = parse_fields(form, bits, to);
   if (!problem.empty()) return problem;
   to.n = field(bits, 17, 6) * 8;
@@ -202,7 +202,7 @@ std::string parse_matrix_descriptor(const InstructionDescriptor& instruction, ui
   const uint32_t mode = field(bits, 61, 3);
   if (mode == 3 || mode == 5 || mode == 7)
     return value("the swizzling mode", mode) + "\"values 3, 5 and 7 are invalid\"";
-  const bool words = instruction.element[matrix] == TensorElement::tf32;
+  const bool words = instruction.element[matrix] == Tcgen05Element::tf32;
   if (instruction.mn_major[matrix] && (mode == 1) != words) {
     return value("the swizzling mode", mode) +
            (words ? "transposed matrices of .kind::tf32 have only 1, 128-Byte with 32B atomic swizzling"
@@ -215,31 +215,31 @@ std::string parse_matrix_descriptor(const InstructionDescriptor& instruction, ui
   return {};
 }
 
-TensorLayout layout_of(const TensorForm& form, const InstructionDescriptor& of) {
+Tcgen05Layout layout_of(const Tcgen05Form& form, const InstructionDescriptor& of) {
   if (form.cta_group == 2) {
     if (of.m == 256) return {'A', 1, 128, false};
-    return form.sparse ? TensorLayout{'C', 1, 64, true} : TensorLayout{'B', 2, 64, false};
+    return form.sparse ? Tcgen05Layout{'C', 1, 64, true} : Tcgen05Layout{'B', 2, 64, false};
   }
   if (of.m == 128) return {'D', 1, 128, false};
   if (of.m == 32) return {'G', 4, 32, false};
-  return form.ws ? TensorLayout{'E', 2, 64, false} : TensorLayout{'F', 1, 64, true};
+  return form.ws ? Tcgen05Layout{'E', 2, 64, false} : Tcgen05Layout{'F', 1, 64, true};
 }
 
-uint32_t elements_per_chunk(TensorElement element) {
+uint32_t elements_per_chunk(Tcgen05Element element) {
   switch (element) {
-    case TensorElement::f16:
-    case TensorElement::bf16:
+    case Tcgen05Element::f16:
+    case Tcgen05Element::bf16:
       return 8;
-    case TensorElement::tf32:
+    case Tcgen05Element::tf32:
       return 4;
-    case TensorElement::e2m1_pair:
+    case Tcgen05Element::e2m1_pair:
       return 32;
     default:
       return 16;
   }
 }
 
-uint32_t elements_per_word(TensorElement element) {
+uint32_t elements_per_word(Tcgen05Element element) {
   return elements_per_chunk(element) / 4;
 }
 

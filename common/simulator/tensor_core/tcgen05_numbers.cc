@@ -45,7 +45,7 @@ struct Small {
 };
 
 template <class Of>
-constexpr TensorElementUse plain(int lowest = Of::lowest) {
+constexpr Tcgen05ElementUse plain(int lowest = Of::lowest) {
   return {widen_chunk<Of>, widen_chunk<Of>, lowest};
 }
 using E2m3 = Small<format_e2m3>;
@@ -67,8 +67,8 @@ float toward_zero(double exact) {
 
 }  // namespace
 
-const TensorElementUse& use_of(TensorElement element) {
-  static constexpr TensorElementUse uses[] = {
+const Tcgen05ElementUse& use_of(Tcgen05Element element) {
+  static constexpr Tcgen05ElementUse uses[] = {
       plain<OfF16>(),
       plain<OfBf16>(),
       plain<OfTf32>(),
@@ -84,7 +84,7 @@ const TensorElementUse& use_of(TensorElement element) {
   return uses[static_cast<size_t>(element)];
 }
 
-TensorScale tensor_scale(uint32_t code, bool ue4m3) {
+Tcgen05Scale tcgen05_scale(uint32_t code, bool ue4m3) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   if (!ue4m3) return {code == 0xff ? nan : 1, static_cast<int>(code) - 127};
   code &= 0x7f;
@@ -92,17 +92,17 @@ TensorScale tensor_scale(uint32_t code, bool ue4m3) {
   return {code == 0x7f ? nan : (field ? 8 + mantissa : mantissa) / 8.0, std::max(field, 1) - 7};
 }
 
-TensorSum::TensorSum(float c) : c_(c) {
+Tcgen05Sum::Tcgen05Sum(float c) : c_(c) {
   if (c != 0 && std::isfinite(c)) most_ = std::max(std::ilogb(c), -126);
 }
 
-void TensorSum::add(double value, int exponent) {
+void Tcgen05Sum::add(double value, int exponent) {
   value_[count_] = value;
   exponent_[count_++] = exponent;
   most_ = std::max(most_, exponent);
 }
 
-float TensorSum::result(int bits) const {
+float Tcgen05Sum::result(int bits) const {
   bool finite = std::isfinite(c_);
   for (uint32_t i = 0; i < count_; ++i) finite &= std::isfinite(value_[i]);
   if (!finite) {

@@ -9,24 +9,24 @@
 
 namespace simulator {
 
-struct TensorElementUse {
-  Widen in_shared, in_tensor;  // of 16 bytes of shared memory, of four words of tensor memory
-  int lowest;                  // exponent
+struct Tcgen05ElementUse {
+  Widen in_shared, in_tensor_memory;  // of 16 bytes of shared memory, of four words of tensor memory
+  int lowest;                         // exponent
 };
-const TensorElementUse& use_of(TensorElement element);
+const Tcgen05ElementUse& use_of(Tcgen05Element element);
 
 // A scale factor: significand · 2^exponent.
-struct TensorScale {
+struct Tcgen05Scale {
   double significand = 1;  // NaN: the encoded one is
   int exponent = 0;
 };
-TensorScale tensor_scale(uint32_t code, bool ue4m3);
+Tcgen05Scale tcgen05_scale(uint32_t code, bool ue4m3);
 
 // Where the elements of a sparse row belong: of 2 (tf32), 4, or 8 (in pairs) neighbours half are there.
-struct TensorSparsity {
+struct Tcgen05Sparsity {
   uint32_t group, kept, width;  // width: neighbours that stay together
 
-  explicit TensorSparsity(TensorElement element) {
+  explicit Tcgen05Sparsity(Tcgen05Element element) {
     const uint32_t per = elements_per_chunk(element);
     group = per == 4 ? 2 : per == 32 ? 8 : 4;
     kept = group / 2;
@@ -46,9 +46,9 @@ struct TensorSparsity {
 };
 
 // The sum of terms value · 2^exponent and c, all of them cut to so many bits below the largest exponent.
-class TensorSum {
+class Tcgen05Sum {
  public:
-  explicit TensorSum(float c);
+  explicit Tcgen05Sum(float c);
   void add(double value, int exponent);
   float result(int bits) const;
 

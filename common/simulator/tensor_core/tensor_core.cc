@@ -38,6 +38,14 @@ Vector load(const T* from) {
   return vector;
 }
 
+template <class Vector>
+bool any(Vector vector) {
+  uint64_t words[sizeof vector / sizeof(uint64_t)], all = 0;
+  std::memcpy(words, &vector, sizeof vector);
+  for (const uint64_t word : words) all |= word;
+  return all != 0;
+}
+
 int16_t exponent_of(float value, int lowest) {
   const uint32_t magnitude = std::bit_cast<uint32_t>(value) & 0x7fffffffu;
   const int field = static_cast<int>(magnitude >> 23);
@@ -58,26 +66,32 @@ float narrow(double exact, bool odd) {
   return near;
 }
 
-// Where a block lies: its first k, and which of a lane's four accumulators.
+// Terms of one k and of those behind it.
 struct Block {
   const RowsByLane& a;
   const ColumnsByLane& b;
-  int first, upper, odd;
+  int first;
+};
+constexpr int results = 4;  // that a lane has
+template <class T>
+struct ByLane {
+  alignas(64) T of[results][lanes];
 };
 
 // One result by itself: the rule as it is stated in tensor_core.h, for any exponents.
-float one_result(const Block& of, int terms, int lane, float c, int16_t c_exponent, int fraction, bool half) {
+float one_result(const Block& block, int terms, int r, int lane, float c, int16_t c_exponent, int fraction,
+                 bool half) {
   int most = std::max<int>(c_exponent, -126);
   bool special = c_exponent == of_special;
   double plain = c, products[most_deep] = {};
   for (int i = 0; i < terms; ++i) {
-    const int k = of.first + i;
-    const int16_t one = of.a.exponent[k][of.upper][lane], other = of.b.exponent[k][of.odd][lane];
+    const int k = block.first + i;
+    const int16_t one = block.a.exponent[k][r / 2][lane], other = block.b.exponent[k][r % 2][lane];
     if (one == of_absent || other == of_absent) continue;
     special |= one == of_special || other == of_special;
     most = std::max(most, one + other);
-    products[i] = static_cast<double>(of.a.value[k][of.upper][lane]) *
-                  static_cast<double>(of.b.value[k][of.odd][lane % 16]);
+    products[i] = static_cast<double>(block.a.value[k][r / 2][lane]) *
+                  static_cast<double>(block.b.value[k][r % 2][lane % 16]);
     plain += products[i];
   }
   if (special) return std::isnan(plain) ? std::bit_cast<float>(canonical_nan) : static_cast<float>(plain);
@@ -87,101 +101,157 @@ float one_result(const Block& of, int terms, int lane, float c, int16_t c_expone
   return narrow(std::ldexp(sum, -scale), half);
 }
 
-// A block of terms for one accumulator of all lanes. The products are exact in f32, and a conversion to an
-// integer cuts them where they are to be cut. What is out of range comes out wrong here and is done again by
-// one_result().
+// The largest exponent of a result's products. True: some elements are absent.
 template <int terms>
-void add_block(const Block& of, int fraction, bool half, float* result) {
-  alignas(64) int16_t own[lanes], exponents[lanes], met_special[lanes];
-  for (int part = 0; part < lanes; part += wide) {  // exponent_of()
-    const Integers magnitude = load<Integers>(result + part) & 0x7fffffff, field = magnitude >> 23;
-    const int lowest = half ? -14 : -126;
-    Integers exponent = field - 127;
-    exponent = exponent < lowest ? Integers{} + lowest : exponent;
-    exponent = magnitude == 0 ? Integers{} + of_zero : exponent;
-    exponent = field == 255 ? Integers{} + of_special : exponent;
-    const ShortExponents narrowed = __builtin_convertvector(exponent, ShortExponents);
-    std::memcpy(own + part, &narrowed, sizeof narrowed);
-  }
-  const auto* a_exponent = &of.a.exponent[of.first];
-  const auto* b_exponent = &of.b.exponent[of.first];
-  const int upper = of.upper, odd = of.odd;
-  Exponents absent_met_special = {};  // in f32 their product is NaN
+bool largest_exponents(const Block& block, ByLane<int16_t>& largest) {
+  Exponents least[results] = {};
   for (int part = 0; part < lanes; part += 2 * wide) {
-    Exponents most =
-        load<Exponents>(a_exponent[0][upper] + part) + load<Exponents>(b_exponent[0][odd] + part);
-    Exponents met = most == absent_by_special;
-    for (int k = 1; k < terms; ++k) {
-      const Exponents product =
-          load<Exponents>(a_exponent[k][upper] + part) + load<Exponents>(b_exponent[k][odd] + part);
-      most = most > product ? most : product;
-      met |= product == absent_by_special;
-    }
-    std::memcpy(met_special + part, &met, sizeof met);
-    absent_met_special |= met;
-    const Exponents of_c = load<Exponents>(own + part);
-    most = most > of_c ? most : of_c;
-    std::memcpy(exponents + part, &most, sizeof most);
-  }
-  alignas(64) float scale[lanes];
-  alignas(64) int32_t used[lanes];
-  Integers beyond = {};
-  for (int part = 0; part < lanes; part += wide) {
-    const Integers exponent = __builtin_convertvector(load<ShortExponents>(exponents + part), Integers);
-    Integers fast = exponent < lowest_fast ? Integers{} + lowest_fast : exponent;
-    fast = fast > highest_fast ? Integers{} + highest_fast : fast;
-    beyond |= exponent >= below_all ? fast ^ exponent : Integers{};
-    const Integers bits = (127 + fraction - fast) << 23;
-    std::memcpy(used + part, &fast, sizeof fast);
-    std::memcpy(scale + part, &bits, sizeof bits);
-  }
-  int32_t outside = 0;
-  for (int l = 0; l < wide; ++l) outside |= beyond[l];
-  for (int l = 0; l < 2 * wide; ++l) outside |= absent_met_special[l];
-  // The sum may need one bit more than 32: two sums.
-  alignas(64) int32_t sums[2][lanes];
-  const auto* a_value = &of.a.value[of.first];
-  const auto* b_value = &of.b.value[of.first];
-  for (int part = 0; part < lanes; part += wide) {
-    const Floats scales = load<Floats>(scale + part);
-    // Unsigned: where an exponent is out of range the sum wraps around, and is not used.
-    Unsigned lower = (Unsigned) __builtin_convertvector(load<Floats>(result + part) * scales, Integers),
-             more = {};
-    for (int k = 0; k < terms; ++k) {
-      const Floats product = load<Floats>(a_value[k][upper] + part) * load<Floats>(b_value[k][odd]);
-      const Unsigned term = (Unsigned) __builtin_convertvector(product * scales, Integers);
-      if (k < terms / 2) {
-        lower += term;
-      } else {
-        more += term;
+    Exponents most[results];
+    for (int r = 0; r < results; ++r) most[r] = Exponents{} + of_absent;
+    for (int k = block.first; k < block.first + terms; ++k) {
+      for (int r = 0; r < results; ++r) {
+        const Exponents product = load<Exponents>(block.a.exponent[k][r / 2] + part) +
+                                  load<Exponents>(block.b.exponent[k][r % 2] + part);
+        most[r] = most[r] > product ? most[r] : product;
+        least[r] = least[r] < product ? least[r] : product;
       }
     }
-    std::memcpy(sums[0] + part, &lower, sizeof lower);
-    std::memcpy(sums[1] + part, &more, sizeof more);
+    for (int r = 0; r < results; ++r) std::memcpy(largest.of[r] + part, &most[r], sizeof most[r]);
   }
-  alignas(64) float before[lanes];
-  std::memcpy(before, result, sizeof before);
-  const uint64_t to_odd = half ? 1 : 0;
-  for (int l = 0; l < lanes; ++l) {
-    constexpr uint64_t lost = (uint64_t{1} << 29) - 1;  // bits of a double's significand that f32 lacks
-    const double sum = static_cast<double>(sums[0][l]) + static_cast<double>(sums[1][l]);
-    const uint64_t bits = std::bit_cast<uint64_t>(sum);
-    const uint64_t sticky = (((bits & lost) + lost) & ~lost) * to_odd;
-    const uint64_t weight = static_cast<uint64_t>(1023 - fraction + used[l]) << 52;
-    result[l] =
-        static_cast<float>(std::bit_cast<double>((bits & ~lost) | sticky) * std::bit_cast<double>(weight));
+  const Exponents absent = (least[0] <= absent_by_special) | (least[1] <= absent_by_special) |
+                           (least[2] <= absent_by_special) | (least[3] <= absent_by_special);
+  return any(absent);
+}
+
+// Does an element that is absent meet an infinity or NaN? In f32 their product is NaN.
+bool meets_special(const Block& block, int terms, int r, int lane) {
+  for (int k = block.first; k < block.first + terms; ++k) {
+    if (block.a.exponent[k][r / 2][lane] + block.b.exponent[k][r % 2][lane] == absent_by_special) return true;
   }
-  if (outside) {
-    for (int l = 0; l < lanes; ++l) {
-      if (!met_special[l] && (exponents[l] < below_all || exponents[l] == used[l])) continue;
-      result[l] = one_result(of, terms, l, before[l], own[l], fraction, half);
+  return false;
+}
+bool any_meets_special(const Block& block, int terms) {
+  Exponents met = {};
+  for (int k = block.first; k < block.first + terms; ++k) {
+    for (int r = 0; r < results; ++r) {
+      for (int part = 0; part < lanes; part += 2 * wide) {
+        met |= load<Exponents>(block.a.exponent[k][r / 2] + part) +
+                   load<Exponents>(block.b.exponent[k][r % 2] + part) ==
+               absent_by_special;
+      }
     }
   }
-  if (half) {
+  return any(met);
+}
+
+// How a result's terms are aligned: to the largest exponent of its products and its accumulator.
+struct Alignment {
+  ByLane<int32_t> exponents, used;  // used: the nearest one for which the scale is a normal number
+  ByLane<float> scales;             // what terms are multiplied by: whole numbers are left of what is kept
+  bool beyond = false;              // some are not what is used
+};
+void align(const ByLane<int16_t>& of_products, const Accumulators& c, int lowest, int fraction,
+           Alignment& to) {
+  Integers beyond = {};
+  for (int r = 0; r < results; ++r) {
+    for (int part = 0; part < lanes; part += wide) {
+      const Integers magnitude = load<Integers>(c.value[r] + part) & 0x7fffffff, field = magnitude >> 23;
+      Integers own = field - 127;  // exponent_of()
+      own = own < lowest ? Integers{} + lowest : own;
+      own = magnitude == 0 ? Integers{} + of_zero : own;
+      own = field == 255 ? Integers{} + of_special : own;
+      const Integers product =
+          __builtin_convertvector(load<ShortExponents>(of_products.of[r] + part), Integers);
+      const Integers exponent = own > product ? own : product;
+      Integers used = exponent < lowest_fast ? Integers{} + lowest_fast : exponent;
+      used = used > highest_fast ? Integers{} + highest_fast : used;
+      beyond |= exponent >= below_all ? used ^ exponent : Integers{};
+      const Integers bits = (127 + fraction - used) << 23;
+      std::memcpy(to.exponents.of[r] + part, &exponent, sizeof exponent);
+      std::memcpy(to.used.of[r] + part, &used, sizeof used);
+      std::memcpy(to.scales.of[r] + part, &bits, sizeof bits);
+    }
+  }
+  to.beyond = any(beyond);
+}
+
+// The products are exact in f32, and a conversion to an integer cuts them where they are to be cut. The sum
+// may need one bit more than 32: two sums. Unsigned: where an exponent is out of range they wrap around, and
+// are not used.
+template <int terms>
+void add_terms(const Block& block, const ByLane<float>& scales, const Accumulators& c,
+               ByLane<int32_t> (&sums)[2]) {
+  const auto scaled = [](Floats value, Floats scale) {
+    return (Unsigned) __builtin_convertvector(value * scale, Integers);
+  };
+  for (int part = 0; part < lanes; part += wide) {
+    Floats scale[results];
+    for (int r = 0; r < results; ++r) scale[r] = load<Floats>(scales.of[r] + part);
+    for (int half = 0; half < 2; ++half) {
+      Unsigned sum[results] = {};
+      for (int r = 0; half == 0 && r < results; ++r)
+        sum[r] = scaled(load<Floats>(c.value[r] + part), scale[r]);
+      const int first = block.first + half * (terms / 2);
+      for (int k = first; k < first + terms / 2; ++k) {
+        const Floats a[2] = {load<Floats>(block.a.value[k][0] + part),
+                             load<Floats>(block.a.value[k][1] + part)};
+        const Floats b[2] = {load<Floats>(block.b.value[k][0]), load<Floats>(block.b.value[k][1])};
+        for (int r = 0; r < results; ++r) sum[r] += scaled(a[r / 2] * b[r % 2], scale[r]);
+      }
+      for (int r = 0; r < results; ++r) std::memcpy(sums[half].of[r] + part, &sum[r], sizeof sum[r]);
+    }
+  }
+}
+
+// Toward zero; half: as narrow() does for f16.
+template <bool half>
+void round_sums(const ByLane<int32_t> (&sums)[2], const ByLane<int32_t>& exponents, int fraction,
+                Accumulators& c) {
+  constexpr uint64_t lost = (uint64_t{1} << 29) - 1;  // bits of a double's significand that f32 lacks
+  for (int r = 0; r < results; ++r) {
+    for (int l = 0; l < lanes; ++l) {
+      const double sum = static_cast<double>(sums[0].of[r][l]) + static_cast<double>(sums[1].of[r][l]);
+      const uint64_t bits = std::bit_cast<uint64_t>(sum);
+      const uint64_t sticky = half ? ((bits & lost) + lost) & ~lost : 0;
+      const uint64_t weight = static_cast<uint64_t>(1023 - fraction + exponents.of[r][l]) << 52;
+      c.value[r][l] =
+          static_cast<float>(std::bit_cast<double>((bits & ~lost) | sticky) * std::bit_cast<double>(weight));
+    }
+  }
+}
+
+// A block of terms for the accumulators of all lanes. What is out of range comes out wrong at first and is
+// done again by one_result().
+template <int terms>
+void add_block(const Block& block, int fraction, bool half, Accumulators& c) {
+  const int lowest = half ? -14 : -126;
+  ByLane<int16_t> largest;
+  const bool absent = largest_exponents<terms>(block, largest);
+  Alignment alignment;
+  align(largest, c, lowest, fraction, alignment);
+  ByLane<int32_t> sums[2];
+  add_terms<terms>(block, alignment.scales, c, sums);
+  const auto round = half ? round_sums<true> : round_sums<false>;
+  if (!alignment.beyond && !(absent && any_meets_special(block, terms))) {
+    round(sums, alignment.used, fraction, c);
+  } else {
+    const Accumulators before = c;
+    round(sums, alignment.used, fraction, c);
+    for (int r = 0; r < results; ++r) {
+      for (int l = 0; l < lanes; ++l) {
+        const int32_t exponent = alignment.exponents.of[r][l];
+        const bool in_range = exponent < below_all || exponent == alignment.used.of[r][l];
+        if (in_range && !(absent && meets_special(block, terms, r, l))) continue;
+        const float own = before.value[r][l];
+        c.value[r][l] = one_result(block, terms, r, l, own, exponent_of(own, lowest), fraction, half);
+      }
+    }
+  }
+  for (int r = 0; half && r < results; ++r) {
     uint16_t halves[lanes];
-    narrow_f16(result, halves, lanes);
-    widen_f16(halves, result, lanes);
-    for (int l = 0; l < lanes; ++l) result[l] += 0.0f;  // what rounds to zero has no sign
+    narrow_f16(c.value[r], halves, lanes);
+    widen_f16(halves, c.value[r], lanes);
+    for (float& value : c.value[r]) value += 0.0f;  // what rounds to zero has no sign
   }
 }
 
@@ -237,9 +307,7 @@ void multiply_add(const RowsByLane& a, const ColumnsByLane& b, int k, int terms,
                    : terms == 16 ? add_block<16>
                    : terms == 32 ? add_block<32>
                                  : add_block<64>;
-  for (int first = 0; first < k; first += terms) {
-    for (int r = 0; r < 4; ++r) add({a, b, first, r / 2, r % 2}, fraction, half, c.value[r]);
-  }
+  for (int first = 0; first < k; first += terms) add({a, b, first}, fraction, half, c);
 }
 
 // In f32, which holds sums of 32 products of 8 bits, or 64 of 4, exactly.

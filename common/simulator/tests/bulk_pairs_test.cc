@@ -17,10 +17,10 @@ namespace {
 // that of rank 0; %p5: that of an even CTA.
 class BulkPairs : public Execution {
  protected:
-  static TensorMap map_of(uint16_t rows) {
-    TensorMap map;
+  static TmaMap map_of(uint16_t rows) {
+    TmaMap map;
     map.rank = 2;
-    map.type = TensorType::u32;
+    map.type = TmaType::u32;
     map.last[0] = 31;
     map.last[1] = 7;
     map.stride[0] = 128;
@@ -29,11 +29,11 @@ class BulkPairs : public Execution {
     map.step[0] = map.step[1] = 1;
     return map;
   }
-  Result run_body(const std::string& body, const TensorMap& map) {
-    std::byte bytes[tensor_map_bytes];
+  Result run_body(const std::string& body, const TmaMap& map) {
+    std::byte bytes[tma_map_bytes];
     map.store(bytes);
     std::string variable = ".global .align 128 .b8 map[128] = {";
-    for (uint32_t i = 0; i < tensor_map_bytes; ++i)
+    for (uint32_t i = 0; i < tma_map_bytes; ++i)
       variable += (i ? "," : "") + std::to_string(static_cast<uint32_t>(bytes[i]));
     return run_ptx(".shared .align 1024 .b8 s[2048];\n.reg .b16 %rs<4>;\n" + start + R"(
       mov.u64 %rd3, map;

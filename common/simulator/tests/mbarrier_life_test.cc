@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "common/simulator/tests/tensor_mma_fixture.h"
+#include "common/simulator/tests/tcgen05_mma_fixture.h"
 
 namespace simulator {
 namespace {
 
-class MbarrierLifeTest : public TensorMmaTest {
+class MbarrierLifeTest : public Tcgen05MmaTest {
  protected:
   static inline const std::string init = "@%p2 mbarrier.init.shared::cta.b64 [bar], 1;\n";
   static inline const std::string inval = "@%p2 mbarrier.inval.shared::cta.b64 [bar];\n";

@@ -1,6 +1,7 @@
 """The simulator's layers beside what common/tools/layers.py holds, the order of layers.txt: no file includes one of the
 course; no two units (a header and its source) include each other, by whatever
-detour; no folder has more than 25 files, no file more than 450 lines; the README shows every layer, in this order."""
+detour; no folder has more than 25 files, no file more than 450 lines; every place of units/places.h has one state; the README
+shows every layer, in this order."""
 import re
 import unittest
 from pathlib import Path
@@ -69,6 +70,14 @@ def too_big(texts):
                     for each in sorted(set(folders)) if folders.count(each) > MOST_FILES]
 
 
+def wrong_places(texts):
+    """Two units that shared a place would take each other's state for their own."""
+    places = [f"{holder}::{name}" for holder, names in
+              re.findall(r"enum class (\w+)[^{]*{([^}]*)}", texts["units/places.h"]) for name in re.findall(r"\w+", names)]
+    states = [place for text in texts.values() for place in re.findall(r"static constexpr auto place = ([\w:]+);", text)]
+    return [f"{place} has {states.count(place)} states" for place in sorted({*places, *states}) if states.count(place) != 1]
+
+
 class Layers(unittest.TestCase):
     def setUp(self):
         self.texts = sources()
@@ -87,6 +96,9 @@ class Layers(unittest.TestCase):
     def test_files_and_folders_are_small(self):
         self.none(too_big(self.texts))
 
+    def test_every_place_has_one_state(self):
+        self.none(wrong_places(self.texts))
+
     def test_the_readme_shows_every_layer_in_this_order(self):
         section = (SIMULATOR / "README.md").read_text().split("## The layers")[1].split("\n## ")[0]
         shown = [line.split()[0] for line in re.findall(r"^    ([a-z].*)$", section, re.MULTILINE)]
@@ -102,6 +114,12 @@ class TheTestItself(unittest.TestCase):
         texts = {"below/a.h": '#include "common/simulator/below/b.h"\n', "below/b.h": "",
                  "below/b.cc": '#include "common/simulator/below/a.h"\n'}
         self.assertEqual(cycles(texts), [["below/a", "below/b"]])
+
+    def test_a_place_with_two_states_and_one_with_none_are_found(self):
+        texts = {"units/places.h": "enum class InCta : uint8_t { a, b, c };",
+                 "units/a.h": "static constexpr auto place = InCta::a;\nstatic constexpr auto place = InCta::b;",
+                 "units/b.h": "static constexpr auto place = InCta::a;"}
+        self.assertEqual(wrong_places(texts), ["InCta::a has 2 states", "InCta::c has 0 states"])
 
     def test_what_is_too_big_is_found(self):
         self.assertEqual(len(too_big({"below/a.h": "\n" * 451})), 1)

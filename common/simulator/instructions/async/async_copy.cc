@@ -10,7 +10,7 @@
 #include "common/simulator/instructions/async/mbarrier.h"
 #include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
-#include "common/simulator/machine/async_copies.h"
+#include "common/simulator/units/async_copies.h"
 
 namespace simulator {
 namespace {
@@ -93,7 +93,7 @@ void each_before(AsyncCopies& async, uint64_t before, F f) {
 
 // An arrival at an mbarrier that is gone: told at the last of its copies.
 bool is_late(Warp& warp, const AsyncArrival& arrival, uint32_t lane) {
-  const AsyncCopies& async = warp.async;
+  const AsyncCopies& async = warp.state<AsyncCopies>();
   if (async.pending.empty() || arrival.before <= async.first) return false;
   const AsyncCopy& last = async.pending[std::min(arrival.before, async.next()) - 1 - async.first];
   return arrives_late(*warp.cta, arrival.mbarrier, arrival.phase, {"a cp.async", warp, lane, last.pc});
@@ -101,7 +101,7 @@ bool is_late(Warp& warp, const AsyncArrival& arrival, uint32_t lane) {
 
 // Lets those arrive of whose copies none is under way any more.
 void arrive_where_landed(Warp& warp) {
-  AsyncCopies& async = warp.async;
+  AsyncCopies& async = warp.state<AsyncCopies>();
   for (AsyncArrival& arrival : async.arriving) {
     uint32_t ready = arrival.lanes;
     each_before(async, arrival.before, [&](const AsyncCopy& copy, uint64_t) { ready &= ~copy.flying; });
@@ -176,7 +176,7 @@ void run_copy(Warp& warp, const Inst& inst) {
   if (warp.worker->counting) count(warp, inst, use, from, to, reads);
   AsyncCopy copy;
   copy.lanes = copy.flying = exec;
-  copy.group = warp.async.committed;
+  copy.group = warp.state<AsyncCopies>().committed;
   copy.pc = warp.frame->program->first + warp.pc - 1;
   copy.bytes = inst.bytes;
   if (const Trace* trace = trace_of(warp)) copy.issued = trace->now();
@@ -193,19 +193,19 @@ void run_copy(Warp& warp, const Inst& inst) {
   if (warp.worker->checking) {
     each(exec, [&](uint32_t l) {
       warp.cta->cluster->pending_copies.add(shadow_offset(*warp.cta, copy.to[l]), copy.bytes,
-                                            {warp.in_cluster, l, warp.async.next()});
+                                            {warp.in_cluster, l, warp.state<AsyncCopies>().next()});
     });
   }
-  warp.async.pending.push_back(copy);
+  warp.state<AsyncCopies>().pending.push_back(copy);
 }
 
 void run_commit(Warp& warp, const Inst&) {
-  for (uint32_t l = 0; l < warp_size; ++l) warp.async.committed[l] += warp.exec >> l & 1;
+  for (uint32_t l = 0; l < warp_size; ++l) warp.state<AsyncCopies>().committed[l] += warp.exec >> l & 1;
 }
 
 // imm: groups that may still be under way; ~0: none may, committed or not.
 void run_wait(Warp& warp, const Inst& inst) {
-  AsyncCopies& async = warp.async;
+  AsyncCopies& async = warp.state<AsyncCopies>();
   const auto waited_for = [&](const AsyncCopy& copy) {
     const uint32_t lanes = copy.lanes & warp.exec;
     if (!lanes || inst.imm == ~0ull) return lanes;
@@ -233,13 +233,13 @@ void run_arrive(Warp& warp, const Inst& inst) {
   each(warp.exec, [&](uint32_t l) {
     const uint32_t address = static_cast<uint32_t>(at.address[l]);
     if (!inst.c) expect_one_more(warp, *warp.cta, address);
-    std::vector<AsyncArrival>& arriving = warp.async.arriving;
+    std::vector<AsyncArrival>& arriving = warp.state<AsyncCopies>().arriving;
     const uint64_t phase = mbarrier_phase(*warp.cta, address);
     if (!arriving.empty() && arriving.back().mbarrier == address && arriving.back().phase == phase &&
-        arriving.back().before == warp.async.next()) {
+        arriving.back().before == warp.state<AsyncCopies>().next()) {
       arriving.back().lanes |= 1u << l;
     } else {
-      arriving.push_back({address, 1u << l, warp.async.next(), phase});
+      arriving.push_back({address, 1u << l, warp.state<AsyncCopies>().next(), phase});
     }
   });
   arrive_where_landed(warp);
@@ -316,10 +316,10 @@ void decode(Decoder& d) {
 
 void land_copies_for(Cta& cta, uint32_t mbarrier) {
   for (Warp& warp : cta.warps) {
-    if (warp.async.arriving.empty()) continue;
-    for (const AsyncArrival& arrival : warp.async.arriving) {
+    if (warp.state<AsyncCopies>().arriving.empty()) continue;
+    for (const AsyncArrival& arrival : warp.state<AsyncCopies>().arriving) {
       if (arrival.mbarrier != mbarrier) continue;
-      each_before(warp.async, arrival.before,
+      each_before(warp.state<AsyncCopies>(), arrival.before,
                   [&](AsyncCopy& copy, uint64_t) { land(warp, copy, arrival.lanes); });
     }
     arrive_where_landed(warp);
@@ -328,7 +328,7 @@ void land_copies_for(Cta& cta, uint32_t mbarrier) {
 
 void copies_seen(Cta& cta, uint32_t mbarrier) {
   for (Warp& warp : cta.warps) {
-    AsyncCopies& async = warp.async;
+    AsyncCopies& async = warp.state<AsyncCopies>();
     const auto seen = [&](const AsyncArrival& arrival) {
       return arrival.mbarrier == mbarrier && arrival.phase < mbarrier_phase(cta, mbarrier);
     };
@@ -342,7 +342,7 @@ void copies_seen(Cta& cta, uint32_t mbarrier) {
 }
 
 void land_copies_at_random(Warp& warp, uint64_t random) {
-  for (AsyncCopy& copy : warp.async.pending) {
+  for (AsyncCopy& copy : warp.state<AsyncCopies>().pending) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     land(warp, copy, static_cast<uint32_t>(random >> 32 & random >> 16));
   }
@@ -351,9 +351,12 @@ void land_copies_at_random(Warp& warp, uint64_t random) {
 
 class AsyncCopyUnit final : public Unit {
   void start(Cta& cta) override {
-    for (Warp& warp : cta.warps) warp.async.clear();
+    for (Warp& warp : cta.warps) warp.make<AsyncCopies>().clear();
   }
-  bool pending(const Warp& warp) const override { return !warp.async.pending.empty(); }
+  bool pending(const Warp& warp) const override { return !warp.state<AsyncCopies>().pending.empty(); }
+  void groups(const Warp& warp, size_t lane, CommittedGroups& groups) const override {
+    groups.async = warp.state<AsyncCopies>().committed[lane];
+  }
   void land_at_random(Warp& warp, uint64_t random) override { land_copies_at_random(warp, random); }
   void land_for(Cta& cta, uint32_t mbarrier) override { land_copies_for(cta, mbarrier); }
   void seen(Warp&, Cta& cta, uint32_t mbarrier) override { copies_seen(cta, mbarrier); }

@@ -10,9 +10,10 @@
 #include "common/simulator/instructions/async/mbarrier.h"
 #include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
-#include "common/simulator/machine/async_stores.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/numeric/atomic_operation.h"
+#include "common/simulator/units/async_stores.h"
+#include "common/simulator/units/mbarriers.h"
 
 namespace simulator {
 namespace {
@@ -51,7 +52,7 @@ void land(Cta& cta, AsyncStore& store) {
   if (arrives_late(cta, store.mbarrier, store.phase,
                    {"an asynchronous store", *store.warp, store.lane, store.pc}))
     return;
-  MbarrierClocks& mbarrier = cta.mbarriers[store.mbarrier];
+  MbarrierClocks& mbarrier = mbarriers_of(cta)[store.mbarrier];
   if (cta.worker->checking) cta.cluster->shadow.merge(store.clock, mbarrier.arriving);
   store.phase = mbarrier.phase;
   const std::string problem = complete_bytes(cta, store.mbarrier, store.bytes);
@@ -90,7 +91,7 @@ void run(Warp& warp, const Inst& inst) {
                 name_of_cta(*mbarrier.holder[l]) + " counts: it must be of the same CTA",
             l);
     }
-    if (!to.holder[l]->mbarriers.contains(static_cast<uint32_t>(mbarrier.address[l]))) {
+    if (!mbarriers_of(*to.holder[l]).contains(static_cast<uint32_t>(mbarrier.address[l]))) {
       fault(warp, FindingKind::illegal_instruction,
             "there is no mbarrier object where the store is to be counted: it has not been initialised", l);
     }
@@ -107,7 +108,7 @@ void run(Warp& warp, const Inst& inst) {
     store.warp = &warp;
     store.lane = l;
     store.pc = warp.frame->program->first + warp.pc - 1;
-    store.number = cta.async_stores.next++ << 4 | cta.rank;  // of the cluster
+    store.number = cta.state<AsyncStores>().next++ << 4 | cta.rank;  // of the cluster
     store.to = static_cast<uint32_t>(to.address[l]);
     store.mbarrier = static_cast<uint32_t>(mbarrier.address[l]);
     store.phase = mbarrier_phase(cta, store.mbarrier);
@@ -119,7 +120,7 @@ void run(Warp& warp, const Inst& inst) {
       cta.cluster->pending_copies.add(shadow_offset(cta, store.to), store.bytes,
                                       {warp.in_cluster, l, async_store_number | store.number});
     }
-    cta.async_stores.pending.push_back(std::move(store));
+    cta.state<AsyncStores>().pending.push_back(std::move(store));
   }
 }
 
@@ -150,7 +151,7 @@ Reduce reduction(int op, Type type) {
 
 void land_stores_for(Cta& cta, uint32_t mbarrier) {
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  for (AsyncStore& store : cta.async_stores.pending) {
+  for (AsyncStore& store : cta.state<AsyncStores>().pending) {
     if (store.mbarrier != mbarrier || store.landed) continue;
     land(cta, store);
     if (mbarrier_phase(cta, mbarrier) != phase) return;
@@ -158,7 +159,7 @@ void land_stores_for(Cta& cta, uint32_t mbarrier) {
 }
 
 void stores_seen(Cta& cta, uint32_t mbarrier) {
-  std::deque<AsyncStore>& pending = cta.async_stores.pending;
+  std::deque<AsyncStore>& pending = cta.state<AsyncStores>().pending;
   if (pending.empty()) return;
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
   std::erase_if(pending, [&](const AsyncStore& store) {
@@ -173,15 +174,15 @@ void stores_seen(Cta& cta, uint32_t mbarrier) {
 }
 
 void land_stores_at_random(Cta& cta, uint64_t random) {
-  for (AsyncStore& store : cta.async_stores.pending) {
+  for (AsyncStore& store : cta.state<AsyncStores>().pending) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     if ((random >> 40 & 3) == 0) land(cta, store);
   }
 }
 
 class AsyncStoreUnit final : public Unit {
-  void start(Cta& cta) override { cta.async_stores = {}; }
-  bool pending(const Cta& cta) const override { return !cta.async_stores.pending.empty(); }
+  void start(Cta& cta) override { cta.make<AsyncStores>() = {}; }
+  bool pending(const Cta& cta) const override { return !cta.state<AsyncStores>().pending.empty(); }
   void land_at_random(Cta& cta, uint64_t random) override { land_stores_at_random(cta, random); }
   void land_for(Cta& cta, uint32_t mbarrier) override { land_stores_for(cta, mbarrier); }
   void seen(Warp&, Cta& cta, uint32_t mbarrier) override { stores_seen(cta, mbarrier); }

@@ -13,6 +13,7 @@
 #include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/mbarriers.h"
 
 namespace simulator {
 namespace {
@@ -27,7 +28,7 @@ Finding about(const BulkCopy& copy, FindingKind kind, std::string what,
 
 // Elements of 6 bits, of which each takes a byte in shared memory: PTX ISA 5.5.1.1, .b6p2x16.
 bool packs(const BulkCopy& copy) {
-  return copy.kind == BulkCopy::Kind::store && copy.type == TensorType::b6_padded;
+  return copy.kind == BulkCopy::Kind::store && copy.type == TmaType::b6_padded;
 }
 
 uint32_t bytes_in_shared(const BulkCopy& copy, const BulkPiece& piece) {
@@ -64,8 +65,8 @@ void fill(const BulkCopy& copy, std::byte* to, uint32_t bytes) {
 }
 
 // Elements of some types are not kept as they are. With .ftz neither: it is sums that are flushed.
-void convert(TensorType type, std::byte* at, uint32_t bytes) {
-  if (type != TensorType::tf32 && type != TensorType::tf32_ftz) return;
+void convert(TmaType type, std::byte* at, uint32_t bytes) {
+  if (type != TmaType::tf32 && type != TmaType::tf32_ftz) return;
   for (uint32_t i = 0; i < bytes; i += 4) {
     uint32_t bits;
     std::memcpy(&bits, at + i, 4);
@@ -217,14 +218,15 @@ void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
   if (copy.kind == BulkCopy::Kind::send) shared_range(warp, lane, AccessKind::load, copy.bytes, copy.source);
   check_presence(warp, lane, cta);
   if (&counting != &cta) check_presence(warp, lane, counting);
-  if (!store && !counting.mbarriers.contains(copy.mbarrier)) {
+  if (!store && !mbarriers_of(counting).contains(copy.mbarrier)) {
     throw Fault(
         about(copy, FindingKind::illegal_instruction,
               "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
   }
   if (!store) copy.phase = mbarrier_phase(counting, copy.mbarrier);
   note_accesses(warp, copy);
-  (store ? cta.bulk.leaving : counting.bulk.arriving).push_back(std::move(copy));
+  (store ? cta.state<BulkCopies>().leaving : counting.state<BulkCopies>().arriving)
+      .push_back(std::move(copy));
 }
 
 // A copy to shared memory happens.
@@ -244,7 +246,7 @@ void arrive(BulkCopy& copy) {
 
 void end_copies_for(Cta& cta, uint32_t mbarrier) {
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  for (BulkCopy& copy : cta.bulk.arriving) {
+  for (BulkCopy& copy : cta.state<BulkCopies>().arriving) {
     if (copy.mbarrier != mbarrier || copy.state == BulkCopy::State::done) continue;
     arrive(copy);
     if (mbarrier_phase(cta, mbarrier) != phase) return;
@@ -253,14 +255,14 @@ void end_copies_for(Cta& cta, uint32_t mbarrier) {
 
 void bulk_copies_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  for (BulkCopy& copy : cta.bulk.arriving) {
+  for (BulkCopy& copy : cta.state<BulkCopies>().arriving) {
     if (copy.mbarrier != mbarrier || copy.state != BulkCopy::State::done || copy.phase + 1 != phase) continue;
     copy.seen = true;
-    warp.cta->launches_over |= copy.refused;
+    warp.cta->state<BulkCopies>().launches_over |= copy.refused;
     async_seen(warp, copy.access);
     async_seen(*copy.warp, copy.source_access);
   }
-  std::erase_if(cta.bulk.arriving, [&](const BulkCopy& copy) {
+  std::erase_if(cta.state<BulkCopies>().arriving, [&](const BulkCopy& copy) {
     return copy.mbarrier == mbarrier && copy.state == BulkCopy::State::done && copy.phase + 1 < phase;
   });
 }
@@ -270,10 +272,10 @@ void end_copies_at_random(Cta& cta, uint64_t random) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     return (random >> 40 & 3) == 0;
   };
-  for (BulkCopy& copy : cta.bulk.arriving) {
+  for (BulkCopy& copy : cta.state<BulkCopies>().arriving) {
     if (chance()) arrive(copy);
   }
-  for (BulkCopy& copy : cta.bulk.leaving) {
+  for (BulkCopy& copy : cta.state<BulkCopies>().leaving) {
     if (chance()) read_shared(copy);
     if (copy.state == BulkCopy::State::read && chance()) write_global(copy);
   }
@@ -281,7 +283,7 @@ void end_copies_at_random(Cta& cta, uint64_t random) {
 
 bool end_stores(Cta& cta) {
   bool any = false;
-  for (BulkCopy& copy : cta.bulk.leaving) {
+  for (BulkCopy& copy : cta.state<BulkCopies>().leaving) {
     any |= copy.state != BulkCopy::State::done;
     write_global(copy);
   }
@@ -290,7 +292,7 @@ bool end_stores(Cta& cta) {
 
 void end_bulk_copies(Cta& cta) {
   end_stores(cta);
-  cta.bulk.leaving.clear();
+  cta.state<BulkCopies>().leaving.clear();
   const auto tell = [&](const BulkCopy& copy, const char* what) {
     if (!cta.worker->checking || copy.seen) return;
     Finding found = about(copy, FindingKind::unfinished_async, what);
@@ -299,7 +301,7 @@ void end_bulk_copies(Cta& cta) {
   };
   const auto concerns = [&](const BulkCopy& copy) { return copy.cta == &cta || copy.counting == &cta; };
   for (const auto& other : cta.cluster->ctas) {
-    std::deque<BulkCopy>& arriving = other->bulk.arriving;
+    std::deque<BulkCopy>& arriving = other->state<BulkCopies>().arriving;
     for (const BulkCopy& copy : arriving) {
       if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
         tell(copy,
@@ -319,7 +321,7 @@ void end_bulk_copies(Cta& cta) {
 
 // What the mbarrier has counted: a line each.
 void describe_copies(const Cta& cta, uint32_t mbarrier, std::vector<std::string>& lines) {
-  for (const BulkCopy& copy : cta.bulk.arriving) {
+  for (const BulkCopy& copy : cta.state<BulkCopies>().arriving) {
     if (copy.mbarrier != mbarrier || copy.phase != mbarrier_phase(cta, mbarrier) ||
         copy.state != BulkCopy::State::done)
       continue;
@@ -331,12 +333,14 @@ void describe_copies(const Cta& cta, uint32_t mbarrier, std::vector<std::string>
 
 class BulkCopyUnit final : public Unit {
   void start(Cta& cta) override {
-    cta.bulk = {};
-    cta.launches_over = false;
-    for (Warp& warp : cta.warps) warp.bulk_committed.fill(0);
+    cta.make<BulkCopies>() = {};
+    for (Warp& warp : cta.warps) warp.make<BulkGroups>() = {};
   }
   void end(Cta& cta) override { end_bulk_copies(cta); }
-  bool pending(const Cta& cta) const override { return !cta.bulk.empty(); }
+  bool pending(const Cta& cta) const override { return !cta.state<BulkCopies>().empty(); }
+  void groups(const Warp& warp, size_t lane, CommittedGroups& groups) const override {
+    groups.bulk = warp.state<BulkGroups>().committed[lane];
+  }
   void land_at_random(Cta& cta, uint64_t random) override { end_copies_at_random(cta, random); }
   void land_for(Cta& cta, uint32_t mbarrier) override { end_copies_for(cta, mbarrier); }
   bool land_stores(Cta& cta) override { return end_stores(cta); }
@@ -383,10 +387,10 @@ void begin_bulk_copy(BulkCopy copy, uint32_t mask) {
 }
 
 void wait_for_groups(Warp& warp, uint32_t newest, bool reading) {
-  std::deque<BulkCopy>& leaving = warp.cta->bulk.leaving;
+  std::deque<BulkCopy>& leaving = warp.cta->state<BulkCopies>().leaving;
   for (BulkCopy& copy : leaving) {
     if (copy.warp != &warp || !(warp.exec >> copy.lane & 1)) continue;
-    if (copy.group + newest >= warp.bulk_committed[copy.lane]) continue;
+    if (copy.group + newest >= warp.state<BulkGroups>().committed[copy.lane]) continue;
     if (reading) {
       read_shared(copy);
     } else {

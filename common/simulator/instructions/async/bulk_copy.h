@@ -1,9 +1,9 @@
-// Bulk copies, whatever the instruction that asks for them (machine/bulk_copies.h).
+// Bulk copies, whatever the instruction that asks for them (units/bulk_copies.h).
 #pragma once
 
 #include <cstdint>
 
-#include "common/simulator/machine/bulk_copies.h"
+#include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {
 

@@ -11,6 +11,7 @@
 #include "common/simulator/instructions/async/bulk_reduction.h"
 #include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/instructions/async/tma_map_instruction.h"
+#include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {
 namespace {
@@ -41,10 +42,10 @@ struct BulkUse {
   uint32_t rank = 0;        // of the tensor; 0: bytes, not a box of a tensor
   bool rows = false;        // .tile::gather4, .tile::scatter4: four rows that need not be neighbours
   Address shared, global, source, mbarrier, map;
-  uint32_t coordinates[max_tensor_rank] = {};  // registers; rows: the column, then each row's
-  uint32_t size = 0;                           // register
-  uint32_t mask = 0;                           // register: CTAs to copy to; 0: none is given
-  uint32_t byte_mask = 0;                      // register; 0: all bytes
+  uint32_t coordinates[max_tma_rank] = {};  // registers; rows: the column, then each row's
+  uint32_t size = 0;                        // register
+  uint32_t mask = 0;                        // register: CTAs to copy to; 0: none is given
+  uint32_t byte_mask = 0;                   // register; 0: all bytes
   bool reduces = false;
   ReductionOp op = ReductionOp::add;
   Reduction reduction = nullptr;  // of bytes
@@ -62,13 +63,13 @@ void aligned(Warp& warp, uint32_t lane, const char* what, uint64_t value, uint64
   fault(warp, FindingKind::misaligned, text, static_cast<int>(lane));
 }
 
-TensorMap map_at(Warp& warp, uint32_t lane, const BulkUse& use) {
+TmaMap map_at(Warp& warp, uint32_t lane, const BulkUse& use) {
   const uint64_t address = use.map.of(warp, lane);
   aligned(warp, lane, "the tensor map's address", address, map_alignment);
-  check_tensor_map(warp, lane, address);
-  std::byte bytes[tensor_map_bytes];
+  check_tma_map(warp, lane, address);
+  std::byte bytes[tma_map_bytes];
   read_memory(warp, static_cast<int>(lane), address, bytes, sizeof bytes);
-  const auto map = TensorMap::load(bytes);
+  const auto map = TmaMap::load(bytes);
   if (!map) {
     illegal(warp, lane, "there is no tensor map at this address: none that cuTensorMapEncodeTiled has made");
   }
@@ -100,7 +101,7 @@ void add_piece(std::vector<BulkPiece>& pieces, const BulkPiece& piece) {
 
 // The rows of a box, clipped to the tensor. What is outside is left out of a store, but for what completes
 // the last 16 bytes of a row: an H200 writes it. at_offset: in shared memory.
-void add_box(Warp& warp, uint32_t lane, const TensorMap& map, const int32_t* at, AccessKind kind, bool fills,
+void add_box(Warp& warp, uint32_t lane, const TmaMap& map, const int32_t* at, AccessKind kind, bool fills,
              uint32_t at_offset, std::vector<BulkPiece>& pieces) {
   const uint32_t bits = bits_of(map.type), pitch = map.pitch(), row_bytes = map.row_bytes();
   const int64_t width = map.box[0], elements = int64_t{map.last[0]} + 1;
@@ -117,7 +118,7 @@ void add_box(Warp& warp, uint32_t lane, const TensorMap& map, const int32_t* at,
                  offset + (is_padded(map.type) ? from / step * padded_group : from), step});
     }
   };
-  uint32_t index[max_tensor_rank] = {};
+  uint32_t index[max_tma_rank] = {};
   for (uint32_t row = 0; row < map.rows(); ++row) {
     const uint32_t offset = at_offset + row * pitch;
     bool inside = begin < end;
@@ -143,8 +144,8 @@ void add_box(Warp& warp, uint32_t lane, const TensorMap& map, const int32_t* at,
 
 // What is to be moved, for one lane. False: a box without any byte of the tensor, which is not stored.
 void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
-  const TensorMap map = map_at(warp, lane, use);
-  int32_t at[max_tensor_rank] = {};
+  const TmaMap map = map_at(warp, lane, use);
+  int32_t at[max_tma_rank] = {};
   for (uint32_t i = 0; i < (use.rows ? gathered_rows + 1 : use.rank); ++i)
     at[i] = static_cast<int32_t>(warp.reg<uint32_t>(use.coordinates[i])[lane]);
   copy.type = map.type;
@@ -152,7 +153,7 @@ void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
   copy.swizzle = map.swizzle;
   const bool loads = copy.kind == BulkCopy::Kind::load;
   copy.extent = map.shared_bytes() * (use.rows ? gathered_rows : 1);
-  const int32_t multiple = is_padded(map.type) ? padded_row : map.type == TensorType::b4 ? 2 : 1;
+  const int32_t multiple = is_padded(map.type) ? padded_row : map.type == TmaType::b4 ? 2 : 1;
   if (at[0] % multiple != 0) {
     illegal(warp, lane,
             "the first coordinate is " + std::to_string(at[0]) +
@@ -160,9 +161,9 @@ void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
                 "be a multiple of " +
                 std::to_string(multiple));
   }
-  if (!loads && (map.type == TensorType::b4_padded))
+  if (!loads && (map.type == TmaType::b4_padded))
     illegal(warp, lane, "elements of 4 bits that are padded in shared memory can only be loaded");
-  if (loads && map.type == TensorType::b6_padded && map.swizzle == Swizzle::b128_atom64)
+  if (loads && map.type == TmaType::b6_padded && map.swizzle == Swizzle::b128_atom64)
     illegal(warp, lane, "with this swizzle elements of 6 bits can only be stored");
   if (use.rows && map.box[1] != 1) {
     illegal(warp, lane,
@@ -248,7 +249,7 @@ void run_copy(Warp& warp, const Inst& inst) {
     copy.lane = lane;
     copy.pc = warp.frame->program->first + warp.pc - 1;
     copy.shared = static_cast<uint32_t>(use.shared.of(warp, lane));
-    copy.group = warp.bulk_committed[lane];
+    copy.group = warp.state<BulkGroups>().committed[lane];
     if (copy.kind != BulkCopy::Kind::store) {
       copy.mbarrier = static_cast<uint32_t>(use.mbarrier.of(warp, lane));
       aligned(warp, lane, "the mbarrier's address", copy.mbarrier, 8);
@@ -268,7 +269,7 @@ void run_copy(Warp& warp, const Inst& inst) {
 }
 
 void run_commit(Warp& warp, const Inst&) {
-  for (uint32_t l = 0; l < warp_size; ++l) warp.bulk_committed[l] += warp.exec >> l & 1;
+  for (uint32_t l = 0; l < warp_size; ++l) warp.state<BulkGroups>().committed[l] += warp.exec >> l & 1;
 }
 
 // imm: groups that may be left; extra: .read
@@ -287,7 +288,7 @@ Address address(Decoder& d, const Operand& operand) {
   return result;
 }
 
-void tensor_operand(Decoder& d, const Operand& operand, BulkUse& use) {
+void tma_operand(Decoder& d, const Operand& operand, BulkUse& use) {
   use.map = address(d, operand);
   if (operand.elements.size() != 2) d.unsupported("the coordinates are missing");
   const Operand& list = operand.elements[1];
@@ -314,7 +315,7 @@ void spaces(Decoder& d, int& to, int& from) {
   d.has("global");
 }
 
-void tensor_mode(Decoder& d, BulkUse& use) {
+void tma_mode(Decoder& d, BulkUse& use) {
   const int rank = d.one_of({"1d", "2d", "3d", "4d", "5d"});
   if (rank < 0) d.unsupported("the number of dimensions is missing");
   if (d.one_of({"im2col", "im2col::w", "im2col::w::128", "im2col_no_offs"}) >= 0)
@@ -343,8 +344,8 @@ void decode_prefetch(Decoder& d) {
   d.has("global");
   size_t next = 0;
   if (d.has("tensor")) {
-    tensor_mode(d, use);
-    tensor_operand(d, d.operand(next++), use);
+    tma_mode(d, use);
+    tma_operand(d, d.operand(next++), use);
   } else {
     address(d, d.operand(next++));
     d.src(next++, Type::u32);
@@ -356,7 +357,7 @@ void decode_prefetch(Decoder& d) {
 void decode_copy(Decoder& d) {
   BulkUse use;
   const bool tensor = d.has("tensor");
-  if (tensor) tensor_mode(d, use);
+  if (tensor) tma_mode(d, use);
   int to = -1, from = -1;
   spaces(d, to, from);
   enum { cluster, cta, global };
@@ -399,13 +400,13 @@ void decode_copy(Decoder& d) {
   }
   size_t next = 0;
   if (tensor && stores) {
-    tensor_operand(d, d.operand(next++), use);
+    tma_operand(d, d.operand(next++), use);
     use.shared = address(d, d.operand(next++));
   } else {
     (stores ? use.global : use.shared) = address(d, d.operand(next++));
     const Operand& source = d.operand(next++);
     if (tensor) {
-      tensor_operand(d, source, use);
+      tma_operand(d, source, use);
     } else {
       (stores ? use.shared : use.kind == BulkCopy::Kind::send ? use.source : use.global) = address(d, source);
       use.size = d.src(next++, Type::u32);

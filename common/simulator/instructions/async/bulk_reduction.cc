@@ -75,29 +75,29 @@ Reduction half(ReductionOp op) {
 }
 
 // The type that the operation takes an element of a tensor for.
-Type reduced_type(ReductionOp op, TensorType type) {
+Type reduced_type(ReductionOp op, TmaType type) {
   if (op >= ReductionOp::op_and) {
     const uint32_t bytes = bits_of(type) / 8;
-    if (is_floating(type) || type == TensorType::s64) return Type::none;
+    if (is_floating(type) || type == TmaType::s64) return Type::none;
     return bytes == 4 ? Type::b32 : bytes == 8 ? Type::b64 : Type::none;
   }
   switch (type) {
-    case TensorType::u32:
+    case TmaType::u32:
       return Type::u32;
-    case TensorType::s32:
+    case TmaType::s32:
       return Type::s32;
-    case TensorType::u64:
+    case TmaType::u64:
       return Type::u64;
-    case TensorType::s64:  // an H200 stops at sums and at logic of such elements
+    case TmaType::s64:  // an H200 stops at sums and at logic of such elements
       return op == ReductionOp::add ? Type::none : Type::s64;
-    case TensorType::f16:
+    case TmaType::f16:
       return Type::f16;
-    case TensorType::bf16:
+    case TmaType::bf16:
       return Type::bf16;
-    case TensorType::f32:
-    case TensorType::f32_ftz:
+    case TmaType::f32:
+    case TmaType::f32_ftz:
       return Type::f32;
-    case TensorType::f64:
+    case TmaType::f64:
       return Type::f64;
     default:
       return Type::none;
@@ -136,8 +136,8 @@ Reduction reduction_for(ReductionOp op, Type type, bool shared) {
   }
 }
 
-Reduction reduction_for(ReductionOp op, TensorType type) {
-  if (type == TensorType::f32_ftz && op == ReductionOp::add) return reduce<float, Add<float>>;
+Reduction reduction_for(ReductionOp op, TmaType type) {
+  if (type == TmaType::f32_ftz && op == ReductionOp::add) return reduce<float, Add<float>>;
   return reduction_for(op, reduced_type(op, type), false);
 }
 

@@ -1,8 +1,8 @@
 // The element-wise operations of cp.reduce.async.bulk (PTX ISA 9.7.9.25.4.2).
 #pragma once
 
-#include "common/simulator/machine/bulk_copies.h"
 #include "common/simulator/ptx/module.h"
+#include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {
 
@@ -12,7 +12,7 @@ constexpr const char* reduction_names[] = {"add", "min", "max", "inc", "dec", "a
 
 // Null: there is no such operation on such elements. shared: on shared memory, which has fewer.
 Reduction reduction_for(ReductionOp op, ptx::Type type, bool shared);
-Reduction reduction_for(ReductionOp op, TensorType type);  // of elements of a tensor
+Reduction reduction_for(ReductionOp op, TmaType type);  // of elements of a tensor
 // Do operations of different CTAs give the same in any order?
 bool commutes(ReductionOp op, ptx::Type type);
 

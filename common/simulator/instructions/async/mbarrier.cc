@@ -11,6 +11,7 @@
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
+#include "common/simulator/units/mbarriers.h"
 
 namespace simulator {
 namespace {
@@ -59,12 +60,12 @@ void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarri
 }
 
 State load(Warp& warp, Cta& cta, uint32_t address) {
-  if (!cta.mbarriers.contains(address)) {
+  if (!mbarriers_of(cta).contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
           "there is no mbarrier object at shared address " + hexadecimal(address) +
               ": it has not been initialised");
   }
-  if (warp.worker->checking) check_initialised_before(warp, cta, cta.mbarriers[address]);
+  if (warp.worker->checking) check_initialised_before(warp, cta, mbarriers_of(cta)[address]);
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   return state;
@@ -75,7 +76,7 @@ void settle(Cta& cta, uint32_t address, State state) {
   if (state.pending == 0 && state.bytes == 0) {
     state.phase ^= 1;
     state.pending = state.expected;
-    MbarrierClocks& clocks = cta.mbarriers[address];
+    MbarrierClocks& clocks = mbarriers_of(cta)[address];
     clocks.completed = std::move(clocks.arriving);
     clocks.arriving.clear();
     ++clocks.phase;
@@ -106,7 +107,7 @@ void expect_bytes(Warp& warp, State& state, int64_t bytes) {
 }
 
 void release(Warp& warp, Cta& cta, uint32_t address, bool relaxed = false) {
-  if (warp.worker->checking) release_to(warp, cta.mbarriers[address].arriving, relaxed);
+  if (warp.worker->checking) release_to(warp, mbarriers_of(cta)[address].arriving, relaxed);
 }
 
 struct MbarrierUse {
@@ -129,7 +130,7 @@ void each_object(Warp& warp, const Inst& inst, F f) {
 }
 
 void run_init(Warp& warp, const Inst& inst) {
-  const uint64_t before = newest_mbarrier();
+  const uint64_t before = newest_mbarrier(warp);
   each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
     const uint32_t count = warp.reg<uint32_t>(inst.b)[lane];
     if (count == 0 || count > most_arrivals) {
@@ -140,8 +141,8 @@ void run_init(Warp& warp, const Inst& inst) {
     state.pending = state.expected = count;
     state.one = 1;
     check_new_mbarrier(warp, lane, cta, address, before);
-    MbarrierClocks& mbarrier = cta.mbarriers[address] = {};
-    mbarrier.phase = first_phase_of_new_mbarrier();
+    MbarrierClocks& mbarrier = mbarriers_of(cta)[address] = {};
+    mbarrier.phase = first_phase_of_new_mbarrier(warp);
     if (warp.worker->checking) {
       SharedShadow& shadow = cta.cluster->shadow;
       mbarrier.init_warp = warp.in_cluster;
@@ -159,7 +160,7 @@ void run_init(Warp& warp, const Inst& inst) {
 void run_invalidate(Warp& warp, const Inst& inst) {
   each_object(warp, inst, [&](int, Cta& cta, uint32_t address) {
     load(warp, cta, address);
-    cta.mbarriers.erase(address);
+    mbarriers_of(cta).erase(address);
   });
 }
 
@@ -210,11 +211,11 @@ void run_wait(Warp& warp, const Inst& inst) {
       last = {address, phase, load(warp, cta, address).phase != phase};
       if (last.done) {
         if (warp.worker->checking) saw_phase(warp, cta, address);
-        if (warp.asked_mbarrier == address) warp.asked_mbarrier = 0;
-        if (warp.worker->checking) acquire_from(warp, cta.mbarriers[address].completed, use.relaxed);
+        if (warp.state<MbarrierWait>().address == address) warp.state<MbarrierWait>().address = 0;
+        if (warp.worker->checking) acquire_from(warp, mbarriers_of(cta)[address].completed, use.relaxed);
         for (Unit* unit : units_of(cta)) unit->seen(warp, cta, address);
       } else {
-        warp.asked_mbarrier = address;
+        warp.state<MbarrierWait>().address = address;
         const uint64_t present = mbarrier_phase(cta, address);
         for (Unit* unit : units_of(cta)) {
           if (mbarrier_phase(cta, address) == present) unit->land_for(cta, address);
@@ -293,8 +294,8 @@ void decode(Decoder& d) {
 
 // What the present phase of the object at this address waits for.
 void describe_missing(const Cta& cta, uint32_t address, std::vector<std::string>& lines) {
-  const auto found = cta.mbarriers.find(address);
-  if (found == cta.mbarriers.end()) return;
+  const auto found = mbarriers_of(cta).find(address);
+  if (found == mbarriers_of(cta).end()) return;
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   const int64_t bytes = state.bytes;
@@ -308,15 +309,16 @@ void describe_missing(const Cta& cta, uint32_t address, std::vector<std::string>
   for (const Unit* unit : units_of(cta)) unit->describe(cta, address, lines);
 }
 
-class Mbarriers final : public Unit {
+class MbarrierUnit final : public Unit {
   void start(Cta& cta) override {
-    cta.mbarriers.clear();
-    for (Warp& warp : cta.warps) warp.asked_mbarrier = 0;
+    cta.make<Mbarriers>().objects.clear();
+    cta.worker->make<MbarrierNumbers>();
+    for (Warp& warp : cta.warps) warp.make<MbarrierWait>() = {};
   }
   void describe(const Warp& warp, std::vector<std::string>& lines) const override {
-    if (!warp.live || !warp.asked_mbarrier) return;
-    describe_missing(*warp.cta, warp.asked_mbarrier, lines);
-    if (std::string line = missed_phase(warp, *warp.cta, warp.asked_mbarrier); !line.empty())
+    if (!warp.live || !warp.state<MbarrierWait>().address) return;
+    describe_missing(*warp.cta, warp.state<MbarrierWait>().address, lines);
+    if (std::string line = missed_phase(warp, *warp.cta, warp.state<MbarrierWait>().address); !line.empty())
       lines.push_back(std::move(line));
   }
 };
@@ -331,7 +333,7 @@ void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count) 
 }
 
 std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes) {
-  if (!cta.mbarriers.contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
+  if (!mbarriers_of(cta).contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   if (state.bytes - int64_t{bytes} < -most_bytes) return too_many_bytes(state.bytes - int64_t{bytes});
@@ -345,11 +347,11 @@ void check_mbarrier(Warp& warp, Cta& cta, uint32_t address) {
 }
 
 std::string arrive_asynchronously(Cta& cta, uint32_t address, const std::vector<uint32_t>& clock) {
-  if (!cta.mbarriers.contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
+  if (!mbarriers_of(cta).contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   if (state.pending == 0) return "an arrival at an mbarrier that expects no more in this phase";
-  if (cta.worker->checking) cta.cluster->shadow.merge(clock, cta.mbarriers[address].arriving);
+  if (cta.worker->checking) cta.cluster->shadow.merge(clock, mbarriers_of(cta)[address].arriving);
   --state.pending;
   settle(cta, address, state);
   return {};
@@ -358,7 +360,7 @@ std::string arrive_asynchronously(Cta& cta, uint32_t address, const std::vector<
 void publish_mbarriers(Warp& warp) {
   SharedShadow& shadow = warp.cta->cluster->shadow;
   shadow.publish(warp.in_cluster);
-  for (auto& [address, mbarrier] : warp.cta->mbarriers) {
+  for (auto& [address, mbarrier] : mbarriers_of(*warp.cta)) {
     if (mbarrier.init_warp == warp.in_cluster && mbarrier.init_tick == 0)
       mbarrier.init_tick = shadow.tick_of(warp.cta->rank);
   }
@@ -373,7 +375,7 @@ void expect_one_more(Warp& warp, Cta& cta, uint32_t address) {
 }
 
 Unit& mbarrier_unit() {
-  static Mbarriers unit;
+  static MbarrierUnit unit;
   return unit;
 }
 

@@ -2,21 +2,16 @@
 
 #include <cstdio>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "common/simulator/access/names.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/mbarriers.h"
 
 namespace simulator {
 namespace {
-
-thread_local uint64_t newest = 0;
-
-// By object and warp: the phase that follows the last one it has seen complete, for reports of deadlocks.
-thread_local std::unordered_map<uint64_t, uint64_t> next_phases;
 
 uint64_t wait_of(const Warp& warp, uint64_t object) {
   constexpr int warp_bits = 9;  // of a cluster
@@ -38,22 +33,22 @@ std::string initialisation(const Warp& warp, const char* begin, const Cta& cta,
 }  // namespace
 
 uint64_t mbarrier_phase(const Cta& cta, uint32_t address) {
-  const auto found = cta.mbarriers.find(address);
-  return found == cta.mbarriers.end() ? 0 : found->second.phase;
+  const auto found = mbarriers_of(cta).find(address);
+  return found == mbarriers_of(cta).end() ? 0 : found->second.phase;
 }
 
-uint64_t first_phase_of_new_mbarrier() {
-  return ++newest << phase_bits;
+uint64_t first_phase_of_new_mbarrier(Warp& warp) {
+  return ++warp.worker->state<MbarrierNumbers>().newest << phase_bits;
 }
 
-uint64_t newest_mbarrier() {
-  return newest;
+uint64_t newest_mbarrier(const Warp& warp) {
+  return warp.worker->state<MbarrierNumbers>().newest;
 }
 
 void check_new_mbarrier(Warp& warp, int lane, Cta& cta, uint32_t address, uint64_t before) {
   if (!warp.worker->checking) return;
-  const auto found = cta.mbarriers.find(address);
-  if (found == cta.mbarriers.end() || mbarrier_of_phase(found->second.phase) > before) return;
+  const auto found = mbarriers_of(cta).find(address);
+  if (found == mbarriers_of(cta).end() || mbarrier_of_phase(found->second.phase) > before) return;
   finding(warp, FindingKind::illegal_instruction,
           mbarrier_at(address) + " is initialised once more, with no mbarrier.inval before this", lane,
           {initialisation(warp, "it was initialised by ", cta, found->second)});
@@ -61,6 +56,7 @@ void check_new_mbarrier(Warp& warp, int lane, Cta& cta, uint32_t address, uint64
 
 void saw_phase(const Warp& warp, const Cta& cta, uint32_t address) {
   constexpr size_t many = 1 << 14;
+  auto& next_phases = warp.worker->state<MbarrierNumbers>().next_phases;
   if (next_phases.size() > many) next_phases.clear();
   const uint64_t phase = mbarrier_phase(cta, address);
   next_phases[wait_of(warp, mbarrier_of_phase(phase))] = number_of_phase(phase);
@@ -68,6 +64,7 @@ void saw_phase(const Warp& warp, const Cta& cta, uint32_t address) {
 
 std::string missed_phase(const Warp& warp, const Cta& cta, uint32_t address) {
   const uint64_t phase = mbarrier_phase(cta, address), now = number_of_phase(phase);
+  const auto& next_phases = warp.worker->state<MbarrierNumbers>().next_phases;
   const auto seen = next_phases.find(wait_of(warp, mbarrier_of_phase(phase)));
   // Phases of one parity look the same. Who has not waited before waits for the first that has it.
   uint64_t wanted = seen == next_phases.end() ? 0 : seen->second;
@@ -93,7 +90,7 @@ bool arrives_late(Cta& cta, uint32_t address, uint64_t phase, const MbarrierArri
   found.what += ": the object that it was issued for is gone";
   if (now)
     found.details.push_back(initialisation(arrival.warp, "the mbarrier there now was initialised by ", cta,
-                                           cta.mbarriers[address]));
+                                           mbarriers_of(cta)[address]));
   if (settings().checks == Checks::fail) throw Fault(std::move(found));
   cta.grid->findings.add(std::move(found));
   return true;

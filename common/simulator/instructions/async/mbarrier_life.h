@@ -12,10 +12,10 @@ struct Cta;
 class Warp;
 
 // The phases of an object are numbered on from a number that no object had before it, in the upper half: what
-// belongs to an earlier object has a lower number. (A cluster runs on one CPU thread, which hands them out.)
+// belongs to an earlier object has a lower number.
 constexpr int phase_bits = 32;
-uint64_t first_phase_of_new_mbarrier();
-uint64_t newest_mbarrier();
+uint64_t first_phase_of_new_mbarrier(Warp& warp);
+uint64_t newest_mbarrier(const Warp& warp);
 constexpr uint64_t mbarrier_of_phase(uint64_t phase) {
   return phase >> phase_bits;
 }

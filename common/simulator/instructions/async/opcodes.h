@@ -10,7 +10,7 @@ namespace simulator {
 
 std::span<const Opcode> async_copy_opcodes();  // async_copy.cc: cp
 std::span<const Opcode> mbarrier_opcodes();    // mbarrier.cc: mbarrier
-std::span<const Opcode> tensor_map_opcodes();  // tma_map_instruction.cc: tensormap
+std::span<const Opcode> tma_map_opcodes();     // tma_map_instruction.cc: tensormap
 
 void decode_async_store(Decoder& decoder);  // async_store.cc: st.async red.async
 void decode_bulk_store(Decoder& decoder);   // bulk_store.cc: st.bulk

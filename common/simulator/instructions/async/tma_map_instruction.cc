@@ -9,6 +9,7 @@
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/memory/tma_map.h"
+#include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {
 namespace {
@@ -50,7 +51,7 @@ void access_map(Warp& warp, const Inst& inst, const AddressUse& use, uint32_t ba
   step.a = base;
   step.bytes = part;
   const int lane = std::countr_zero(warp.exec);
-  for (uint32_t i = 0; i < tensor_map_bytes; i += part) {
+  for (uint32_t i = 0; i < tma_map_bytes; i += part) {
     Resolved at;
     step.imm = offset + i;
     resolve(warp, step, use, at);
@@ -80,13 +81,12 @@ void one_by_one(Warp& warp, uint32_t lanes, F f) {
   warp.full = full;
 }
 
-void replace(TensorMap& map, Field field, uint32_t ordinal, uint64_t value) {
+void replace(TmaMap& map, Field field, uint32_t ordinal, uint64_t value) {
   // In the order of table 33 in the PTX ISA, which is not that of the driver.
-  constexpr TensorType types[tensor_types] = {
-      TensorType::u8,       TensorType::u16, TensorType::u32,       TensorType::s32,
-      TensorType::u64,      TensorType::s64, TensorType::f16,       TensorType::f32,
-      TensorType::f32_ftz,  TensorType::f64, TensorType::bf16,      TensorType::tf32,
-      TensorType::tf32_ftz, TensorType::b4,  TensorType::b4_padded, TensorType::b6_padded};
+  constexpr TmaType types[tma_types] = {
+      TmaType::u8,       TmaType::u16, TmaType::u32,       TmaType::s32,      TmaType::u64,  TmaType::s64,
+      TmaType::f16,      TmaType::f32, TmaType::f32_ftz,   TmaType::f64,      TmaType::bf16, TmaType::tf32,
+      TmaType::tf32_ftz, TmaType::b4,  TmaType::b4_padded, TmaType::b6_padded};
   switch (field) {
     case Field::global_address:
       map.address = value;
@@ -126,18 +126,18 @@ void run_replace(Warp& warp, const Inst& inst) {
   const MapUse& use = *static_cast<const MapUse*>(inst.data);
   const bool wide = inst.extra != 0;
   one_by_one(warp, warp.exec, [&](uint32_t lane) {
-    std::byte bytes[tensor_map_bytes];
+    std::byte bytes[tma_map_bytes];
     AddressUse read = use.to;
     read.kind = AccessKind::load;
     uint64_t address = 0;
     access_map(warp, inst, read, use.to_base, use.to_offset, bytes, &address);
-    auto map = TensorMap::load(bytes);
+    auto map = TmaMap::load(bytes);
     if (!map) fault(warp, FindingKind::illegal_instruction, "there is no tensor map at this address");
     const uint64_t value = wide ? warp.reg<uint64_t>(inst.b)[lane] : warp.reg<uint32_t>(inst.b)[lane];
     replace(*map, use.field, use.ordinal, value);
     map->store(bytes);
     access_map(warp, inst, use.to, use.to_base, use.to_offset, bytes);
-    if (address) tensor_map_changed(warp, address, false);
+    if (address) tma_map_changed(warp, address, false);
   });
 }
 
@@ -145,16 +145,16 @@ void run_replace(Warp& warp, const Inst& inst) {
 void run_copy(Warp& warp, const Inst& inst) {
   const MapUse& use = *static_cast<const MapUse*>(inst.data);
   one_by_one(warp, warp.exec & -warp.exec, [&](uint32_t) {
-    std::byte bytes[tensor_map_bytes];
+    std::byte bytes[tma_map_bytes];
     uint64_t address = 0;
     access_map(warp, inst, use.from, inst.a, inst.imm, bytes);
     access_map(warp, inst, use.to, use.to_base, use.to_offset, bytes, &address);
-    tensor_map_changed(warp, address, true);
+    tma_map_changed(warp, address, true);
   });
 }
 
 void run_release(Warp& warp, const Inst&) {
-  tensor_maps_released(warp);
+  tma_maps_released(warp);
 }
 
 void run_acquire(Warp& warp, const Inst& inst) {
@@ -162,7 +162,7 @@ void run_acquire(Warp& warp, const Inst& inst) {
   Resolved at;
   named_addresses(warp, inst, use.to, at);
   for (uint32_t left = warp.exec; left; left &= left - 1)
-    tensor_map_acquired(warp, at.address[std::countr_zero(left)]);
+    tma_map_acquired(warp, at.address[std::countr_zero(left)]);
 }
 
 void decode_replace(Decoder& d, MapUse& use) {
@@ -184,14 +184,14 @@ void decode_replace(Decoder& d, MapUse& use) {
   size_t next = 1;
   if (use.field >= Field::box_dim && use.field <= Field::element_stride) {
     const Operand& ordinal = d.operand(next++);
-    const uint32_t count = use.field == Field::global_stride ? max_tensor_rank - 1 : max_tensor_rank;
+    const uint32_t count = use.field == Field::global_stride ? max_tma_rank - 1 : max_tma_rank;
     if (ordinal.kind != Operand::Kind::immediate || ordinal.value < 0 || ordinal.value >= count)
       d.unsupported("the dimension must be an immediate from 0 to " + std::to_string(count - 1));
     use.ordinal = static_cast<uint32_t>(ordinal.value);
   }
   const Operand& value = d.operand(next++);
   if (use.field >= Field::elemtype) {
-    constexpr int64_t values[] = {tensor_types, 1, 4, 2};
+    constexpr int64_t values[] = {tma_types, 1, 4, 2};
     if (value.kind != Operand::Kind::immediate || value.value < 0 ||
         value.value >= values[field - static_cast<int>(Field::elemtype)])
       d.unsupported("this simulator has no such value of the field");
@@ -210,7 +210,7 @@ void decode(Decoder& d) {
     d.has("sync");
     d.has("aligned");
     if (!d.has("global") || !d.has("shared::cta")) d.unsupported("unknown state spaces");
-    if (d.operand(2).kind != Operand::Kind::immediate || d.operand(2).value != tensor_map_bytes)
+    if (d.operand(2).kind != Operand::Kind::immediate || d.operand(2).value != tma_map_bytes)
       d.unsupported("the size must be 128");
     use.to.space = Space::global;
     use.to.kind = AccessKind::store;
@@ -232,7 +232,7 @@ void decode(Decoder& d) {
 
 }  // namespace
 
-void decode_tensor_map_fence(Decoder& d) {
+void decode_tma_map_fence(Decoder& d) {
   d.has("tensormap::generic");
   d.one_of({"cta", "cluster", "gpu", "sys"});
   if (d.has("release")) {
@@ -243,7 +243,7 @@ void decode_tensor_map_fence(Decoder& d) {
   MapUse use;
   use.to.generic = true;
   use.to = memory_address(d, d.operand(0), use.to, part);
-  if (d.operand(1).kind != Operand::Kind::immediate || d.operand(1).value != tensor_map_bytes)
+  if (d.operand(1).kind != Operand::Kind::immediate || d.operand(1).value != tma_map_bytes)
     d.unsupported("the size must be 128");
   d.memory() = {};
   d.inst().data = d.keep(use);
@@ -252,7 +252,7 @@ void decode_tensor_map_fence(Decoder& d) {
 
 // ---- What the tensormap proxy may see.
 
-void tensor_map_changed(Warp& warp, uint64_t address, bool released) {
+void tma_map_changed(Warp& warp, uint64_t address, bool released) {
   Grid& grid = *warp.cta->grid;
   const std::lock_guard lock(grid.mutex);
   ChangedMap& map = grid.changed_maps[address];
@@ -262,20 +262,21 @@ void tensor_map_changed(Warp& warp, uint64_t address, bool released) {
   map.source = source_of(*warp.frame->program, warp.pc - 1);
 }
 
-void tensor_maps_released(Warp& warp) {
+void tma_maps_released(Warp& warp) {
   Grid& grid = *warp.cta->grid;
   const std::lock_guard lock(grid.mutex);
   for (auto& [address, map] : grid.changed_maps) map.released |= map.cta == warp.cta->index;
 }
 
-void tensor_map_acquired(Warp& warp, uint64_t address) {
+void tma_map_acquired(Warp& warp, uint64_t address) {
   Grid& grid = *warp.cta->grid;
   const std::lock_guard lock(grid.mutex);
   const auto map = grid.changed_maps.find(address);
-  if (map != grid.changed_maps.end()) warp.cta->bulk.acquired_maps[address] = map->second.changes;
+  if (map != grid.changed_maps.end())
+    warp.cta->state<BulkCopies>().acquired_maps[address] = map->second.changes;
 }
 
-void check_tensor_map(Warp& warp, uint32_t lane, uint64_t address) {
+void check_tma_map(Warp& warp, uint32_t lane, uint64_t address) {
   if (!warp.worker->checking) return;
   Grid& grid = *warp.cta->grid;
   std::unique_lock lock(grid.mutex);
@@ -283,8 +284,9 @@ void check_tensor_map(Warp& warp, uint32_t lane, uint64_t address) {
   if (found == grid.changed_maps.end()) return;
   const ChangedMap map = found->second;
   lock.unlock();
-  const auto acquired = warp.cta->bulk.acquired_maps.find(address);
-  const bool seen = acquired != warp.cta->bulk.acquired_maps.end() && acquired->second == map.changes;
+  const auto acquired = warp.cta->state<BulkCopies>().acquired_maps.find(address);
+  const bool seen =
+      acquired != warp.cta->state<BulkCopies>().acquired_maps.end() && acquired->second == map.changes;
   if (map.released && seen) return;
   finding(warp, FindingKind::missing_fence,
           std::string("the tensor map was changed, and no fence.proxy.tensormap::generic.") +
@@ -292,7 +294,7 @@ void check_tensor_map(Warp& warp, uint32_t lane, uint64_t address) {
           static_cast<int>(lane), {"it was changed at " + map.source});
 }
 
-std::span<const Opcode> tensor_map_opcodes() {
+std::span<const Opcode> tma_map_opcodes() {
   static const Opcode table[] = {{"tensormap", decode}};
   return table;
 }

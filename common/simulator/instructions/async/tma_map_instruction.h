@@ -10,12 +10,12 @@ namespace simulator {
 class Decoder;
 class Warp;
 
-void decode_tensor_map_fence(Decoder& decoder);
+void decode_tma_map_fence(Decoder& decoder);
 
-void tensor_map_changed(Warp& warp, uint64_t address, bool released);
-void tensor_maps_released(Warp& warp);
-void tensor_map_acquired(Warp& warp, uint64_t address);
+void tma_map_changed(Warp& warp, uint64_t address, bool released);
+void tma_maps_released(Warp& warp);
+void tma_map_acquired(Warp& warp, uint64_t address);
 // The lane's bulk copy uses the map at this address in global memory.
-void check_tensor_map(Warp& warp, uint32_t lane, uint64_t address);
+void check_tma_map(Warp& warp, uint32_t lane, uint64_t address);
 
 }  // namespace simulator

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/decode/decoder.h"
@@ -35,25 +36,72 @@ void each_lane(const Warp& warp, F f) {
   for (uint32_t left = warp.exec; left; left &= left - 1) f(std::countr_zero(left));
 }
 
-// printf(format, arguments) as the device library lays them out: each argument at its natural alignment,
-// integers and doubles of 4 or 8 bytes, strings as pointers (CUDA C++ Programming Guide, "Formatted Output").
-std::string format_text(Warp& warp, int lane, const std::string& format, uint64_t arguments) {
-  std::string text;
-  uint64_t offset = 0;
-  const auto next = [&](uint32_t bytes) {
-    offset = (offset + bytes - 1) / bytes * bytes;
+// The arguments of printf as the device library lays them out: each at its natural alignment, integers and
+// doubles of 4 or 8 bytes, strings as pointers (CUDA C++ Programming Guide, "Formatted Output").
+class Arguments {
+ public:
+  Arguments(Warp& warp, int lane, uint64_t address) : warp_(warp), lane_(lane), address_(address) {}
+
+  uint64_t next(uint32_t bytes) {
+    offset_ = (offset_ + bytes - 1) / bytes * bytes;
     uint64_t value = 0;
-    read_memory(warp, lane, arguments + offset, &value, bytes);
-    offset += bytes;
+    read_memory(warp_, lane_, address_ + offset_, &value, bytes);
+    offset_ += bytes;
     return value;
-  };
-  const auto append = [&](const std::string& spec, auto value) {
-    const int length = std::snprintf(nullptr, 0, spec.c_str(), value);
-    std::string piece(static_cast<size_t>(std::max(length, 0)) + 1, '\0');
-    std::snprintf(piece.data(), piece.size(), spec.c_str(), value);
-    piece.pop_back();
-    text += piece;
-  };
+  }
+  std::string next_string() { return read_string(warp_, lane_, next(8)); }
+
+ private:
+  Warp& warp_;
+  int lane_;
+  uint64_t address_, offset_ = 0;
+};
+
+template <class T>
+std::string formatted(const std::string& spec, T value) {
+  const int length = std::snprintf(nullptr, 0, spec.c_str(), value);
+  std::string text(static_cast<size_t>(std::max(length, 0)) + 1, '\0');
+  std::snprintf(text.data(), text.size(), spec.c_str(), value);
+  text.pop_back();
+  return text;
+}
+
+// spec: what stands between % and the letter, without the width of the value. Nothing: there is no such
+// letter.
+std::optional<std::string> convert(char letter, const std::string& spec, bool wide, Arguments& arguments) {
+  switch (letter) {
+    case 'd':
+    case 'i':
+      if (wide) return formatted(spec + "lld", static_cast<long long>(arguments.next(8)));
+      return formatted(spec + "d", static_cast<int32_t>(arguments.next(4)));
+    case 'u':
+    case 'x':
+    case 'X':
+    case 'o':
+      if (wide) return formatted(spec + "ll" + letter, static_cast<unsigned long long>(arguments.next(8)));
+      return formatted(spec + letter, static_cast<uint32_t>(arguments.next(4)));
+    case 'c':
+      return std::string(1, static_cast<char>(arguments.next(4)));
+    case 'p':
+      return formatted("%p", std::bit_cast<void*>(arguments.next(8)));
+    case 's':
+      return formatted(spec + "s", arguments.next_string().c_str());
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+    case 'a':
+    case 'A':
+      return formatted(spec + letter, std::bit_cast<double>(arguments.next(8)));
+    default:
+      return {};
+  }
+}
+
+std::string format_text(const std::string& format, Arguments arguments) {
+  std::string text;
   for (size_t i = 0; i < format.size(); ++i) {
     if (format[i] != '%') {
       text += format[i];
@@ -71,59 +119,15 @@ std::string format_text(Warp& warp, int lane, const std::string& format, uint64_
       if (std::strchr("-+ #0123456789.", c)) {
         spec += c;
       } else if (c == '*') {
-        spec += std::to_string(static_cast<int32_t>(next(4)));
+        spec += std::to_string(static_cast<int32_t>(arguments.next(4)));
       } else if (c == 'l' || c == 'z' || c == 'j' || c == 't') {
         wide = true;
       } else if (c != 'h') {
         break;
       }
     }
-    if (j >= format.size()) {
-      text += format.substr(i);
-      break;
-    }
-    const char conversion = format[j];
-    switch (conversion) {
-      case 'd':
-      case 'i':
-        if (wide) {
-          append(spec + "lld", static_cast<long long>(next(8)));
-        } else {
-          append(spec + "d", static_cast<int32_t>(next(4)));
-        }
-        break;
-      case 'u':
-      case 'x':
-      case 'X':
-      case 'o':
-        if (wide) {
-          append(spec + "ll" + conversion, static_cast<unsigned long long>(next(8)));
-        } else {
-          append(spec + conversion, static_cast<uint32_t>(next(4)));
-        }
-        break;
-      case 'c':
-        text += static_cast<char>(next(4));
-        break;
-      case 'p':
-        append("%p", reinterpret_cast<void*>(next(8)));
-        break;
-      case 's':
-        append(spec + "s", read_string(warp, lane, next(8)).c_str());
-        break;
-      case 'e':
-      case 'E':
-      case 'f':
-      case 'F':
-      case 'g':
-      case 'G':
-      case 'a':
-      case 'A':
-        append(spec + conversion, std::bit_cast<double>(next(8)));
-        break;
-      default:
-        text += format.substr(i, j - i + 1);
-    }
+    if (j >= format.size()) return text + format.substr(i);
+    text += convert(format[j], spec, wide, arguments).value_or(format.substr(i, j - i + 1));
     i = j;
   }
   return text;
@@ -132,7 +136,8 @@ std::string format_text(Warp& warp, int lane, const std::string& format, uint64_
 void run_printf(Warp& warp, const Inst& inst) {
   each_lane(warp, [&](int lane) {
     const std::string format = read_string(warp, lane, argument<uint64_t>(warp, inst, 0, lane, 8));
-    const std::string text = format_text(warp, lane, format, argument<uint64_t>(warp, inst, 1, lane, 8));
+    const std::string text =
+        format_text(format, Arguments(warp, lane, argument<uint64_t>(warp, inst, 1, lane, 8)));
     {
       const std::lock_guard lock(warp.cta->grid->mutex);
       warp.cta->grid->output[warp.cta->cluster->index] += text;

@@ -55,7 +55,7 @@ void run_try(Warp& warp, const Inst& inst) {
   Cluster& cluster = *warp.cta->cluster;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int lane = std::countr_zero(left);
-    if (warp.cta->launches_over) {
+    if (warp.cta->state<BulkCopies>().launches_over) {
       fault(warp, FindingKind::illegal_instruction,
             "another clusterlaunchcontrol.try_cancel by a CTA that has seen one fail: undefined behaviour",
             lane);

@@ -46,7 +46,7 @@ void decode_proxy_fence(Decoder& d) {
     if (d.inst().a == d.inst().b) d.unsupported("this fence does not exist");
     d.inst().inner = run_generic_to_async_fence;
   } else if (d.has("tensormap::generic")) {
-    decode_tensor_map_fence(d);
+    decode_tma_map_fence(d);
   } else if (!d.has("alias")) {
     d.unsupported("this simulator has no such proxy");
   }

@@ -1,3 +1,5 @@
+#include "common/simulator/units/register_pool.h"
+
 #include <algorithm>
 #include <bit>
 #include <string>
@@ -23,7 +25,7 @@ using Step = RegisterPool::Step;
 // instruction in all four; CUTLASS's attention kernels give each warp its own, and not all of them the same
 // number.
 void take_step(Warp& warp) {
-  RegisterPool& pool = warp.cta->register_pool;
+  RegisterPool& pool = warp.cta->state<RegisterPool>();
   SharedShadow& shadow = warp.cta->cluster->shadow;
   const uint32_t first = warp.index / group_warps * group_warps;
   const uint32_t end = std::min(first + group_warps, static_cast<uint32_t>(warp.cta->warps.size()));
@@ -52,7 +54,7 @@ void run_set(Warp& warp, const Inst& inst) {
   if (warp.exec != warp.live) return warp.wait(Group::State::convergence, warp.pc - 1);
   const uint32_t at_entry = warp.cta->grid->kernel->info.registers_at_entry;
   if (at_entry == 0) return;
-  RegisterPool& pool = warp.cta->register_pool;
+  RegisterPool& pool = warp.cta->state<RegisterPool>();
   const size_t warps = warp.cta->warps.size();
   if (pool.owned.empty()) {
     pool.owned.assign(warps, at_entry);
@@ -89,7 +91,7 @@ void decode(Decoder& d) {
 
 // The last threads of a CTA exit: have all warps of its warpgroups executed the same setmaxnreg?
 void check_register_pool(Warp& warp, int lane) {
-  const RegisterPool& pool = warp.cta->register_pool;
+  const RegisterPool& pool = warp.cta->state<RegisterPool>();
   for (uint32_t w = 0; w < pool.done.size(); ++w) {
     const std::vector<Step>& steps = pool.steps[w / group_warps];
     if (pool.done[w] == steps.size()) continue;
@@ -101,13 +103,13 @@ void check_register_pool(Warp& warp, int lane) {
 }
 
 class Registers final : public Unit {
-  void start(Cta& cta) override { cta.register_pool = {}; }
+  void start(Cta& cta) override { cta.make<RegisterPool>() = {}; }
   void leave(Warp& warp, int lane) override { check_register_pool(warp, lane); }
   std::string waits(const Warp& warp, const Group& group) const override {
     const Program& program = *group.frame->program;
     if (program.code[group.pc].inner != run_set) return {};
     return lanes_that(group.lanes, "wait") + " for registers at " + source_of(program, group.pc) + ": " +
-           std::to_string(warp.cta->register_pool.free) + " for each thread of a warp are free";
+           std::to_string(warp.cta->state<RegisterPool>().free) + " for each thread of a warp are free";
   }
 };
 

@@ -244,9 +244,7 @@ std::vector<std::string_view> types_of(Decoder& d) {  // D, A, B, C
   return types;
 }
 
-// The rest of it: use has the shape, and for wmma what its pieces are.
-void decode_product(Decoder& d, Use use, const std::vector<std::string_view>& types, const ptx::Operand& a,
-                    const ptx::Operand& b) {
+void choose_elements(Decoder& d, Use& use, const std::vector<std::string_view>& types) {
   if (!use.shape || types.size() != 4) d.unsupported("unknown form");
   for (const Element& each : elements) {
     if (each.name == types[1]) use.a = &each;
@@ -255,10 +253,10 @@ void decode_product(Decoder& d, Use use, const std::vector<std::string_view>& ty
   if (!use.a || !use.b || use.a->kind != use.b->kind || use.a->bits != use.b->bits) {
     d.unsupported("types that do not go together");
   }
-  const Kind kind = use.a->kind;
   if (!exists(*use.a, use.shape->m, use.shape->k)) {
     d.unsupported("this simulator has no such shape for this type");
   }
+  const Kind kind = use.a->kind;
   const std::string_view result = kind == Kind::f64                                                ? "f64"
                                   : kind == Kind::integer || kind == Kind::bit                     ? "s32"
                                   : (kind == Kind::half || kind == Kind::fp8) && types[0] == "f16" ? "f16"
@@ -267,15 +265,22 @@ void decode_product(Decoder& d, Use use, const std::vector<std::string_view>& ty
     d.unsupported("this simulator has no accumulators of this type");
   }
   use.half = result == "f16";
+}
+
+void count_registers(Use& use) {
   use.registers_a = std::max(1, use.shape->m * use.shape->k * use.a->bits / (32 * std::max(32, use.a->bits)));
   use.registers_b = std::max(1, 8 * use.shape->k * use.a->bits / (32 * std::max(32, use.a->bits)));
   use.registers_c = use.tiles() * (use.half ? 1 : 2);
   use.step_a *= use.registers_a;
   use.step_b *= use.registers_b;
-  if (!use.listed_a) {
-    use.listed_a = use.registers_a + (use.pieces - 1) * use.step_a;
-    use.listed_b = use.registers_b + (use.pieces - 1) * use.step_b;
-  }
+  if (use.listed_a) return;
+  use.listed_a = use.registers_a + (use.pieces - 1) * use.step_a;
+  use.listed_b = use.registers_b + (use.pieces - 1) * use.step_b;
+}
+
+// How it adds.
+void choose_sum(Decoder& d, Use& use) {
+  const Kind kind = use.a->kind;
   if (kind == Kind::integer) use.saturate = d.has("satfinite");
   if (kind == Kind::bit) {
     const int operation = d.one_of({"and", "xor"});
@@ -285,11 +290,18 @@ void decode_product(Decoder& d, Use use, const std::vector<std::string_view>& ty
   if (kind == Kind::f64) d.has("rn");
   const TensorCore& core = tensor_core();
   use.fraction = core.fraction;
-  if (!use.terms) {
-    use.terms = kind == Kind::fp8 ? use.shape->k / 2
-                                  : std::min(use.shape->k, core.block_bytes * 8 / std::max(16, use.a->bits));
-  }
+  if (use.terms) return;
+  use.terms = kind == Kind::fp8 ? use.shape->k / 2
+                                : std::min(use.shape->k, core.block_bytes * 8 / std::max(16, use.a->bits));
+}
 
+// The rest of it: use has the shape, and for wmma what its pieces are.
+void decode_product(Decoder& d, Use use, const std::vector<std::string_view>& types, const ptx::Operand& a,
+                    const ptx::Operand& b) {
+  choose_elements(d, use, types);
+  count_registers(use);
+  choose_sum(d, use);
+  const Kind kind = use.a->kind;
   const Type as = kind == Kind::f64 ? Type::f64 : Type::b32;
   const size_t results = static_cast<size_t>(use.pieces * use.registers_c);
   std::vector<uint32_t> list;

@@ -11,7 +11,7 @@ namespace simulator {
 std::span<const Opcode> matrix_load_opcodes();  // matrix_load.cc: ldmatrix stmatrix movmatrix
 std::span<const Opcode> mma_opcodes();          // mma.cc: mma
 std::span<const Opcode> wmma_opcodes();         // wmma.cc: wmma
-std::span<const Opcode> wgmma_opcodes();        // wgmma.cc: wgmma
+std::span<const Opcode> wgmma_opcodes();        // wgmma_decode.cc: wgmma
 
 // What the scheduler knows of them (machine/unit.h).
 Unit& wgmma_unit();  // wgmma.cc

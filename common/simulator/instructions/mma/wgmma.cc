@@ -7,22 +7,19 @@
 #include "common/simulator/access/check_async.h"
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/counters/trace.h"
-#include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/mma/opcodes.h"
 #include "common/simulator/instructions/mma/wgmma_product.h"
 #include "common/simulator/tensor_core/shared_matrix.h"
+#include "common/simulator/units/wgmma_queue.h"
 
 namespace simulator {
 namespace {
 
-using ptx::Operand;
-using ptx::Type;
-
 constexpr uint32_t all_warps = (1u << warpgroup_warps) - 1;
 
 Warpgroup& warpgroup_of(const Warp& warp) {
-  return warp.cta->warpgroups[warp.index / warpgroup_warps];
+  return warp.cta->state<Warpgroups>().all[warp.index / warpgroup_warps];
 }
 const WgmmaUse& use_of(const Inst& inst) {
   return *static_cast<const WgmmaUse*>(inst.data);
@@ -51,11 +48,11 @@ void land(Warp& warp, Warpgroup& group, uint64_t end) {
 
 // Forgets operations that every warp has waited for.
 void drop_finished(Cta& cta, uint32_t index) {
-  Warpgroup& group = cta.warpgroups[index];
+  Warpgroup& group = cta.state<Warpgroups>().all[index];
   uint64_t end = group.landed;
   for (uint32_t w = 0; w < warpgroup_warps; ++w) {
     const Warp& warp = cta.warps[index * warpgroup_warps + w];
-    if (warp.live) end = std::min(end, warp.wgmma.waited);
+    if (warp.live) end = std::min(end, warp.state<WgmmaQueue>().waited);
   }
   for (; group.first < end; ++group.first) group.operations.pop_front();
 }
@@ -68,7 +65,7 @@ std::string place(const Warp& warp, const WgmmaOperation& of) {
 
 // What has to come before the warp may look at what this operation uses.
 std::string missing_wait(const Warp& warp, uint64_t number) {
-  const auto& groups = warp.wgmma.groups;
+  const auto& groups = warp.state<WgmmaQueue>().groups;
   const auto group = std::find_if(groups.begin(), groups.end(), [&](uint64_t end) { return number < end; });
   if (group == groups.end()) return "it needs wgmma.commit_group and wgmma.wait_group 0 before this";
   const auto newer = groups.end() - group - 1;
@@ -85,27 +82,28 @@ void tell_pending(Warp& warp, const WgmmaRegister& use) {
 
 void tell_unfenced(Warp& warp) {
   finding(warp, FindingKind::missing_fence,
-          warp.wgmma.fences ? "a register of this wgmma.mma_async was accessed with no wgmma.fence since"
-                            : "no wgmma.fence comes before the first wgmma.mma_async");
+          warp.state<WgmmaQueue>().fences
+              ? "a register of this wgmma.mma_async was accessed with no wgmma.fence since"
+              : "no wgmma.fence comes before the first wgmma.mma_async");
 }
 
 // The warp's next operation is going to use these registers.
 void use_registers(Warp& warp, const Inst& inst) {
   const WgmmaUse& use = use_of(inst);
-  const uint64_t waited = warp.wgmma.waited;
-  bool unfenced = warp.wgmma.fences == 0;
+  const uint64_t waited = warp.state<WgmmaQueue>().waited;
+  bool unfenced = warp.state<WgmmaQueue>().fences == 0;
   const WgmmaRegister* pending = nullptr;
   const uint32_t results = use.results(), count = results + (use.a_in_registers ? 4 : 0);
   for (uint32_t i = 0; i < count; ++i) {
-    WgmmaRegister& each = warp.frame->wgmma[inst.list[i] / 64];
+    WgmmaRegister& each = warp.frame->state<WgmmaRegisters>().at[inst.list[i] / 64];
     const bool factor = i >= results;
-    unfenced |= each.touched == warp.wgmma.fences + 1;
+    unfenced |= each.touched == warp.state<WgmmaQueue>().fences + 1;
     if (each.operation > waited) {
       const bool in_order = factor == each.factor && (factor || use.same_results(use_of(*each.inst)));
       if (!in_order && !pending) pending = &each;
     }
     if (pending == &each) tell_pending(warp, each);
-    each = {warp.wgmma.asked + 1, &inst, factor, 0};
+    each = {warp.state<WgmmaQueue>().asked + 1, &inst, factor, 0};
   }
   if (unfenced) tell_unfenced(warp);
 }
@@ -167,7 +165,15 @@ uint64_t uniform(Warp& warp, uint32_t offset, const char* name) {
   return values[0];
 }
 
-void run_multiply(Warp& warp, const Inst& inst) {
+// How many operations come before those of the newest `imm` groups.
+uint64_t waited_for(const Warp& warp, const Inst& inst) {
+  const auto& groups = warp.state<WgmmaQueue>().groups;
+  return groups.size() <= inst.imm ? warp.state<WgmmaQueue>().waited : groups[groups.size() - 1 - inst.imm];
+}
+
+}  // namespace
+
+void run_wgmma_multiply(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
   const WgmmaUse& use = use_of(inst);
   Cta& cta = *warp.cta;
@@ -184,8 +190,8 @@ void run_multiply(Warp& warp, const Inst& inst) {
     fault(warp, FindingKind::illegal_instruction, "the lanes have different scale-d");
   }
   if (warp.worker->checking) use_registers(warp, inst);
-  Warpgroup& group = cta.warpgroups[index];
-  const uint64_t number = warp.wgmma.asked++;
+  Warpgroup& group = cta.state<Warpgroups>().all[index];
+  const uint64_t number = warp.state<WgmmaQueue>().asked++;
   if (number == group.first + group.operations.size()) {
     group.operations.push_back(begin(warp, inst, matrix, scale != 0));
   }
@@ -212,23 +218,17 @@ void run_multiply(Warp& warp, const Inst& inst) {
   async_access(warp, next.id, b.data(), static_cast<uint32_t>(b.size()), 16);
 }
 
-void run_fence(Warp& warp, const Inst& inst) {
-  if (whole_warp(warp, inst)) ++warp.wgmma.fences;
+void run_wgmma_fence(Warp& warp, const Inst& inst) {
+  if (whole_warp(warp, inst)) ++warp.state<WgmmaQueue>().fences;
 }
 
-void run_commit(Warp& warp, const Inst& inst) {
-  if (whole_warp(warp, inst)) warp.wgmma.groups.push_back(warp.wgmma.asked);
+void run_wgmma_commit(Warp& warp, const Inst& inst) {
+  if (whole_warp(warp, inst)) warp.state<WgmmaQueue>().groups.push_back(warp.state<WgmmaQueue>().asked);
 }
 
-// How many operations come before those of the newest `imm` groups.
-uint64_t waited_for(const Warp& warp, const Inst& inst) {
-  const auto& groups = warp.wgmma.groups;
-  return groups.size() <= inst.imm ? warp.wgmma.waited : groups[groups.size() - 1 - inst.imm];
-}
-
-void run_wait(Warp& warp, const Inst& inst) {
+void run_wgmma_wait(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
-  WgmmaQueue& queue = warp.wgmma;
+  WgmmaQueue& queue = warp.state<WgmmaQueue>();
   const uint64_t end = waited_for(warp, inst);
   if (end > queue.waited) {
     Warpgroup& group = warpgroup_of(warp);
@@ -242,108 +242,7 @@ void run_wait(Warp& warp, const Inst& inst) {
   while (queue.groups.size() > inst.imm) queue.groups.pop_front();
 }
 
-// ---- Decoding
-
-// "m64n128k16".
-bool parse_shape(std::string_view text, uint32_t& n, uint32_t& k) {
-  if (!text.starts_with("m64n")) return false;
-  const std::string shape(text);
-  return std::sscanf(shape.c_str(), "m64n%uk%u", &n, &k) == 2;
-}
-
-bool immediate(Decoder& d, size_t nth, int64_t yes, int64_t no) {
-  const Operand& operand = d.operand(nth);
-  if (operand.kind != Operand::Kind::immediate || (operand.value != yes && operand.value != no)) {
-    d.unsupported("an immediate is neither " + std::to_string(no) + " nor " + std::to_string(yes));
-  }
-  return operand.value == yes;
-}
-
-void decode_multiply(Decoder& d) {
-  WgmmaUse use;
-  std::vector<std::string_view> types;
-  const auto& modifiers = d.ptx().modifiers;
-  bool shaped = false;
-  for (size_t i = 0; i < modifiers.size(); ++i) {
-    if (parse_shape(modifiers[i], use.n, use.k)) shaped = d.modifier(i) == modifiers[i];
-    if (modifiers[i] == "f32" || modifiers[i] == "s32" || wgmma_element(modifiers[i])) {
-      types.push_back(d.modifier(i));
-    }
-  }
-  use.sparse = d.has("sp");
-  if (!shaped || types.size() != 3) d.unsupported("unknown form");
-  use.a = wgmma_element(types[1]);
-  use.b = wgmma_element(types[2]);
-  if (!use.a || !use.b || wgmma_k(*use.a, *use.b, types[0]) != use.k / (use.sparse ? 2 : 1)) {
-    d.unsupported("types and shape do not go together");
-  }
-  const bool floating = is_floating(*use.a);
-  if (use.n == 0 || use.n % 8 || use.n > 256 || (!floating && use.n > 32 && use.n % 16)) {
-    d.unsupported("there is no such n");
-  }
-  use.half = types[0] == "f16";
-  if (is_bits(*use.a) && !(d.has("and") && d.has("popc"))) d.unsupported("unknown operation on bits");
-  if (!floating && !is_bits(*use.a)) use.saturate = d.has("satfinite");
-
-  size_t next = 0;
-  std::vector<uint32_t> list;
-  registers_of(d, d.operand(next), use.results(), Type::b32, false, list);  // it is read …
-  list.clear();
-  registers_of(d, d.operand(next++), use.results(), Type::b32, true, list);  // … and written
-  use.a_in_registers = d.operand(next).kind == Operand::Kind::vector;
-  if (use.a_in_registers) {
-    registers_of(d, d.operand(next++), 4, Type::b32, false, list);
-  } else {
-    d.inst().a = d.src(next++, Type::b64);
-  }
-  d.inst().b = d.src(next++, Type::b64);
-  if (use.sparse) {
-    if (is_bits(*use.a)) d.unsupported("there are no sparse matrices of bits");
-    d.inst().d = d.src(next++, Type::b32);
-    const Operand& selector = d.operand(next++);
-    const bool of_pairs = bits_of(*use.a) > 8;
-    if (selector.kind != Operand::Kind::immediate || selector.value < 0 || selector.value > of_pairs) {
-      d.unsupported("there is no such sparsity selector");
-    }
-    use.selector = static_cast<uint32_t>(selector.value);
-  }
-  d.inst().c = d.predicate(d.operand(next++), use.scale_negated);
-  if (floating) {
-    for (bool& negated : use.negated) negated = immediate(d, next++, -1, 1);
-  }
-  if (may_be_mn_major(*use.a)) {
-    if (!use.a_in_registers) use.mn_major[0] = immediate(d, next++, 1, 0);
-    use.mn_major[1] = immediate(d, next++, 1, 0);
-  }
-  if (next != d.operand_count()) d.unsupported("another number of operands than expected");
-  d.inst().list = d.list(std::move(list));
-  d.inst().data = d.keep(use);
-  d.inst().inner = run_multiply;
-}
-
-void decode(Decoder& d) {
-  if (!d.has("sync") || !d.has("aligned")) d.unsupported("without .sync.aligned");
-  d.own_guard();
-  const int operation = d.one_of({"mma_async", "fence", "commit_group", "wait_group"});
-  if (operation < 0) d.unsupported("this simulator has no such instruction");
-  if (operation == 0) return decode_multiply(d);
-  if (operation == 3) {
-    if (d.operand(0).kind != Operand::Kind::immediate || d.operand(0).value < 0) {
-      d.unsupported("the number of groups must be an immediate");
-    }
-    d.inst().imm = static_cast<uint64_t>(d.operand(0).value);
-    // Until here the registers are in use.
-    Operand each;
-    each.kind = Operand::Kind::reg;
-    const std::vector<bool>& used = d.program().wgmma_registers;
-    for (uint32_t r = 0; r < used.size(); ++r) {
-      each.index = r;
-      if (used[r]) d.src(each, Type::b32);
-    }
-  }
-  static constexpr Handler handlers[] = {nullptr, run_fence, run_commit, run_wait};
-  d.inst().inner = handlers[operation];
-}
+namespace {
 
 // The registers of some wgmma that the instruction before warp.pc is going to access.
 template <class F>
@@ -352,7 +251,7 @@ void each_watched(Warp& warp, const Inst& inst, F f) {
   if (inst.guard) lanes &= inst.guard_negated ? ~warp.pred(inst.guard) : warp.pred(inst.guard);
   if (!lanes) return;
   for (const uint32_t offset : warp.frame->program->watched[warp.pc - 1].registers) {
-    f(warp.frame->wgmma[offset / 64]);
+    f(warp.frame->state<WgmmaRegisters>().at[offset / 64]);
   }
 }
 
@@ -393,17 +292,24 @@ std::string awaited(const Warp& warp, const Inst& inst) {
 
 class WgmmaUnit final : public Unit {
   void start(Cta& cta) override {
-    cta.warpgroups.assign((cta.warps.size() + warpgroup_warps - 1) / warpgroup_warps, {});
-    for (Warp& warp : cta.warps) warp.wgmma = {};
+    cta.make<Warpgroups>().all.assign((cta.warps.size() + warpgroup_warps - 1) / warpgroup_warps, {});
+    for (Warp& warp : cta.warps) warp.make<WgmmaQueue>() = {};
+  }
+  void begin(Frame& frame) override {
+    const Program& program = *frame.program;
+    frame.make<WgmmaRegisters>().at.assign(program.wgmma_registers.empty() ? 0 : program.frame_bytes / 64,
+                                           {});
   }
   void forget(Warp& warp, const Frame* frame) override {
     if (pending(warp)) forget_wgmma_registers(warp, frame);
   }
-  bool pending(const Warp& warp) const override { return warp.wgmma.asked != warp.wgmma.waited; }
+  bool pending(const Warp& warp) const override {
+    return warp.state<WgmmaQueue>().asked != warp.state<WgmmaQueue>().waited;
+  }
   void land_at_random(Warp& warp, uint64_t random) override { land_wgmma_at_random(warp, random); }
   std::string waits(const Warp& warp, const Group& group) const override {
     const Program& program = *group.frame->program;
-    if (program.code[group.pc].inner != run_wait) return {};
+    if (program.code[group.pc].inner != run_wgmma_wait) return {};
     const std::string what = awaited(warp, program.code[group.pc]);
     if (what.empty()) return {};
     return lanes_text(group.lanes) + " at " + source_of(program, group.pc) + " " + what;
@@ -415,8 +321,8 @@ class WgmmaUnit final : public Unit {
 void run_watched(Warp& warp, const Inst& inst) {
   if (warp.worker->checking) {
     each_watched(warp, inst, [&](WgmmaRegister& each) {
-      if (each.operation > warp.wgmma.waited) return tell_pending(warp, each);
-      each.touched = warp.wgmma.fences + 1;
+      if (each.operation > warp.state<WgmmaQueue>().waited) return tell_pending(warp, each);
+      each.touched = warp.state<WgmmaQueue>().fences + 1;
     });
   }
   run_unwatched(warp, inst);
@@ -427,7 +333,7 @@ void run_watched(Warp& warp, const Inst& inst) {
 void run_watched_move(Warp& warp, const Inst& inst) {
   uint64_t end = 0;
   each_watched(warp, inst, [&](const WgmmaRegister& each) { end = std::max(end, each.operation); });
-  Warpgroup* group = end > warp.wgmma.waited ? &warpgroup_of(warp) : nullptr;
+  Warpgroup* group = end > warp.state<WgmmaQueue>().waited ? &warpgroup_of(warp) : nullptr;
   if (group && !all_asked(*group, end)) return warp.wait(Group::State::blocked, warp.pc - 1);
   if (group) land(warp, *group, end);
   run_unwatched(warp, inst);
@@ -436,11 +342,6 @@ void run_watched_move(Warp& warp, const Inst& inst) {
 Unit& wgmma_unit() {
   static WgmmaUnit unit;
   return unit;
-}
-
-std::span<const Opcode> wgmma_opcodes() {
-  static const Opcode table[] = {{"wgmma", decode}};
-  return table;
 }
 
 }  // namespace simulator

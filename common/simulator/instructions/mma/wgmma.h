@@ -1,10 +1,15 @@
-// wgmma.mma_async (machine/wgmma_queue.h).
+// wgmma.mma_async (units/wgmma_queue.h).
 #pragma once
 
 namespace simulator {
 
 class Warp;
 struct Inst;
+
+void run_wgmma_multiply(Warp& warp, const Inst& inst);
+void run_wgmma_fence(Warp& warp, const Inst& inst);
+void run_wgmma_commit(Warp& warp, const Inst& inst);
+void run_wgmma_wait(Warp& warp, const Inst& inst);
 
 // What loader.cc has instructions do that use registers of some wgmma: looks, then runs the instruction.
 void run_watched(Warp& warp, const Inst& inst);

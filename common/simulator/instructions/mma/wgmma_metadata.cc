@@ -4,6 +4,7 @@
 
 #include "common/simulator/instructions/mma/wgmma.h"
 #include "common/simulator/machine/machine.h"
+#include "common/simulator/units/wgmma_queue.h"
 
 namespace simulator {
 namespace {
@@ -30,8 +31,8 @@ bool any_result(const ptx::Instruction& load, F f) {
 
 // The newest product of the warp in flight whose metadata the load overwrites.
 const WgmmaOperation* overwritten(const Warp& warp, const ptx::Instruction& load) {
-  const Warpgroup& group = warp.cta->warpgroups[warp.index / warpgroup_warps];
-  for (uint64_t number = warp.wgmma.asked; number-- > warp.wgmma.waited;) {
+  const Warpgroup& group = warp.cta->state<Warpgroups>().all[warp.index / warpgroup_warps];
+  for (uint64_t number = warp.state<WgmmaQueue>().asked; number-- > warp.state<WgmmaQueue>().waited;) {
     const WgmmaOperation& each = group.operations[number - group.first];
     if (each.frame[warp.index % warpgroup_warps] != warp.frame) continue;
     const Program& program = *warp.frame->program;
@@ -60,7 +61,8 @@ bool loads_metadata(const ptx::Instruction& instruction, const std::vector<bool>
 }
 
 void run_watched_metadata(Warp& warp, const Inst& inst) {
-  if (warp.worker->checking && warp.exec && warp.wgmma.asked != warp.wgmma.waited) {
+  if (warp.worker->checking && warp.exec &&
+      warp.state<WgmmaQueue>().asked != warp.state<WgmmaQueue>().waited) {
     const Program& program = *warp.frame->program;
     if (const WgmmaOperation* of = overwritten(warp, program.function->instructions[warp.pc - 1])) {
       finding(

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "common/simulator/machine/wgmma_queue.h"
 #include "common/simulator/tensor_core/sparse.h"
+#include "common/simulator/units/wgmma_queue.h"
 
 namespace simulator {
 

@@ -12,6 +12,8 @@
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/tcgen05_allocator.h"
+#include "common/simulator/units/tcgen05_memory.h"
 
 namespace simulator {
 namespace {
@@ -30,11 +32,11 @@ bool strict(const Warp& warp) {
 // .sync.aligned. Some kernels have one thread free what all have used, and hardware lets them.
 bool together(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return false;
-  if (warp.exec != warp.live && warp.exec != warp.without_others) {
+  if (warp.exec != warp.live && warp.exec != warp.state<Tcgen05Allocations>().without_others) {
     wait_for_others(warp, warp.exec);
     return false;
   }
-  warp.without_others = 0;
+  warp.state<Tcgen05Allocations>().without_others = 0;
   if (warp.exec != ~0u && strict(warp)) {
     finding(warp, FindingKind::invalid_shuffle,
             "all 32 threads of a warp have to execute this, but only " +
@@ -56,7 +58,7 @@ uint32_t uniform(Warp& warp, uint32_t offset, const char* name) {
 
 uint32_t columns_of(Warp& warp, const Inst& inst) {
   const uint32_t columns = uniform(warp, inst.b, "nCols");
-  if (columns < 32 || columns > tensor_columns || !std::has_single_bit(columns)) {
+  if (columns < 32 || columns > tcgen05_columns || !std::has_single_bit(columns)) {
     fault(warp, FindingKind::illegal_instruction,
           std::to_string(columns) +
               " columns: \"The operand nCols must be within the range [32, 512]\" and a power of 2");
@@ -85,11 +87,11 @@ void again(Warp& warp) {
 // Where there is room in all of these; nullopt: nowhere.
 std::optional<uint32_t> find(const Warp& warp, std::initializer_list<const Cta*> ctas, uint32_t columns) {
   const bool high = strict(warp) && warp.cta->grid->seed;
-  const uint32_t step = high ? columns : 32, places = (tensor_columns - columns) / step + 1;
+  const uint32_t step = high ? columns : 32, places = (tcgen05_columns - columns) / step + 1;
   for (uint32_t i = 0; i < places; ++i) {
     const uint32_t column = (high ? places - 1 - i : i) * step;
     if (std::all_of(ctas.begin(), ctas.end(),
-                    [&](const Cta* cta) { return cta->tensor_memory.is_free(column, columns); }))
+                    [&](const Cta* cta) { return tcgen05_memory(*cta).is_free(column, columns); }))
       return column;
   }
   return {};
@@ -97,15 +99,15 @@ std::optional<uint32_t> find(const Warp& warp, std::initializer_list<const Cta*>
 
 void check_allocation(Warp& warp, uint32_t columns) {
   if (!warp.worker->checking) return;
-  const TensorAllocator& known = warp.cta->tensor_allocator;
+  const Tcgen05Allocator& known = warp.cta->state<Tcgen05Allocator>();
   if (known.relinquished) {
-    finding(warp, FindingKind::tensor_allocation,
+    finding(warp, FindingKind::tcgen05_allocation,
             "\"it is illegal for a CTA to perform tcgen05.alloc after any of its constituent threads execute "
             "tcgen05.relinquish_alloc_permit\"",
             -1, {"that was at " + place_of(*warp.cta, *known.relinquished)});
   }
   if (known.columns && columns > known.columns) {
-    finding(warp, FindingKind::tensor_allocation,
+    finding(warp, FindingKind::tcgen05_allocation,
             std::to_string(columns) + " columns after " + std::to_string(known.columns) +
                 ": \"The number of columns allocated should not increase between any two allocations in the "
                 "execution order within the CTA\"",
@@ -138,9 +140,9 @@ void write_address(Warp& warp, const Inst& inst, uint32_t address) {
 void allocate(Warp& warp, const Inst& inst, uint32_t column, uint32_t columns) {
   Cta& cta = *warp.cta;
   check_allocation(warp, columns);
-  cta.tensor_allocator.columns = columns;
-  cta.tensor_allocator.pc = warp.frame->program->first + warp.pc - 1;
-  cta.tensor_memory.allocate(column, columns, cta.tensor_allocator.pc);
+  cta.state<Tcgen05Allocator>().columns = columns;
+  cta.state<Tcgen05Allocator>().pc = warp.frame->program->first + warp.pc - 1;
+  tcgen05_memory(cta).allocate(column, columns, cta.state<Tcgen05Allocator>().pc);
   write_address(warp, inst, column);
   ++warp.worker->events;
   ++warp.writes;
@@ -160,17 +162,17 @@ void check_peer(Warp& warp) {
 // The warps of both CTAs have to ask for the same. True: they have, and there is a place for it, which is
 // request->column.
 bool agreed(Warp& warp, bool allocates, uint32_t column, uint32_t columns) {
-  std::optional<TensorRequest>& mine = warp.cta->tensor_allocator.request;
-  std::optional<TensorRequest>& other = peer_of(warp).tensor_allocator.request;
+  std::optional<Tcgen05Request>& mine = warp.cta->state<Tcgen05Allocator>().request;
+  std::optional<Tcgen05Request>& other = peer_of(warp).state<Tcgen05Allocator>().request;
   if (mine && mine->warp != &warp) return false;  // another warp of this CTA waits
   if (!mine) {
-    mine = TensorRequest{&warp, allocates, column, columns, false};
+    mine = Tcgen05Request{&warp, allocates, column, columns, false};
     ++warp.worker->events;
   }
   if (mine->granted) return true;
   if (!other || other->granted) return false;
   if (other->allocates != allocates || other->columns != columns) {
-    const auto name = [](const TensorRequest& request) {
+    const auto name = [](const Tcgen05Request& request) {
       return std::string("tcgen05.") + (request.allocates ? "alloc of " : "dealloc of ") +
              std::to_string(request.columns) + " columns";
     };
@@ -194,10 +196,10 @@ void run_alloc(Warp& warp, const Inst& inst) {
     const auto column = find(warp, {warp.cta}, columns);
     return column ? allocate(warp, inst, *column, columns) : again(warp);
   }
-  if (!warp.cta->tensor_allocator.request) check_peer(warp);
+  if (!warp.cta->state<Tcgen05Allocator>().request) check_peer(warp);
   if (!agreed(warp, true, 0, columns)) return again(warp);
-  const uint32_t column = warp.cta->tensor_allocator.request->column;
-  warp.cta->tensor_allocator.request.reset();
+  const uint32_t column = warp.cta->state<Tcgen05Allocator>().request->column;
+  warp.cta->state<Tcgen05Allocator>().request.reset();
   allocate(warp, inst, column, columns);
 }
 
@@ -212,43 +214,43 @@ void run_dealloc(Warp& warp, const Inst& inst) {
     // It "may block" for the peer's: some kernels free before the last barrier of the cluster.
     if (strict(warp)) {
       if (!agreed(warp, false, address, columns)) return again(warp);
-      cta.tensor_allocator.request.reset();
+      cta.state<Tcgen05Allocator>().request.reset();
     }
   }
-  const auto& known = cta.tensor_memory.allocations();
-  const auto found = std::find_if(known.begin(), known.end(), [=](const TensorMemory::Allocation& each) {
+  const auto& known = tcgen05_memory(cta).allocations();
+  const auto found = std::find_if(known.begin(), known.end(), [=](const Tcgen05Memory::Allocation& each) {
     return each.column == address;
   });
   const std::string begin =
       "tcgen05.dealloc of " + std::to_string(columns) + " columns at column " + std::to_string(address);
   ++warp.worker->events;
   if (found == known.end()) {
-    const uint32_t column = column_of_tensor(address);
-    const std::string why = column < tensor_columns && lane_of_tensor(address) == 0
-                                ? ", which " + std::string(cta.tensor_memory.state_of(column))
+    const uint32_t column = tcgen05_column(address);
+    const std::string why = column < tcgen05_columns && tcgen05_lane(address) == 0
+                                ? ", which " + std::string(tcgen05_memory(cta).state_of(column))
                                 : "";
     if (warp.worker->checking) {
-      finding(warp, FindingKind::tensor_allocation,
+      finding(warp, FindingKind::tcgen05_allocation,
               begin + why + ": \"The operand taddr must point to a previous Tensor Memory allocation\"");
     }
     return;
   }
   if (found->columns != columns && warp.worker->checking) {
-    finding(warp, FindingKind::tensor_allocation,
+    finding(warp, FindingKind::tcgen05_allocation,
             begin + ", where " + std::to_string(found->columns) + " were allocated", -1,
             {"that was at " + place_of(cta, found->pc)});
   }
   const uint32_t freed = found->columns;
-  if (const TensorAccesses::Id id = tensor_begin(warp, 0, TensorAccesses::Kind::free)) {
-    tensor_access(warp, id, cta, {TensorLanes::all(), address, freed}, false, true, "");
-    cta.cluster->tensor_accesses.forget(cta.rank, address, freed);
+  if (const Tcgen05Accesses::Id id = tcgen05_begin(warp, 0, Tcgen05Accesses::Kind::free)) {
+    tcgen05_access(warp, id, cta, {Tcgen05Lanes::all(), address, freed}, false, true, "");
+    tcgen05_accesses(*cta.cluster).forget(cta.rank, address, freed);
   }
-  cta.tensor_memory.free(address, freed);
+  tcgen05_memory(cta).free(address, freed);
 }
 
 void run_relinquish(Warp& warp, const Inst& inst) {
   if (!together(warp, inst)) return;
-  auto& relinquished = warp.cta->tensor_allocator.relinquished;
+  auto& relinquished = warp.cta->state<Tcgen05Allocator>().relinquished;
   if (!relinquished) relinquished = warp.frame->program->first + warp.pc - 1;
 }
 
@@ -256,9 +258,9 @@ bool is_allocation(const Inst& inst) {
   return inst.inner == run_alloc || inst.inner == run_dealloc || inst.inner == run_relinquish;
 }
 
-void check_tensor_leak(Warp& warp, int lane) {
-  for (const TensorMemory::Allocation& each : warp.cta->tensor_memory.allocations()) {
-    finding(warp, FindingKind::tensor_allocation,
+void check_tcgen05_leak(Warp& warp, int lane) {
+  for (const Tcgen05Memory::Allocation& each : tcgen05_memory(*warp.cta).allocations()) {
+    finding(warp, FindingKind::tcgen05_allocation,
             std::to_string(each.columns) + " columns of tensor memory at column " +
                 std::to_string(each.column) +
                 " are still allocated when the CTA exits: \"All of the Tensor Memory that was allocated in a "
@@ -273,7 +275,7 @@ bool resolve_divergent_allocations(Cta& cta) {
       if (group.state != Group::State::convergence || !is_allocation(group.frame->program->code[group.pc]))
         continue;
       group.state = Group::State::ready;
-      warp.without_others = group.lanes;
+      warp.state<Tcgen05Allocations>().without_others = group.lanes;
       return true;
     }
   }
@@ -283,17 +285,17 @@ bool resolve_divergent_allocations(Cta& cta) {
 // What the warp waits for at one of these instructions.
 std::string waited_for(const Warp& warp) {
   const Cta& cta = *warp.cta;
-  const std::optional<TensorRequest>& request = cta.tensor_allocator.request;
+  const std::optional<Tcgen05Request>& request = cta.state<Tcgen05Allocator>().request;
   if (request && request->warp != &warp) return "wait for another warp's tcgen05.alloc or .dealloc";
   if (request) {
     const Cta& peer = *cta.cluster->ctas[cta.rank ^ 1];
-    if (!peer.tensor_allocator.request) {
+    if (!peer.state<Tcgen05Allocator>().request) {
       return std::string("wait for the peer CTA to execute the same tcgen05.") +
              (request->allocates ? "alloc" : "dealloc");
     }
   }
   std::string text = "wait for free columns of tensor memory, of which are allocated";
-  for (const TensorMemory::Allocation& each : cta.tensor_memory.allocations()) {
+  for (const Tcgen05Memory::Allocation& each : tcgen05_memory(cta).allocations()) {
     text += ' ' + std::to_string(each.column) + " to " + std::to_string(each.column + each.columns - 1) +
             " (at " + place_of(cta, each.pc) + ')';
   }
@@ -302,12 +304,12 @@ std::string waited_for(const Warp& warp) {
 
 class Allocations final : public Unit {
   void start(Cta& cta) override {
-    cta.tensor_memory.reset();
-    cta.tensor_allocator = {};
-    for (Warp& warp : cta.warps) warp.without_others = 0;
+    cta.make<Tcgen05OfCta>().memory.reset();
+    cta.make<Tcgen05Allocator>() = {};
+    for (Warp& warp : cta.warps) warp.make<Tcgen05Allocations>() = {};
   }
   void leave(Warp& warp, int lane) override {
-    if (warp.worker->checking) check_tensor_leak(warp, lane);
+    if (warp.worker->checking) check_tcgen05_leak(warp, lane);
   }
   bool resolve(Cta& cta) override { return resolve_divergent_allocations(cta); }
   std::string waits(const Warp& warp, const Group& group) const override {
@@ -324,9 +326,9 @@ Unit& tcgen05_allocation_unit() {
   return unit;
 }
 
-void decode_tensor_allocation(Decoder& d) {
+void decode_tcgen05_allocation(Decoder& d) {
   AllocationUse use;
-  use.cta_group = tensor_cta_group(d);
+  use.cta_group = tcgen05_cta_group(d);
   const int operation = d.one_of({"alloc", "dealloc", "relinquish_alloc_permit"});
   if (!d.has("sync") || !d.has("aligned")) d.unsupported("without .sync.aligned");
   d.own_guard();

@@ -1,10 +1,10 @@
-// tcgen05.alloc, .dealloc, .relinquish_alloc_permit (machine/tcgen05_allocator.h).
+// tcgen05.alloc, .dealloc, .relinquish_alloc_permit (units/tcgen05_allocator.h).
 #pragma once
 
 namespace simulator {
 
 class Decoder;
 
-void decode_tensor_allocation(Decoder& decoder);
+void decode_tcgen05_allocation(Decoder& decoder);
 
 }  // namespace simulator

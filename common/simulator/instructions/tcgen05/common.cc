@@ -11,7 +11,7 @@
 
 namespace simulator {
 
-uint32_t tensor_cta_group(Decoder& d) {
+uint32_t tcgen05_cta_group(Decoder& d) {
   const int found = d.one_of({"cta_group::1", "cta_group::2"});
   if (found < 0) d.unsupported("without .cta_group");
   const uint32_t group = static_cast<uint32_t>(found) + 1;
@@ -30,7 +30,7 @@ void check_single_thread(Warp& warp, const char* name) {
               "Table 46)");
 }
 
-void check_tensor_chunks(Warp& warp, uint32_t lane, const std::vector<uint32_t>& chunks, const char* name) {
+void check_tcgen05_chunks(Warp& warp, uint32_t lane, const std::vector<uint32_t>& chunks, const char* name) {
   const uint32_t end = warp.cta->grid->shared_bytes;
   for (const uint32_t at : chunks) {
     if (at >= shared_reserved && at + 16 <= end) continue;
@@ -43,8 +43,8 @@ void check_tensor_chunks(Warp& warp, uint32_t lane, const std::vector<uint32_t>&
   }
 }
 
-AsyncAccesses::Id note_tensor_chunks(Warp& warp, uint32_t lane, std::span<Cta* const> ctas,
-                                     std::span<const std::vector<uint32_t>> matrices) {
+AsyncAccesses::Id note_tcgen05_chunks(Warp& warp, uint32_t lane, std::span<Cta* const> ctas,
+                                      std::span<const std::vector<uint32_t>> matrices) {
   if (warp.worker->counting) {
     Counts& counts = warp.worker->counts[warp.frame->program->first + warp.pc - 1];
     uint64_t bytes = 0;
@@ -65,7 +65,7 @@ AsyncAccesses::Id note_tensor_chunks(Warp& warp, uint32_t lane, std::span<Cta* c
   return id;
 }
 
-uint32_t tensor_ctas(Warp& warp, uint32_t lane, uint32_t cta_group, Cta* ctas[2]) {
+uint32_t tcgen05_ctas(Warp& warp, uint32_t lane, uint32_t cta_group, Cta* ctas[2]) {
   ctas[0] = warp.cta;
   if (cta_group == 1) return 1;
   const auto& all = warp.cta->cluster->ctas;

@@ -12,9 +12,10 @@
 #include "common/simulator/instructions/tcgen05/common.h"
 #include "common/simulator/instructions/tcgen05/pipeline.h"
 #include "common/simulator/machine/machine.h"
-#include "common/simulator/machine/tcgen05_pipeline.h"
 #include "common/simulator/numeric/decompress.h"
 #include "common/simulator/tensor_core/tcgen05_descriptor.h"
+#include "common/simulator/units/tcgen05_memory.h"
+#include "common/simulator/units/tcgen05_pipeline.h"
 
 namespace simulator {
 namespace {
@@ -47,12 +48,12 @@ struct CopyUse {
   uint32_t bits = 8;             // of an element in shared memory; 8: it is copied as it is
 };
 
-class TensorCopy final : public TensorOperation {
+class Tcgen05Copy final : public Tcgen05Operation {
  public:
   void land() override {
     const Shape& shape = *use->shape;
     for (uint32_t r = 0; r < ctas; ++r) {
-      TensorMemory& memory = cta[r]->tensor_memory;
+      Tcgen05Memory& memory = tcgen05_memory(*cta[r]);
       for (uint32_t row = 0; row < shape.rows; ++row) {
         for (uint32_t c = 0; c < shape.chunks; ++c) {
           const std::byte* from = cta[r]->shared.data() + chunks[row * shape.chunks + c];
@@ -62,9 +63,9 @@ class TensorCopy final : public TensorOperation {
           uint32_t words[chunk_columns];
           std::memcpy(words, bytes, sizeof words);
           for (uint32_t copy = 0; copy < shape.copies; ++copy) {
-            const uint32_t to = lane_of_tensor(address) + shape.lane(row) + copy * shape.apart;
+            const uint32_t to = tcgen05_lane(address) + shape.lane(row) + copy * shape.apart;
             for (uint32_t w = 0; w < chunk_columns; ++w)
-              memory.column(column_of_tensor(address) + c * chunk_columns + w)[to] = words[w];
+              memory.column(tcgen05_column(address) + c * chunk_columns + w)[to] = words[w];
           }
         }
       }
@@ -78,13 +79,13 @@ class TensorCopy final : public TensorOperation {
   std::vector<uint32_t> chunks;  // addresses, the same in every CTA
 };
 
-class TensorShift final : public TensorOperation {
+class Tcgen05Shift final : public Tcgen05Operation {
  public:
   static constexpr uint32_t columns = 8, rows = quarter - 1;  // ".31x256b"
   void land() override {
     for (uint32_t r = 0; r < ctas; ++r) {
       for (uint32_t c = 0; c < columns; ++c) {
-        uint32_t* to = cta[r]->tensor_memory.column(column_of_tensor(address) + c) + lane_of_tensor(address);
+        uint32_t* to = tcgen05_memory(*cta[r]).column(tcgen05_column(address) + c) + tcgen05_lane(address);
         std::memmove(to, to + 1, rows * sizeof *to);
       }
     }
@@ -99,7 +100,7 @@ class TensorShift final : public TensorOperation {
   fault(warp, FindingKind::illegal_instruction, what, static_cast<int>(lane));
 }
 
-void set_chunks(Warp& warp, uint32_t lane, const Inst& inst, TensorCopy& made) {
+void set_chunks(Warp& warp, uint32_t lane, const Inst& inst, Tcgen05Copy& made) {
   MatrixDescriptor descriptor;
   const std::string problem =
       parse_matrix_descriptor(InstructionDescriptor{}, 0, warp.reg<uint64_t>(inst.b)[lane], descriptor);
@@ -107,24 +108,24 @@ void set_chunks(Warp& warp, uint32_t lane, const Inst& inst, TensorCopy& made) {
     illegal(warp, lane, "the shared-memory descriptor: " + problem + " (PTX ISA, Table 40)");
   const Shape& shape = *made.use->shape;
   made.chunks = chunks_of(descriptor, false, shape.rows, shape.chunks);
-  check_tensor_chunks(warp, lane, made.chunks, "its matrix");
-  made.shared = note_tensor_chunks(warp, lane, {made.cta, made.ctas}, {&made.chunks, 1});
+  check_tcgen05_chunks(warp, lane, made.chunks, "its matrix");
+  made.shared = note_tcgen05_chunks(warp, lane, {made.cta, made.ctas}, {&made.chunks, 1});
 }
 
 void issue_copy(Warp& warp, uint32_t lane, const Inst& inst, uint32_t address) {
-  auto made = std::make_unique<TensorCopy>();
+  auto made = std::make_unique<Tcgen05Copy>();
   const CopyUse& use = *static_cast<const CopyUse*>(inst.data);
   const Shape& shape = *use.shape;
   made->use = &use;
-  made->ctas = tensor_ctas(warp, lane, use.cta_group, made->cta);
+  made->ctas = tcgen05_ctas(warp, lane, use.cta_group, made->cta);
   made->of_pair = use.cta_group == 2;
   made->address = address;
-  const uint32_t first = lane_of_tensor(address);
-  TensorLanes lanes = TensorLanes::all();
+  const uint32_t first = tcgen05_lane(address);
+  Tcgen05Lanes lanes = Tcgen05Lanes::all();
   if (shape.rows == 4) {
     lanes = {};
     for (uint32_t row = 0; row < shape.rows; ++row)
-      lanes = lanes | TensorLanes::of(first + shape.lane(row), 1);
+      lanes = lanes | Tcgen05Lanes::of(first + shape.lane(row), 1);
   }
   if (first >= (shape.rows == 4 ? quarter : 1u)) {
     illegal(warp, lane,
@@ -132,36 +133,36 @@ void issue_copy(Warp& warp, uint32_t lane, const Inst& inst, uint32_t address) {
                 (shape.rows == 4 ? "one of the lanes 0 to 31" : "lane 0"));
   }
   set_chunks(warp, lane, inst, *made);
-  made->tensor =
-      tensor_begin(warp, lane, shape.rows == 4 ? TensorAccesses::Kind::cp_4x256b : TensorAccesses::Kind::cp);
+  made->tensor = tcgen05_begin(
+      warp, lane, shape.rows == 4 ? Tcgen05Accesses::Kind::cp_4x256b : Tcgen05Accesses::Kind::cp);
   for (uint32_t r = 0; r < made->ctas; ++r) {
-    tensor_access(warp, made->tensor, *made->cta[r],
-                  {lanes, column_of_tensor(address), shape.chunks * chunk_columns}, false, true, "");
+    tcgen05_access(warp, made->tensor, *made->cta[r],
+                   {lanes, tcgen05_column(address), shape.chunks * chunk_columns}, false, true, "");
   }
-  begin_tensor_operation(warp, lane, std::move(made));
+  begin_tcgen05_operation(warp, lane, std::move(made));
 }
 
 void issue_shift(Warp& warp, uint32_t lane, const Inst& inst, uint32_t address) {
-  auto made = std::make_unique<TensorShift>();
+  auto made = std::make_unique<Tcgen05Shift>();
   const uint32_t cta_group = static_cast<const CopyUse*>(inst.data)->cta_group;
-  made->ctas = tensor_ctas(warp, lane, cta_group, made->cta);
+  made->ctas = tcgen05_ctas(warp, lane, cta_group, made->cta);
   made->of_pair = cta_group == 2;
   made->address = address;
-  const uint32_t first = lane_of_tensor(address);
-  if (first % quarter || first >= tensor_lanes) {
+  const uint32_t first = tcgen05_lane(address);
+  if (first % quarter || first >= tcgen05_lanes) {
     illegal(warp, lane,
             "taddr is in lane " + std::to_string(first) +
                 ": \"The lane of the address operand taddr must be aligned to 32\"");
   }
-  made->tensor = tensor_begin(warp, lane, TensorAccesses::Kind::shift);
-  TensorRegion region{{}, column_of_tensor(address), TensorShift::columns};
+  made->tensor = tcgen05_begin(warp, lane, Tcgen05Accesses::Kind::shift);
+  Tcgen05Region region{{}, tcgen05_column(address), Tcgen05Shift::columns};
   for (uint32_t r = 0; r < made->ctas; ++r) {
     for (const bool write : {false, true}) {
-      region.lanes = TensorLanes::of(write ? first : first + 1, TensorShift::rows);
-      tensor_access(warp, made->tensor, *made->cta[r], region, !write, write, "");
+      region.lanes = Tcgen05Lanes::of(write ? first : first + 1, Tcgen05Shift::rows);
+      tcgen05_access(warp, made->tensor, *made->cta[r], region, !write, write, "");
     }
   }
-  begin_tensor_operation(warp, lane, std::move(made));
+  begin_tcgen05_operation(warp, lane, std::move(made));
 }
 
 template <bool copies>
@@ -184,9 +185,9 @@ void decode_address(Decoder& d) {
 
 }  // namespace
 
-void decode_tensor_copy(Decoder& d) {
+void decode_tcgen05_copy(Decoder& d) {
   CopyUse use;
-  use.cta_group = tensor_cta_group(d);
+  use.cta_group = tcgen05_cta_group(d);
   for (const Shape& shape : shapes) {
     if (!d.has(shape.name)) continue;
     if (shape.multicast && !d.has(shape.multicast)) continue;
@@ -204,9 +205,9 @@ void decode_tensor_copy(Decoder& d) {
   d.inst().inner = run<true>;
 }
 
-void decode_tensor_shift(Decoder& d) {
+void decode_tcgen05_shift(Decoder& d) {
   CopyUse use;
-  use.cta_group = tensor_cta_group(d);
+  use.cta_group = tcgen05_cta_group(d);
   if (!d.has("down")) d.unsupported("only .down is there");
   decode_address(d);
   if (d.operand_count() != 1) d.unsupported("unexpected operands");

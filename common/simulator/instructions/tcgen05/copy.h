@@ -8,7 +8,7 @@ namespace simulator {
 
 class Decoder;
 
-void decode_tensor_copy(Decoder& decoder);
-void decode_tensor_shift(Decoder& decoder);
+void decode_tcgen05_copy(Decoder& decoder);
+void decode_tcgen05_shift(Decoder& decoder);
 
 }  // namespace simulator

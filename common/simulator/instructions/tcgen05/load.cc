@@ -8,6 +8,8 @@
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/tcgen05_memory.h"
+#include "common/simulator/units/tcgen05_transfers.h"
 
 namespace simulator {
 namespace {
@@ -59,10 +61,10 @@ Place place(const TransferUse& use, uint32_t i, uint32_t t) {
   return {t % 16, t / 16 * use.split + i * per};
 }
 
-void load(const Cta& cta, const TensorTransfer& transfer) {
+void load(const Cta& cta, const Tcgen05Transfer& transfer) {
   if (!transfer.registers) return;
   const TransferUse& use = use_of(*transfer.inst);
-  const TensorMemory& memory = cta.tensor_memory;
+  const Tcgen05Memory& memory = tcgen05_memory(cta);
   for (uint32_t i = 0; i < use.registers; ++i) {
     auto* to = reinterpret_cast<uint32_t*>(transfer.registers + transfer.inst->list[i]);
     if (use.shape == Shape::l32x32b && !use.halves) {
@@ -72,26 +74,26 @@ void load(const Cta& cta, const TensorTransfer& transfer) {
     for (uint32_t t = 0; t < warp_size; ++t) {
       const Place at = place(use, i, t);
       const uint32_t* first = memory.column(transfer.column + at.column) + transfer.lane + at.lane;
-      to[t] = use.halves ? (first[0] & 0xffff) | first[tensor_lanes] << 16 : *first;
+      to[t] = use.halves ? (first[0] & 0xffff) | first[tcgen05_lanes] << 16 : *first;
     }
   }
 }
 
-void store(Cta& cta, const TensorTransfer& transfer) {
+void store(Cta& cta, const Tcgen05Transfer& transfer) {
   const TransferUse& use = use_of(*transfer.inst);
-  TensorMemory& memory = cta.tensor_memory;
+  Tcgen05Memory& memory = tcgen05_memory(cta);
   for (uint32_t i = 0; i < use.registers; ++i) {
     const uint32_t* from = transfer.values.data() + size_t{i} * warp_size;
     for (uint32_t t = 0; t < warp_size; ++t) {
       const Place at = place(use, i, t);
       uint32_t* first = memory.column(transfer.column + at.column) + transfer.lane + at.lane;
       *first = use.halves ? from[t] & 0xffff : from[t];
-      if (use.halves) first[tensor_lanes] = from[t] >> 16;
+      if (use.halves) first[tcgen05_lanes] = from[t] >> 16;
     }
   }
 }
 
-void land(Warp& warp, const TensorTransfer& transfer) {
+void land(Warp& warp, const Tcgen05Transfer& transfer) {
   transfer.values.empty() ? load(*warp.cta, transfer) : store(*warp.cta, transfer);
   ++warp.worker->events;
   ++warp.writes;
@@ -100,7 +102,7 @@ void land(Warp& warp, const TensorTransfer& transfer) {
 // Those for which f(transfer) holds take effect, in order.
 template <class F>
 void land_if(Warp& warp, F f) {
-  std::erase_if(warp.tensor.pending, [&](const TensorTransfer& each) {
+  std::erase_if(warp.state<Tcgen05Transfers>().pending, [&](const Tcgen05Transfer& each) {
     if (!f(each)) return false;
     land(warp, each);
     return true;
@@ -114,8 +116,8 @@ bool strict(const Warp& warp) {
 // The first lane of tensor memory. The address should name lanes of the warp's own quarter; hardware looks at
 // the place within it only, and there are kernels that give no quarter, or count on past 127.
 uint32_t first_lane(Warp& warp, uint32_t address, const TransferUse& use) {
-  const uint32_t own = warp.index % 4, named = lane_of_tensor(address), inside = named % quarter;
-  const bool tolerated = named < quarter || named % tensor_lanes / quarter == own;
+  const uint32_t own = warp.index % 4, named = tcgen05_lane(address), inside = named % quarter;
+  const bool tolerated = named < quarter || named % tcgen05_lanes / quarter == own;
   if (warp.worker->checking && (settings().strict ? named / quarter != own : !tolerated)) {
     finding(warp, FindingKind::illegal_instruction,
             "taddr names lane " + std::to_string(named) + ", but warp " + std::to_string(warp.index) +
@@ -136,7 +138,7 @@ uint32_t first_lane(Warp& warp, uint32_t address, const TransferUse& use) {
 void land_others(Warp& warp) {
   for (Warp& other : warp.cta->warps) {
     if (&other == &warp || other.index % 4 != warp.index % 4) continue;
-    land_if(other, [](const TensorTransfer&) { return true; });
+    land_if(other, [](const Tcgen05Transfer&) { return true; });
   }
 }
 
@@ -152,47 +154,47 @@ void different_addresses(Warp& warp, int lane, bool same_column) {
 }
 
 // All threads have the same address there.
-TensorTransfer begin(Warp& warp, const Inst& inst, TensorAccesses::Kind kind) {
+Tcgen05Transfer begin(Warp& warp, const Inst& inst, Tcgen05Accesses::Kind kind) {
   if (!strict(warp)) land_others(warp);
   const uint32_t* address = warp.reg<uint32_t>(inst.a);
   const int first = std::countr_zero(warp.exec);
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     if (const int lane = std::countr_zero(left); address[lane] != address[first]) {
-      different_addresses(warp, lane, column_of_tensor(address[lane]) == column_of_tensor(address[first]));
+      different_addresses(warp, lane, tcgen05_column(address[lane]) == tcgen05_column(address[first]));
       break;
     }
   }
   const TransferUse& use = use_of(inst);
   const uint32_t taddr = address[first] + static_cast<uint32_t>(inst.imm);
-  TensorTransfer made;
+  Tcgen05Transfer made;
   made.inst = &inst;
   made.lane = first_lane(warp, taddr, use);
-  made.column = column_of_tensor(taddr);
-  const bool reads = kind == TensorAccesses::Kind::ld;
-  const TensorAccesses::Id id = tensor_begin(warp, 0, kind);
-  TensorRegion region{TensorLanes::of(made.lane, use.lanes()), made.column, use.columns()};
+  made.column = tcgen05_column(taddr);
+  const bool reads = kind == Tcgen05Accesses::Kind::ld;
+  const Tcgen05Accesses::Id id = tcgen05_begin(warp, 0, kind);
+  Tcgen05Region region{Tcgen05Lanes::of(made.lane, use.lanes()), made.column, use.columns()};
   made.id = id;
-  tensor_access(warp, id, *warp.cta, region, reads, !reads, "");
+  tcgen05_access(warp, id, *warp.cta, region, reads, !reads, "");
   if (use.shape == Shape::l16x32bx2) {
     region.column += use.split;
-    tensor_access(warp, id, *warp.cta, region, reads, !reads, "");
+    tcgen05_access(warp, id, *warp.cta, region, reads, !reads, "");
   }
   return made;
 }
 
-std::string place_of_load(const Warp& warp, const TensorRegister& of) {
+std::string place_of_load(const Warp& warp, const Tcgen05Register& of) {
   return place_of(*warp.cta, of.pc);
 }
 
 // A register whose load has not been waited for is going to be used.
-void use_pending(Warp& warp, const TensorRegister& use) {
-  land_if(warp, [&](const TensorTransfer& each) { return each.number == use.load; });
+void use_pending(Warp& warp, const Tcgen05Register& use) {
+  land_if(warp, [&](const Tcgen05Transfer& each) { return each.number == use.load; });
   if (!use.id) return;
   Cluster& cluster = *warp.cta->cluster;
-  cluster.tensor_accesses.used(cluster.shadow, warp.in_cluster, use.id);
+  tcgen05_accesses(cluster).used(cluster.shadow, warp.in_cluster, use.id);
 }
 
-void tell_pending(Warp& warp, const TensorRegister& use) {
+void tell_pending(Warp& warp, const Tcgen05Register& use) {
   finding(warp, FindingKind::unfinished_async,
           "a register that a tcgen05.ld writes which has not been waited for", -1,
           {"it is that at " + place_of_load(warp, use) + ": it needs tcgen05.wait::ld before this"});
@@ -200,43 +202,43 @@ void tell_pending(Warp& warp, const TensorRegister& use) {
 
 void run_load(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
-  TensorTransfer made = begin(warp, inst, TensorAccesses::Kind::ld);
+  Tcgen05Transfer made = begin(warp, inst, Tcgen05Accesses::Kind::ld);
   made.registers = warp.registers;
   made.frame = warp.frame;
-  made.number = ++warp.tensor.loads;
-  uint64_t told = warp.tensor.waited;
+  made.number = ++warp.state<Tcgen05Transfers>().loads;
+  uint64_t told = warp.state<Tcgen05Transfers>().waited;
   for (uint32_t i = 0; i < use_of(inst).registers; ++i) {
-    TensorRegister& each = warp.frame->loaded[inst.list[i] / 64];
+    Tcgen05Register& each = warp.frame->state<Tcgen05Registers>().at[inst.list[i] / 64];
     if (each.load > told && strict(warp)) {
       told = each.load;
       tell_pending(warp, each);
     }
-    if (each.load > warp.tensor.waited) use_pending(warp, each);
+    if (each.load > warp.state<Tcgen05Transfers>().waited) use_pending(warp, each);
     each = {made.number, warp.frame->program->first + warp.pc - 1, made.id};
   }
-  warp.tensor.pending.push_back(std::move(made));
+  warp.state<Tcgen05Transfers>().pending.push_back(std::move(made));
 }
 
 void run_store(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
-  TensorTransfer made = begin(warp, inst, TensorAccesses::Kind::st);
+  Tcgen05Transfer made = begin(warp, inst, Tcgen05Accesses::Kind::st);
   const uint32_t count = use_of(inst).registers;
   made.values.resize(size_t{count} * warp_size);
   for (uint32_t i = 0; i < count; ++i)
     std::memcpy(made.values.data() + size_t{i} * warp_size, warp.reg<uint32_t>(inst.list[i]), warp_size * 4);
-  warp.tensor.pending.push_back(std::move(made));
+  warp.state<Tcgen05Transfers>().pending.push_back(std::move(made));
 }
 
 // imm: of stores, else of loads.
 void run_wait(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
   const bool stores = inst.imm;
-  land_if(warp, [=](const TensorTransfer& each) { return stores != each.values.empty(); });
-  if (!stores) warp.tensor.waited = warp.tensor.loads;
+  land_if(warp, [=](const Tcgen05Transfer& each) { return stores != each.values.empty(); });
+  if (!stores) warp.state<Tcgen05Transfers>().waited = warp.state<Tcgen05Transfers>().loads;
   if (!warp.worker->checking) return;
   Cluster& cluster = *warp.cta->cluster;
-  cluster.tensor_accesses.waited(cluster.shadow, warp.in_cluster,
-                                 stores ? TensorAccesses::Kind::st : TensorAccesses::Kind::ld);
+  tcgen05_accesses(cluster).waited(cluster.shadow, warp.in_cluster,
+                                   stores ? Tcgen05Accesses::Kind::st : Tcgen05Accesses::Kind::ld);
 }
 
 // ---- Decoding
@@ -289,13 +291,13 @@ void keep_loaded(Decoder& d) {
 // been waited for.
 template <class F>
 void each_pending(Warp& warp, const Inst& inst, F f) {
-  if (warp.tensor.waited == warp.tensor.loads) return;
+  if (warp.state<Tcgen05Transfers>().waited == warp.state<Tcgen05Transfers>().loads) return;
   uint32_t lanes = warp.exec;
   if (inst.guard) lanes &= inst.guard_negated ? ~warp.pred(inst.guard) : warp.pred(inst.guard);
   if (!lanes) return;
   for (const uint32_t offset : warp.frame->program->watched[warp.pc - 1].registers) {
-    const TensorRegister& each = warp.frame->loaded[offset / 64];
-    if (each.load > warp.tensor.waited) f(each);
+    const Tcgen05Register& each = warp.frame->state<Tcgen05Registers>().at[offset / 64];
+    if (each.load > warp.state<Tcgen05Transfers>().waited) f(each);
   }
 }
 
@@ -303,26 +305,37 @@ void run_unwatched(Warp& warp, const Inst& inst) {
   warp.frame->program->watched[warp.pc - 1].run(warp, inst);
 }
 
-void land_tensor_transfers_at_random(Warp& warp, uint64_t random) {
-  land_if(warp, [&](const TensorTransfer&) {
+void land_tcgen05_transfers_at_random(Warp& warp, uint64_t random) {
+  land_if(warp, [&](const Tcgen05Transfer&) {
     random = random * 6364136223846793005u + 1442695040888963407u;
     return (random >> 40 & 3) == 0;
   });
 }
 
 void forget_loaded_registers(Warp& warp, const Frame* frame) {
-  for (TensorTransfer& each : warp.tensor.pending) {
+  for (Tcgen05Transfer& each : warp.state<Tcgen05Transfers>().pending) {
     if (each.frame == frame) each.registers = nullptr;
   }
 }
 
 class Transfers final : public Unit {
   void start(Cta& cta) override {
-    for (Warp& warp : cta.warps) warp.tensor = {};
+    for (Warp& warp : cta.warps) warp.make<Tcgen05Transfers>() = {};
+    if (cta.rank != 0) return;
+    Tcgen05Accesses& accesses = cta.cluster->make<Tcgen05OfCluster>().accesses;
+    const uint32_t ctas = static_cast<uint32_t>(cta.cluster->ctas.size());
+    if (cta.worker->checking) accesses.reset(ctas, ctas * cta.grid->warps, settings().strict);
+  }
+  void begin(Frame& frame) override {
+    const Program& program = *frame.program;
+    frame.make<Tcgen05Registers>().at.assign(program.loaded_registers.empty() ? 0 : program.frame_bytes / 64,
+                                             {});
   }
   void forget(Warp& warp, const Frame* frame) override { forget_loaded_registers(warp, frame); }
-  bool pending(const Warp& warp) const override { return !warp.tensor.pending.empty(); }
-  void land_at_random(Warp& warp, uint64_t random) override { land_tensor_transfers_at_random(warp, random); }
+  bool pending(const Warp& warp) const override { return !warp.state<Tcgen05Transfers>().pending.empty(); }
+  void land_at_random(Warp& warp, uint64_t random) override {
+    land_tcgen05_transfers_at_random(warp, random);
+  }
 };
 
 }  // namespace
@@ -332,7 +345,7 @@ Unit& tcgen05_transfer_unit() {
   return unit;
 }
 
-void decode_tensor_load(Decoder& d) {
+void decode_tcgen05_load(Decoder& d) {
   TransferUse use = decode_transfer(d, "pack::16b");
   std::vector<uint32_t> list;
   registers_of(d, d.operand(0), use.registers, Type::b32, true, list);
@@ -343,7 +356,7 @@ void decode_tensor_load(Decoder& d) {
   d.inst().inner = run_load;
 }
 
-void decode_tensor_store(Decoder& d) {
+void decode_tcgen05_store(Decoder& d) {
   TransferUse use = decode_transfer(d, "unpack::16b");
   const size_t next = decode_address(d, use, 0);
   std::vector<uint32_t> list;
@@ -354,7 +367,7 @@ void decode_tensor_store(Decoder& d) {
   d.inst().inner = run_store;
 }
 
-void decode_tensor_wait(Decoder& d) {
+void decode_tcgen05_wait(Decoder& d) {
   if (!d.has("sync") || !d.has("aligned")) d.unsupported("without .sync.aligned");
   d.own_guard();
   const int stores = d.one_of({"wait::ld", "wait::st"});
@@ -365,14 +378,14 @@ void decode_tensor_wait(Decoder& d) {
 }
 
 void run_watched_load(Warp& warp, const Inst& inst) {
-  const TensorRegister* found = nullptr;
-  each_pending(warp, inst, [&](const TensorRegister& each) { found = &each; });
+  const Tcgen05Register* found = nullptr;
+  each_pending(warp, inst, [&](const Tcgen05Register& each) { found = &each; });
   if (found && strict(warp)) tell_pending(warp, *found);
   run_watched_load_move(warp, inst);
 }
 
 void run_watched_load_move(Warp& warp, const Inst& inst) {
-  each_pending(warp, inst, [&](const TensorRegister& each) { use_pending(warp, each); });
+  each_pending(warp, inst, [&](const Tcgen05Register& each) { use_pending(warp, each); });
   run_unwatched(warp, inst);
 }
 

@@ -1,4 +1,4 @@
-// tcgen05.ld, .st and .wait (machine/tcgen05_transfers.h).
+// tcgen05.ld, .st and .wait (units/tcgen05_transfers.h).
 #pragma once
 
 namespace simulator {
@@ -7,9 +7,9 @@ class Decoder;
 class Warp;
 struct Inst;
 
-void decode_tensor_load(Decoder& decoder);   // ld
-void decode_tensor_store(Decoder& decoder);  // st
-void decode_tensor_wait(Decoder& decoder);   // wait::ld, wait::st
+void decode_tcgen05_load(Decoder& decoder);   // ld
+void decode_tcgen05_store(Decoder& decoder);  // st
+void decode_tcgen05_wait(Decoder& decoder);   // wait::ld, wait::st
 
 // What loader.cc has instructions do that use registers of some tcgen05.ld: looks, then runs the instruction.
 void run_watched_load(Warp& warp, const Inst& inst);

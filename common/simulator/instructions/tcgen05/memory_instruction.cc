@@ -5,6 +5,7 @@
 #include "common/simulator/instructions/tcgen05/copy.h"
 #include "common/simulator/instructions/tcgen05/load.h"
 #include "common/simulator/machine/machine.h"
+#include "common/simulator/units/tcgen05_memory.h"
 
 namespace simulator {
 namespace {
@@ -16,25 +17,25 @@ void run_fence(Warp& warp, const Inst&) {
   Cluster& cluster = *warp.cta->cluster;
   SharedShadow& shadow = cluster.shadow;
   if (before) {
-    cluster.tensor_accesses.fence_before(shadow, warp.in_cluster);
+    tcgen05_accesses(cluster).fence_before(shadow, warp.in_cluster);
     return shadow.release(warp.in_cluster, warp.fenced);
   }
   if (!warp.unfenced.empty()) shadow.acquire(warp.in_cluster, warp.unfenced);
   warp.unfenced.clear();
-  cluster.tensor_accesses.fence_after(shadow, warp.in_cluster);
+  tcgen05_accesses(cluster).fence_after(shadow, warp.in_cluster);
 }
 
 }  // namespace
 
-void decode_tensor_memory(Decoder& d) {
-  if (d.has("ld")) return decode_tensor_load(d);
-  if (d.has("st")) return decode_tensor_store(d);
-  if (d.has("cp")) return decode_tensor_copy(d);
-  if (d.has("shift")) return decode_tensor_shift(d);
+void decode_tcgen05_memory(Decoder& d) {
+  if (d.has("ld")) return decode_tcgen05_load(d);
+  if (d.has("st")) return decode_tcgen05_store(d);
+  if (d.has("cp")) return decode_tcgen05_copy(d);
+  if (d.has("shift")) return decode_tcgen05_shift(d);
   const std::string_view operation = d.ptx().modifiers.empty() ? "" : d.ptx().modifiers.front();
-  if (operation.starts_with("wait::")) return decode_tensor_wait(d);
+  if (operation.starts_with("wait::")) return decode_tcgen05_wait(d);
   if (operation == "alloc" || operation == "dealloc" || operation == "relinquish_alloc_permit")
-    return decode_tensor_allocation(d);
+    return decode_tcgen05_allocation(d);
   const int fence = d.one_of({"fence::before_thread_sync", "fence::after_thread_sync"});
   if (fence < 0) d.unsupported("this simulator has no such instruction");
   d.inst().inner = fence == 0 ? run_fence<true> : run_fence<false>;

@@ -5,6 +5,6 @@ namespace simulator {
 
 class Decoder;
 
-void decode_tensor_memory(Decoder& decoder);
+void decode_tcgen05_memory(Decoder& decoder);
 
 }  // namespace simulator

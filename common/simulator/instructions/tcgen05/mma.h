@@ -7,15 +7,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/simulator/machine/tcgen05_pipeline.h"
 #include "common/simulator/tensor_core/tcgen05_descriptor.h"
+#include "common/simulator/units/tcgen05_pipeline.h"
 
 namespace simulator {
 
 class Decoder;
 
 // How an instruction was written (Inst::data). An address in tensor memory: a register and what is added.
-struct TensorMmaUse : TensorForm {
+struct Tcgen05MmaUse : Tcgen05Form {
   struct Address {
     uint32_t reg = 0;
     uint32_t offset = 0;
@@ -34,15 +34,15 @@ struct TensorMmaUse : TensorForm {
 
 constexpr uint32_t most_columns = 256, most_shift = 32;
 
-void decode_tensor_mma(Decoder& decoder);
+void decode_tcgen05_mma(Decoder& decoder);
 
-class TensorMma final : public TensorOperation {
+class Tcgen05Mma final : public Tcgen05Operation {
  public:
   void land() override;  // product.cc
 
-  const TensorMmaUse* use = nullptr;
+  const Tcgen05MmaUse* use = nullptr;
   InstructionDescriptor is;
-  TensorLayout layout{};
+  Tcgen05Layout layout{};
   Cta* cta[2] = {};
   uint32_t ctas = 1;
   // Addresses of the chunks of A and of B, the same in every CTA. A pair's CTAs have half the rows of A and

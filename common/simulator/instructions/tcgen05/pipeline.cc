@@ -16,8 +16,8 @@ namespace simulator {
 namespace {
 
 void land_one(Cta& cta) {
-  TensorPipeline& pipeline = cta.tensor_pipeline;
-  const std::unique_ptr<TensorOperation> next = std::move(pipeline.waiting.front());
+  Tcgen05Pipeline& pipeline = cta.state<Tcgen05Pipeline>();
+  const std::unique_ptr<Tcgen05Operation> next = std::move(pipeline.waiting.front());
   pipeline.waiting.pop_front();
   ++pipeline.landed;
   next->land();
@@ -29,15 +29,15 @@ Site site(const Warp& warp, uint32_t lane, uint32_t pc) {
   return site_of(warp, program, pc - program.first, static_cast<int>(lane));
 }
 
-void tell(const TensorThread& thread, uint32_t pc, FindingKind kind, std::string what) {
+void tell(const Tcgen05Thread& thread, uint32_t pc, FindingKind kind, std::string what) {
   Finding found{kind, std::move(what), {}, site(*thread.warp, thread.lane, pc)};
   if (settings().checks == Checks::fail) throw Fault(std::move(found));
   thread.warp->cta->grid->findings.add(std::move(found));
 }
 
-void arrive(Cta& cta, TensorArrival& arrival) {
+void arrive(Cta& cta, Tcgen05Arrival& arrival) {
   Cta* const queue = arrival.thread->queue;
-  while (queue && queue->tensor_pipeline.landed < arrival.end) land_one(*queue);
+  while (queue && queue->state<Tcgen05Pipeline>().landed < arrival.end) land_one(*queue);
   arrival.arrived = true;
   const MbarrierArrival by{"a tcgen05.commit", *arrival.thread->warp, arrival.thread->lane, arrival.pc};
   if (arrives_late(cta, arrival.mbarrier, arrival.phase, by)) return;
@@ -51,30 +51,30 @@ void arrive(Cta& cta, TensorArrival& arrival) {
 }
 
 // The warp has waited for what the commit tells the end of.
-void seen(Warp& warp, const TensorArrival& arrival) {
-  TensorThread& thread = *arrival.thread;
+void seen(Warp& warp, const Tcgen05Arrival& arrival) {
+  Tcgen05Thread& thread = *arrival.thread;
   uint64_t& before = thread.seen[warp.in_cluster];
   if (before >= arrival.before) return;
-  for (TensorThread::Operation& each : thread.operations) {
+  for (Tcgen05Thread::Operation& each : thread.operations) {
     if (each.number < before) continue;
     if (each.number >= arrival.before) break;
     async_seen(warp, each.shared);
     each.seen = true;
   }
   before = arrival.before;
-  tensor_seen(warp, arrival.last);
+  tcgen05_seen(warp, arrival.last);
 }
 
 // Operations that no access can meet any more.
-void forget(TensorThread& thread) {
+void forget(Tcgen05Thread& thread) {
   const AsyncAccesses& accesses = thread.warp->cta->cluster->async_accesses;
-  std::erase_if(thread.operations, [&](const TensorThread::Operation& each) {
+  std::erase_if(thread.operations, [&](const Tcgen05Thread::Operation& each) {
     return each.seen && !accesses.knows(each.shared);
   });
 }
 
-TensorThread& thread_of(Warp& warp, uint32_t lane) {
-  TensorThread& thread = warp.cta->tensor_pipeline.threads[thread_index(warp, lane)];
+Tcgen05Thread& thread_of(Warp& warp, uint32_t lane) {
+  Tcgen05Thread& thread = warp.cta->state<Tcgen05Pipeline>().threads[thread_index(warp, lane)];
   thread.warp = &warp;
   thread.lane = lane;
   return thread;
@@ -82,7 +82,7 @@ TensorThread& thread_of(Warp& warp, uint32_t lane) {
 
 void end_commits_for(Cta& cta, uint32_t mbarrier) {
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
+  for (Tcgen05Arrival& arrival : cta.state<Tcgen05Pipeline>().arrivals) {
     if (arrival.mbarrier != mbarrier || arrival.arrived) continue;
     arrive(cta, arrival);
     if (mbarrier_phase(cta, mbarrier) != phase) return;
@@ -91,28 +91,28 @@ void end_commits_for(Cta& cta, uint32_t mbarrier) {
 
 void commits_seen(Warp& warp, Cta& cta, uint32_t mbarrier) {
   const uint64_t phase = mbarrier_phase(cta, mbarrier);
-  std::erase_if(cta.tensor_pipeline.arrivals, [&](const TensorArrival& arrival) {
+  std::erase_if(cta.state<Tcgen05Pipeline>().arrivals, [&](const Tcgen05Arrival& arrival) {
     if (arrival.mbarrier != mbarrier || !arrival.arrived) return false;
     if (arrival.phase + 1 == phase && warp.worker->checking) seen(warp, arrival);
     return arrival.phase + 1 < phase;
   });
 }
 
-void end_tensor_operations_at_random(Cta& cta, uint64_t random) {
+void end_tcgen05_operations_at_random(Cta& cta, uint64_t random) {
   const auto one_in_four = [&] {
     random = random * 6364136223846793005u + 1442695040888963407u;
     return (random >> 40 & 3) == 0;
   };
-  while (!cta.tensor_pipeline.waiting.empty() && !one_in_four()) land_one(cta);
-  for (TensorArrival& arrival : cta.tensor_pipeline.arrivals) {
+  while (!cta.state<Tcgen05Pipeline>().waiting.empty() && !one_in_four()) land_one(cta);
+  for (Tcgen05Arrival& arrival : cta.state<Tcgen05Pipeline>().arrivals) {
     if (!arrival.arrived && one_in_four()) arrive(cta, arrival);
   }
 }
 
-void end_tensor_pipeline(Cta& cta) {
+void end_tcgen05_pipeline(Cta& cta) {
   if (!cta.worker->checking) return;
-  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
-    for (const TensorThread::Operation& each : thread.operations) {
+  for (const auto& [number, thread] : cta.state<Tcgen05Pipeline>().threads) {
+    for (const Tcgen05Thread::Operation& each : thread.operations) {
       if (!each.seen) {
         tell(thread, each.pc, FindingKind::unfinished_async,
              "a tcgen05 operation may still be in flight when the CTA ends: no thread has waited for it");
@@ -123,7 +123,7 @@ void end_tensor_pipeline(Cta& cta) {
 
 // Threads of the CTA whose last operations no commit follows.
 void describe_uncommitted(const Cta& cta, std::vector<std::string>& lines) {
-  for (const auto& [number, thread] : cta.tensor_pipeline.threads) {
+  for (const auto& [number, thread] : cta.state<Tcgen05Pipeline>().threads) {
     const uint64_t count = thread.asked - thread.committed;
     if (count == 0) continue;
     lines.push_back("  no tcgen05.commit follows the last " + std::to_string(count) +
@@ -133,10 +133,10 @@ void describe_uncommitted(const Cta& cta, std::vector<std::string>& lines) {
 }
 
 class Pipeline final : public Unit {
-  void start(Cta& cta) override { cta.tensor_pipeline = {}; }
-  void end(Cta& cta) override { end_tensor_pipeline(cta); }
-  bool pending(const Cta& cta) const override { return cta.tensor_pipeline.busy(); }
-  void land_at_random(Cta& cta, uint64_t random) override { end_tensor_operations_at_random(cta, random); }
+  void start(Cta& cta) override { cta.make<Tcgen05Pipeline>() = {}; }
+  void end(Cta& cta) override { end_tcgen05_pipeline(cta); }
+  bool pending(const Cta& cta) const override { return cta.state<Tcgen05Pipeline>().busy(); }
+  void land_at_random(Cta& cta, uint64_t random) override { end_tcgen05_operations_at_random(cta, random); }
   void land_for(Cta& cta, uint32_t mbarrier) override { end_commits_for(cta, mbarrier); }
   void seen(Warp& warp, Cta& cta, uint32_t mbarrier) override { commits_seen(warp, cta, mbarrier); }
   void describe(const Cta& cta, uint32_t, std::vector<std::string>& lines) const override {
@@ -151,13 +151,13 @@ Unit& tcgen05_pipeline_unit() {
   return unit;
 }
 
-void fail(const TensorOperation& operation, FindingKind kind, std::string what) {
+void fail(const Tcgen05Operation& operation, FindingKind kind, std::string what) {
   throw Fault({kind, std::move(what), {}, site(*operation.warp, operation.lane, operation.pc)});
 }
 
-void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOperation> operation) {
+void begin_tcgen05_operation(Warp& warp, uint32_t lane, std::unique_ptr<Tcgen05Operation> operation) {
   constexpr size_t many = 256;
-  TensorThread& thread = thread_of(warp, lane);
+  Tcgen05Thread& thread = thread_of(warp, lane);
   thread.queue = operation->of_pair ? warp.cta->cluster->ctas[warp.cta->rank & ~1u].get() : warp.cta;
   thread.last_pc = warp.frame->program->first + warp.pc - 1;
   thread.last = operation->tensor;
@@ -168,7 +168,7 @@ void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOpe
     if (thread.operations.size() % many == many - 1) forget(thread);
     thread.operations.push_back({thread.asked, thread.last_pc, operation->shared, false});
   }
-  TensorPipeline& pipeline = thread.queue->tensor_pipeline;
+  Tcgen05Pipeline& pipeline = thread.queue->state<Tcgen05Pipeline>();
   pipeline.waiting.push_back(std::move(operation));
   thread.end = pipeline.landed + pipeline.waiting.size();
   ++thread.asked;
@@ -176,14 +176,14 @@ void begin_tensor_operation(Warp& warp, uint32_t lane, std::unique_ptr<TensorOpe
   ++warp.writes;
 }
 
-void begin_tensor_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t mask) {
+void begin_tcgen05_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t mask) {
   const auto& ctas = warp.cta->cluster->ctas;
   const uint32_t rank = mbarrier >> rank_shift;
   if (rank >= ctas.size() || mask >> ctas.size())
     fault(warp, FindingKind::illegal_address, "the cluster has no CTA of that rank", static_cast<int>(lane));
-  TensorThread& thread = thread_of(warp, lane);
+  Tcgen05Thread& thread = thread_of(warp, lane);
   thread.committed = thread.asked;
-  TensorArrival arrival;
+  Tcgen05Arrival arrival;
   arrival.thread = &thread;
   arrival.before = thread.asked;
   arrival.end = thread.end;
@@ -196,7 +196,7 @@ void begin_tensor_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t 
     check_presence(warp, static_cast<int>(lane), cta);
     check_mbarrier(warp, cta, arrival.mbarrier);
     arrival.phase = mbarrier_phase(cta, arrival.mbarrier);
-    cta.tensor_pipeline.arrivals.push_back(arrival);
+    cta.state<Tcgen05Pipeline>().arrivals.push_back(arrival);
   }
   ++warp.worker->events;
   ++warp.writes;

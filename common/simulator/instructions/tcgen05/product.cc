@@ -15,6 +15,7 @@
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/tensor_core/tcgen05_numbers.h"
 #include "common/simulator/tensor_core/tensor_core.h"
+#include "common/simulator/units/tcgen05_memory.h"
 
 namespace simulator {
 namespace {
@@ -27,13 +28,13 @@ constexpr int most_scaling = 100;
 
 class Product {
  public:
-  explicit Product(const TensorMma& of)
+  explicit Product(const Tcgen05Mma& of)
       : of_(of),
         is_(of.is),
         columns_((of.is.n / of.ctas + of.shift + tile - 1) / tile),
         width_(of.is.n / of.layout.parts),
-        integers_(of.is.result == TensorResult::s32),
-        pairs_(of.is.element[0] == TensorElement::e2m1_pair) {}
+        integers_(of.is.result == Tcgen05Result::s32),
+        pairs_(of.is.element[0] == Tcgen05Element::e2m1_pair) {}
 
   void run() {
     load_b();
@@ -63,7 +64,7 @@ class Product {
   }
 
   uint32_t* tensor(uint32_t r, uint32_t address, uint32_t column) const {
-    return of_.cta[r]->tensor_memory.column(column_of_tensor(address) + column);
+    return tcgen05_memory(*of_.cta[r]).column(tcgen05_column(address) + column);
   }
 
   void load_b() {
@@ -114,17 +115,17 @@ class Product {
   }
 
   // A lane's part of a row of A, or of its metadata.
-  void load_from_tensor(uint32_t r, uint32_t row, uint32_t part, uint32_t k, Factors<tile>& to) const {
+  void load_from_tensor_memory(uint32_t r, uint32_t row, uint32_t part, uint32_t k, Factors<tile>& to) const {
     const uint32_t per = elements_per_chunk(is_.element[0]);
     float values[32];
     for (uint32_t i = 0; i < tile; ++i) {
       const uint32_t from = of_.use->shifts_a ? std::min(row + i + 1, of_.layout.rows - 1) : row + i;
-      const uint32_t lane = lane_of_tensor(of_.a) + of_.layout.lane(from, part);
+      const uint32_t lane = tcgen05_lane(of_.a) + of_.layout.lane(from, part);
       for (uint32_t first = 0; first < k; first += per) {
         std::byte chunk[16];
         for (uint32_t w = 0; w < 4; ++w)
           std::memcpy(chunk + 4 * w, tensor(r, of_.a, first / per * 4 + w) + lane, 4);
-        use_of(is_.element[0]).in_tensor(chunk, values);
+        use_of(is_.element[0]).in_tensor_memory(chunk, values);
         for (uint32_t j = 0; j < per; ++j) to.value[first + j][i] = values[j];
       }
     }
@@ -136,7 +137,7 @@ class Product {
     for (uint32_t block = 0; block < of_.layout.rows / tile; ++block) {
       Factors<tile>* const to = a_ + block * 2;
       if (of_.use->a_in_tensor_memory) {
-        load_from_tensor(r, block * tile, part, stored, *to);
+        load_from_tensor_memory(r, block * tile, part, stored, *to);
       } else {
         load(use_of(is_.element[0]).in_shared, 0, r, block * tile, tile, stored,
              elements_per_chunk(is_.element[0]), to);
@@ -149,7 +150,7 @@ class Product {
   // row has 64 bits in its lane. Others: 32 bits, half of them in each of two lanes, 8 apart, that hold those
   // of two rows, 8 apart, in their lower and upper bits.
   uint32_t metadata(uint32_t r, uint32_t row, uint32_t part, uint32_t group, uint32_t groups) const {
-    const uint32_t first = lane_of_tensor(of_.metadata);
+    const uint32_t first = tcgen05_lane(of_.metadata);
     if (elements_per_chunk(is_.element[0]) >= 16) {
       const uint32_t lane = first + of_.layout.lane(row, part);
       return tensor(r, of_.metadata, group / 8)[lane] >> group % 8 * 4 & 15;
@@ -161,7 +162,7 @@ class Product {
 
   void place(uint32_t r, uint32_t row, uint32_t part, Factors<tile>* to) const {
     const Factors<tile> packed = *to;
-    const TensorSparsity sparsity(is_.element[0]);
+    const Tcgen05Sparsity sparsity(is_.element[0]);
     for (uint32_t k = 0; k < is_.k; ++k) {
       std::fill_n(to[k / most_deep].value[k % most_deep], tile, 0.0f);
       std::fill_n(to[k / most_deep].exponent[k % most_deep], tile, of_absent);
@@ -185,7 +186,7 @@ class Product {
   }
 
   // ---- Scale factors: number i of row or column x of the matrix, as the lanes of this part have it.
-  TensorScale scale(uint32_t matrix, uint32_t r, uint32_t part, uint32_t x, uint32_t i) const {
+  Tcgen05Scale scale(uint32_t matrix, uint32_t r, uint32_t part, uint32_t x, uint32_t i) const {
     const uint32_t parts = matrix ? of_.layout.parts : 1, copies = 4 / parts,
                    begin = matrix ? part * copies : 0;
     const uint32_t* const column = tensor(r, of_.scale[matrix], x / 32);
@@ -199,16 +200,16 @@ class Product {
            ": they \"need to be duplicated to all 32 lane partitions of tensor memory\" (PTX ISA "
            "9.7.16.10.7)");
     }
-    return tensor_scale(code, is_.ue4m3);
+    return tcgen05_scale(code, is_.ue4m3);
   }
 
   void load_scales(uint32_t r, uint32_t part) {
     const uint32_t each = of_.use->scale_vector;
     scaled_alone_ = pairs_;
-    const auto fill = [&](uint32_t matrix, uint32_t count, TensorScale(*to)[4]) {
+    const auto fill = [&](uint32_t matrix, uint32_t count, Tcgen05Scale(*to)[4]) {
       for (uint32_t x = 0; x < count; ++x) {
         for (uint32_t i = 0; i < each; ++i) {
-          TensorScale& made = to[x][i] = scale(matrix, r, part, x, i);
+          Tcgen05Scale& made = to[x][i] = scale(matrix, r, part, x, i);
           if (pairs_ || (std::abs(made.exponent) <= most_scaling && !std::isnan(made.significand))) continue;
           // Zeros, as outside of a matrix, may have any scale factor.
           const Place place = matrix ? place_of(part, x) : Place{&a_[x / tile * 2], x % tile};
@@ -250,18 +251,18 @@ class Product {
   }
   bool is_zero(uint32_t part, uint32_t n) const { return of_.zero[part * width_ + n]; }
   uint32_t* words(uint32_t r, uint32_t part, uint32_t row, uint32_t n) const {
-    return tensor(r, of_.d, n) + lane_of_tensor(of_.d) + of_.layout.lane(row, part);
+    return tensor(r, of_.d, n) + tcgen05_lane(of_.d) + of_.layout.lane(row, part);
   }
   // Which of 16 rows keep their D.
   uint32_t kept(uint32_t r, uint32_t part, uint32_t row) const {
-    const uint32_t lane = lane_of_tensor(of_.d) + of_.layout.lane(row, part);
+    const uint32_t lane = tcgen05_lane(of_.d) + of_.layout.lane(row, part);
     return of_.disabled[4 * r + lane / 32] >> lane % 32 & 0xffff;
   }
 
   float start(uint32_t word) const {
     if (!of_.accumulate) return 0;
     const float value =
-        is_.result == TensorResult::f16 ? from_f16(static_cast<uint16_t>(word)) : std::bit_cast<float>(word);
+        is_.result == Tcgen05Result::f16 ? from_f16(static_cast<uint16_t>(word)) : std::bit_cast<float>(word);
     return of_.use->scale_d ? std::ldexp(value, -static_cast<int>(of_.use->scale_d)) : value;
   }
   void put(uint32_t* to, const uint32_t* from, uint32_t kept) const {
@@ -275,7 +276,7 @@ class Product {
   }
 
   void floats(uint32_t r, uint32_t part) {
-    const bool half = is_.result == TensorResult::f16, as_is = of_.accumulate && !half && !of_.use->scale_d;
+    const bool half = is_.result == Tcgen05Result::f16, as_is = of_.accumulate && !half && !of_.use->scale_d;
     const uint32_t blocks = of_.layout.rows / tile, k = is_.k;
     for (uint32_t block = 0; block < blocks; ++block) {
       Factors<tile>& a = a_[2 * block];
@@ -384,9 +385,9 @@ class Product {
       for (uint32_t l = 0; l < tile; ++l) sum[l] += x[l] * y;
     }
     for (uint32_t l = 0; l < tile; ++l) {
-      TensorSum sum(start(d[l]));
+      Tcgen05Sum sum(start(d[l]));
       for (uint32_t q = 0; q < 4; ++q) {
-        const TensorScale &one = scale_a_[row + l][q * each / 4], &other = scale_b_[n][q * each / 4];
+        const Tcgen05Scale &one = scale_a_[row + l][q * each / 4], &other = scale_b_[n][q * each / 4];
         sum.add(static_cast<double>(sums[q][l]) * one.significand * other.significand,
                 one.exponent + other.exponent);
       }
@@ -399,8 +400,8 @@ class Product {
     const Factors<tile>& a = a_[row / tile * 2];
     const Place b = place_of(part, n);
     for (uint32_t l = 0; l < tile; ++l) {
-      const TensorScale &one = scale_a_[row + l][0], &other = scale_b_[n][0];
-      TensorSum sum(start(d[l]));
+      const Tcgen05Scale &one = scale_a_[row + l][0], &other = scale_b_[n][0];
+      Tcgen05Sum sum(start(d[l]));
       for (uint32_t k = 0; k < is_.k; ++k) {
         const float x = a.value[k][l], y = b.tile_of->value[k][b.at];
         if (a.exponent[k][l] == of_absent || ((x == 0 || y == 0) && std::isfinite(x) && std::isfinite(y)))
@@ -418,7 +419,7 @@ class Product {
     }
   }
 
-  const TensorMma& of_;
+  const Tcgen05Mma& of_;
   const InstructionDescriptor& is_;
   const uint32_t columns_;  // tiles of B, of one CTA
   const uint32_t width_;    // N of a part
@@ -426,14 +427,14 @@ class Product {
   bool scaled_alone_ = false;  // by quarters() or products()
   std::vector<Factors<tile>> b_;
   Factors<tile> a_[2 * most_rows / tile];  // two for each 16 rows
-  TensorScale scale_a_[most_rows][4], scale_b_[most_columns][4];
+  Tcgen05Scale scale_a_[most_rows][4], scale_b_[most_columns][4];
   RowsByLane rows_[2] = {};
   ColumnsByLane both_;
 };
 
 }  // namespace
 
-void TensorMma::land() {
+void Tcgen05Mma::land() {
   const auto product = std::make_unique<Product>(*this);
   product->run();
 }

@@ -53,13 +53,13 @@ void run_commit(Warp& warp, const Inst& inst) {
             static_cast<int>(lane));
     }
     const uint32_t address = at.holder[lane]->rank << rank_shift | static_cast<uint32_t>(at.address[lane]);
-    begin_tensor_commit(warp, lane, address, use.mask ? warp.reg<uint16_t>(use.mask)[lane] : 0);
+    begin_tcgen05_commit(warp, lane, address, use.mask ? warp.reg<uint16_t>(use.mask)[lane] : 0);
   }
 }
 
 void decode_commit(Decoder& d) {
   CommitUse use;
-  tensor_cta_group(d);
+  tcgen05_cta_group(d);
   if (!d.has("mbarrier::arrive::one")) d.unsupported("unknown completion mechanism");
   use.mbarrier.kind = AccessKind::atomic;
   memory_space(d, use.mbarrier);
@@ -75,9 +75,9 @@ void decode_commit(Decoder& d) {
 }
 
 void decode(Decoder& d) {
-  if (d.has("mma")) return decode_tensor_mma(d);
+  if (d.has("mma")) return decode_tcgen05_mma(d);
   if (d.has("commit")) return decode_commit(d);
-  decode_tensor_memory(d);
+  decode_tcgen05_memory(d);
 }
 
 }  // namespace

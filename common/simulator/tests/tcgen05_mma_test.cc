@@ -7,12 +7,12 @@
 #include <string>
 
 #include "common/simulator/simulator.h"
-#include "common/simulator/tests/tensor_mma_fixture.h"
+#include "common/simulator/tests/tcgen05_mma_fixture.h"
 
 namespace simulator {
 namespace {
 
-TEST_F(TensorMmaTest, Multiplies) {
+TEST_F(Tcgen05MmaTest, Multiplies) {
   gives(33, fill() + ready + mma() + commit + done);
   gives(65, fill() + ready + mma() + mma() + commit + done);
   gives(32, fill() + ready + "setp.ne.u32 %p3, 0, 0;\n" + mma() + commit + done);
@@ -28,7 +28,7 @@ TEST_F(TensorMmaTest, Multiplies) {
 
 // tcgen05.commit without .shared::cluster takes a generic address; hardware takes an offset in shared memory,
 // too.
-TEST_F(TensorMmaTest, CommitTakesAnOffsetInSharedMemory) {
+TEST_F(Tcgen05MmaTest, CommitTakesAnOffsetInSharedMemory) {
   const std::string body = fill() + ready + mma() + "mov.u32 %r9, bar; cvt.u64.u32 %rd6, %r9;\n" +
                            "@%p2 tcgen05.commit.cta_group::1.mbarrier::arrive::one.b64 [%rd6];\n" + done;
   finds(FindingKind::illegal_instruction, "an offset in shared memory, which hardware takes as well", body);
@@ -36,7 +36,7 @@ TEST_F(TensorMmaTest, CommitTakesAnOffsetInSharedMemory) {
   gives(33, body);
 }
 
-TEST_F(TensorMmaTest, TakesEffectWhenItsMbarrierIsAskedFor) {
+TEST_F(Tcgen05MmaTest, TakesEffectWhenItsMbarrierIsAskedFor) {
   settings().checks = Checks::off;
   const std::string begun = fill() + ready + mma() + commit;
   const auto shows = [&](const std::string& body, float expected) {
@@ -50,7 +50,7 @@ TEST_F(TensorMmaTest, TakesEffectWhenItsMbarrierIsAskedFor) {
   shows(begun + mma() + done, 33);
 }
 
-TEST_F(TensorMmaTest, SeedsLetItTakeEffectEarlyAtTimes) {
+TEST_F(Tcgen05MmaTest, SeedsLetItTakeEffectEarlyAtTimes) {
   settings().checks = Checks::off;
   int early = 0;
   for (uint64_t seed = 1; seed < 40; ++seed) {
@@ -65,7 +65,7 @@ TEST_F(TensorMmaTest, SeedsLetItTakeEffectEarlyAtTimes) {
   EXPECT_GT(early, 0);
 }
 
-TEST_F(TensorMmaTest, IsWaitedForBeforeItsResultIsRead) {
+TEST_F(Tcgen05MmaTest, IsWaitedForBeforeItsResultIsRead) {
   const FindingKind kind = FindingKind::unfinished_async;
   finds(kind, "tcgen05.mma by thread (0,0,0)",
         fill() + ready + mma() + commit + barrier + output + wait() + freed);
@@ -79,7 +79,7 @@ TEST_F(TensorMmaTest, IsWaitedForBeforeItsResultIsRead) {
   gives(65, fill() + ready + mma() + commit + wait() + barrier + mma() + commit + wait(1) + output + freed);
 }
 
-TEST_F(TensorMmaTest, AWarpThatHasNotWaitedNeedsABarrier) {
+TEST_F(Tcgen05MmaTest, AWarpThatHasNotWaitedNeedsABarrier) {
   const std::string first_waits = "@!%p1 bra X;\n" + wait() + "X: ";
   const std::string late =
       "mov.u32 %r9, 0; L: add.u32 %r9, %r9, 1; setp.lt.u32 %p7, %r9, 9000; @%p7 bra L;\n";
@@ -88,7 +88,7 @@ TEST_F(TensorMmaTest, AWarpThatHasNotWaitedNeedsABarrier) {
   gives(33, fill() + ready + mma() + commit + first_waits + barrier + output + freed);
 }
 
-TEST_F(TensorMmaTest, IsWaitedForBeforeItsOperandsAreOverwritten) {
+TEST_F(Tcgen05MmaTest, IsWaitedForBeforeItsOperandsAreOverwritten) {
   const std::string overwrite = "@%p4 st.shared.b32 [%r7+4096], %r8;\n";
   finds(FindingKind::unfinished_async, "tcgen05.mma by thread (0,0,0)",
         fill() + ready + mma() + commit + barrier + overwrite + barrier + done);
@@ -104,7 +104,7 @@ TEST_F(TensorMmaTest, IsWaitedForBeforeItsOperandsAreOverwritten) {
   gives(33, fill() + ready + mma() + commit + barrier + "ld.shared.b32 %r9, [%r4];\n" + done);
 }
 
-TEST_F(TensorMmaTest, OperandsNeedAProxyFence) {
+TEST_F(Tcgen05MmaTest, OperandsNeedAProxyFence) {
   finds(FindingKind::missing_fence, "the other write is by thread", fill() + barrier + mma() + commit + done);
   finds(FindingKind::missing_fence, "fence.proxy.async",
         fill() + proxy_fence + "st.shared.b32 [%r4], %r8;\n" + barrier + mma() + commit + done);
@@ -114,7 +114,7 @@ TEST_F(TensorMmaTest, OperandsNeedAProxyFence) {
         fill() + ready + "or.b64 %rd5, %rd5, 0x3000;\n" + mma() + commit + done);
 }
 
-TEST_F(TensorMmaTest, SomebodyHasToWait) {
+TEST_F(Tcgen05MmaTest, SomebodyHasToWait) {
   finds(FindingKind::deadlock, "no tcgen05.commit follows the last 1 operations of thread (0,0,0)",
         fill() + ready + mma() + done);
   finds(FindingKind::deadlock, "1 of 1 arrivals are missing",
@@ -133,7 +133,7 @@ TEST_F(TensorMmaTest, SomebodyHasToWait) {
             commit + commit + done);
 }
 
-TEST_F(TensorMmaTest, OneThreadIssuesIt) {
+TEST_F(Tcgen05MmaTest, OneThreadIssuesIt) {
   std::string all = fill() + ready + mma() + commit + done;
   all.replace(all.find("@%p2 tcgen05.mma"), 4, "@%p1");
   finds(FindingKind::illegal_instruction, "32 threads of a warp execute tcgen05.mma", all);
@@ -142,7 +142,7 @@ TEST_F(TensorMmaTest, OneThreadIssuesIt) {
   finds(FindingKind::illegal_instruction, "32 threads of a warp execute tcgen05.commit", all);
 }
 
-TEST_F(TensorMmaTest, TheInstructionDescriptorHasRules) {
+TEST_F(Tcgen05MmaTest, TheInstructionDescriptorHasRules) {
   const auto with = [](uint32_t bits, const std::string& form = "kind::f16") {
     return fill() + ready + "mov.u32 %r5, " + number(bits) + ";\n" + mma(form) + commit + done;
   };
@@ -196,7 +196,7 @@ TEST_F(TensorMmaTest, TheInstructionDescriptorHasRules) {
   scaled("Scale Matrix Type is UE4M3", halves & ~(1u << 23), "kind::mxf4nvf4.block_scale.block32");
 }
 
-TEST_F(TensorMmaTest, SharedMemoryDescriptorsHaveRules) {
+TEST_F(Tcgen05MmaTest, SharedMemoryDescriptorsHaveRules) {
   const auto broken = [&](const std::string& rule, const std::string& change, uint32_t bits = bf16_to_f32,
                           const std::string& form = "kind::f16") {
     finds(FindingKind::illegal_instruction, rule,
@@ -217,7 +217,7 @@ TEST_F(TensorMmaTest, SharedMemoryDescriptorsHaveRules) {
          1u << 4 | 2u << 7 | 2u << 10 | 1u << 17 | 8u << 24 | 1u << 16, "kind::tf32");
 }
 
-TEST_F(TensorMmaTest, TensorMemoryHasRules) {
+TEST_F(Tcgen05MmaTest, TensorMemoryHasRules) {
   const auto m64 = [](const std::string& operands, const std::string& d) {
     return fill() + ready + "mov.u32 %r5, " + number((bf16_to_f32 & ~(31u << 24)) | 4u << 24) + ";\n" +
            mma("kind::f16", operands, d) + commit + done;
@@ -241,7 +241,7 @@ TEST_F(TensorMmaTest, TensorMemoryHasRules) {
 }
 
 // Rows of scale factors that are the same in all four quarters of the lanes, or not.
-TEST_F(TensorMmaTest, ScaleFactorsAreInEveryQuarterOfTheLanes) {
+TEST_F(Tcgen05MmaTest, ScaleFactorsAreInEveryQuarterOfTheLanes) {
   const std::string store =
       "tcgen05.st.sync.aligned.32x32b.x8.b32 [%r3+32], {%r11, %r11, %r11, %r11, %r11, %r11, "
       "%r11, %r11};\ntcgen05.wait::st.sync.aligned;\n";
@@ -268,7 +268,7 @@ TEST_F(TensorMmaTest, ScaleFactorsAreInEveryQuarterOfTheLanes) {
              "tcgen05.wait::st.sync.aligned;\n"));
 }
 
-TEST_F(TensorMmaTest, SparseMetadataAreValid) {
+TEST_F(Tcgen05MmaTest, SparseMetadataAreValid) {
   const auto body = [](uint32_t metadata, uint32_t a = one, uint32_t selector = 0) {
     return fill(a) + "mov.u32 %r10, -1; mov.u32 %r11, " + number(metadata) +
            ";\ntcgen05.st.sync.aligned.32x32b.x2.b32 [%r3+16], " +
@@ -289,7 +289,7 @@ TEST_F(TensorMmaTest, SparseMetadataAreValid) {
 }
 
 // 25 bits below the largest exponent, among them those of D, are kept of every term; the sum is cut to 24.
-TEST_F(TensorMmaTest, SumsAreCut) {
+TEST_F(Tcgen05MmaTest, SumsAreCut) {
   const auto sum = [](uint32_t a, uint32_t b, float d) {
     return fill(a * 0x10001, b * 0x10001, d) + ready + mma() + commit + done;
   };
@@ -305,7 +305,7 @@ TEST_F(TensorMmaTest, SumsAreCut) {
   gives_bits(0, sum(0xbf80, 0x3f80, 16));  // no negative zero
 }
 
-TEST_F(TensorMmaTest, CountsWhatItReadsOfSharedMemory) {
+TEST_F(Tcgen05MmaTest, CountsWhatItReadsOfSharedMemory) {
   reset_counters();
   const Result r = run_body(fill() + ready + mma() + mma() + commit + done);
   ASSERT_FALSE(r.end) << r.end->what;
@@ -315,7 +315,7 @@ TEST_F(TensorMmaTest, CountsWhatItReadsOfSharedMemory) {
   EXPECT_EQ(both.wavefronts, 2u * (32 + 2));
 }
 
-TEST_F(TensorMmaTest, UnknownFormsAreRefused) {
+TEST_F(Tcgen05MmaTest, UnknownFormsAreRefused) {
   const std::string base = fill() + ready;
   for (const std::string& text :
        {mma("kind::f32"), mma("kind::f16.block_scale"),
@@ -340,7 +340,7 @@ TEST_F(TensorMmaTest, UnknownFormsAreRefused) {
 
 // .ashift, as the ISA has it (9.7.16.10.9.1; no Blackwell was at hand): every row of A from the next lane of
 // tensor memory, but for the last.
-TEST_F(TensorMmaTest, ShiftsTheRowsOfA) {
+TEST_F(Tcgen05MmaTest, ShiftsTheRowsOfA) {
   const std::string a =
       fill() +
       "and.b32 %r9, %r1, 7; shl.b32 %r9, %r9, 7; add.u32 %r9, %r9, 0x3f80; mul.lo.u32 %r9, %r9, 0x10001;\n"

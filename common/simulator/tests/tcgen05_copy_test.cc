@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "common/simulator/tests/tensor_memory_fixture.h"
+#include "common/simulator/tests/tcgen05_memory_fixture.h"
 
 namespace simulator {
 namespace {
 
-class TensorCopyTest : public TensorMemoryTest {
+class Tcgen05CopyTest : public Tcgen05MemoryTest {
  protected:
   // m: words that count from 0 on; 64 columns, of which all words of 16 are 7; an mbarrier for one arrival.
   // %rd3: the shared-memory descriptor of m without offsets.
@@ -57,7 +57,7 @@ class TensorCopyTest : public TensorMemoryTest {
   }
 };
 
-TEST_F(TensorCopyTest, CopiesEveryShape) {
+TEST_F(Tcgen05CopyTest, CopiesEveryShape) {
   const auto rows = [](uint32_t columns, auto row) {
     return [=](uint32_t lane, uint32_t column) -> uint32_t {
       return column < columns ? 4 * row(lane) + column % 4 + column / 4 * 512 : 7;
@@ -81,7 +81,7 @@ TEST_F(TensorCopyTest, CopiesEveryShape) {
   });
 }
 
-TEST_F(TensorCopyTest, Decompresses) {
+TEST_F(Tcgen05CopyTest, Decompresses) {
   for (const uint32_t bits : {4u, 6u}) {
     gives(bits == 4 ? "128x128b.b8x16.b4x16_p64" : "128x128b.b8x16.b6x16_p32", 0, 128, 0,
           [=](uint32_t lane, uint32_t column) -> uint32_t {
@@ -100,7 +100,7 @@ TEST_F(TensorCopyTest, Decompresses) {
   }
 }
 
-TEST_F(TensorCopyTest, TakesEffectWhenItsMbarrierIsAskedFor) {
+TEST_F(Tcgen05CopyTest, TakesEffectWhenItsMbarrierIsAskedFor) {
   settings().checks = Checks::off;
   const std::string begun = filled() + fence + copy("128x128b", 0, 128) + commit;
   Result r =
@@ -112,7 +112,7 @@ TEST_F(TensorCopyTest, TakesEffectWhenItsMbarrierIsAskedFor) {
   EXPECT_EQ(r.words[5], 99u);
 }
 
-TEST_F(TensorCopyTest, IsWaitedFor) {
+TEST_F(Tcgen05CopyTest, IsWaitedFor) {
   const std::string begun = filled() + fence + copy("128x128b", 0, 128);
   finds(FindingKind::unfinished_async, "tcgen05.ld of columns 0 to 3", begun + commit + barrier + shown(4));
   finds(FindingKind::unfinished_async, "it is the tcgen05.cp by thread (0,0,0)",
@@ -134,7 +134,7 @@ TEST_F(TensorCopyTest, IsWaitedFor) {
   sound(begun + copy("32x128b.warpx4", 0, 128) + commit + wait + shown(4));
 }
 
-TEST_F(TensorCopyTest, IsAskedForByOneThread) {
+TEST_F(Tcgen05CopyTest, IsAskedForByOneThread) {
   std::string all = filled() + fence + copy("128x128b", 0, 128) + commit + wait + freed();
   all.replace(all.find("@%p2 tcgen05.cp"), 4, "@%p1");
   finds(FindingKind::illegal_instruction, "32 threads of a warp execute tcgen05.cp", all);
@@ -146,7 +146,7 @@ TEST_F(TensorCopyTest, IsAskedForByOneThread) {
         filled() + fence + copy("128x128b", 0, 4096));
 }
 
-TEST_F(TensorCopyTest, ShiftsRowsDown) {
+TEST_F(Tcgen05CopyTest, ShiftsRowsDown) {
   const std::string values = allocated() +
                              ".shared .align 8 .b64 bar;\n@%p2 mbarrier.init.shared::cta.b64 [bar], 1;\n" +
                              own_values(16) + store("32x32b.x16", 16) + wait_store + barrier;

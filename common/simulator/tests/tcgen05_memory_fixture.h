@@ -9,7 +9,7 @@
 
 namespace simulator {
 
-class TensorMemoryTest : public Execution {
+class Tcgen05MemoryTest : public Execution {
  protected:
   // Four warps. The first one allocates 64 columns. Of every thread: %r2 is their address, %r3 that of the
   // lanes of its warp; %p1: warp 0; %p2: thread 0.

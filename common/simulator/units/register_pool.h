@@ -5,10 +5,14 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/simulator/machine/unit_state.h"
+#include "common/simulator/units/places.h"
+
 namespace simulator {
 
 // Of a CTA. Numbers of registers are per thread; what one warp releases another may request.
-struct RegisterPool {
+struct RegisterPool final : UnitState {
+  static constexpr auto place = InCta::register_pool;
   uint32_t free = 0;
   std::vector<uint32_t> owned;  // by each warp; empty: no warp has asked yet
   struct Step {                 // the nth setmaxnreg of a warpgroup

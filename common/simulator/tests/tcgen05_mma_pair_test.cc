@@ -4,13 +4,13 @@
 #include <bit>
 #include <string>
 
-#include "common/simulator/tests/tensor_mma_fixture.h"
+#include "common/simulator/tests/tcgen05_mma_fixture.h"
 
 namespace simulator {
 namespace {
 
 // Two CTAs: A is 256 rows, half of them in each; B 16 columns, half of them in each. Rank 0 issues.
-class TensorMmaPairTest : public TensorMmaTest {
+class Tcgen05MmaPairTest : public Tcgen05MmaTest {
  protected:
   static inline const std::string both = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
   static std::string of_pair(std::string text) {
@@ -63,7 +63,7 @@ class TensorMmaPairTest : public TensorMmaTest {
   }
 };
 
-TEST_F(TensorMmaPairTest, MultipliesWhatBothHave) {
+TEST_F(Tcgen05MmaPairTest, MultipliesWhatBothHave) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     settings().seed = seed;
     const Result r = run_both(begun(0x40804080) + of_pair(mma()) + pair_commit() + wait() + end);
@@ -72,7 +72,7 @@ TEST_F(TensorMmaPairTest, MultipliesWhatBothHave) {
   }
 }
 
-TEST_F(TensorMmaPairTest, EachCtaWaits) {
+TEST_F(Tcgen05MmaPairTest, EachCtaWaits) {
   // The commit goes to rank 0 only: a cluster barrier passes it on, or rank 1 waits in vain.
   finds_both(FindingKind::deadlock, "1 of 1 arrivals are missing",
              begun() + of_pair(mma()) + pair_commit(1) + wait() + end);
@@ -86,13 +86,13 @@ TEST_F(TensorMmaPairTest, EachCtaWaits) {
       begun() + of_pair(mma()) + both + "@%p5 st.shared.b32 [%r4], 0;\n" + pair_commit() + wait() + end);
 }
 
-TEST_F(TensorMmaPairTest, ThePeersOperandsNeedAProxyFenceToo) {
+TEST_F(Tcgen05MmaPairTest, ThePeersOperandsNeedAProxyFenceToo) {
   finds_both(
       FindingKind::missing_fence, "no fence.proxy.async follows a write",
       begun(two, "@%p7 fence.proxy.async.shared::cta;\n") + of_pair(mma()) + pair_commit() + wait() + end);
 }
 
-TEST_F(TensorMmaPairTest, ThePeerIsThere) {
+TEST_F(Tcgen05MmaPairTest, ThePeerIsThere) {
   const Result alone = run_both(begun() + of_pair(mma()) + pair_commit(1) + wait() + end, 1);
   ASSERT_TRUE(alone.end);
   // Rank 1 ends without having waited.

@@ -13,6 +13,8 @@
 #include <vector>
 
 #include "common/simulator/checks/tcgen05_accesses.h"
+#include "common/simulator/machine/unit_state.h"
+#include "common/simulator/units/places.h"
 
 namespace simulator {
 
@@ -20,27 +22,32 @@ struct Frame;
 struct Inst;
 
 // One tcgen05.ld or .st that has not taken effect.
-struct TensorTransfer {
+struct Tcgen05Transfer {
   const Inst* inst = nullptr;
   uint32_t lane = 0, column = 0;   // of the first word
   std::byte* registers = nullptr;  // ld; null: they cannot be read any more
   const Frame* frame = nullptr;    // ld
-  TensorAccesses::Id id = 0;       // to the checks
+  Tcgen05Accesses::Id id = 0;      // to the checks
   uint64_t number = 0;             // ld: among those of the warp, from 1 on
   std::vector<uint32_t> values;    // st: by register, then by lane of the warp
 };
 
 // Those of a warp.
-struct TensorTransfers {
-  std::vector<TensorTransfer> pending;
+struct Tcgen05Transfers final : UnitState {
+  static constexpr auto place = InWarp::tcgen05_transfers;
+  std::vector<Tcgen05Transfer> pending;
   uint64_t loads = 0, waited = 0;  // tcgen05.ld, in all
 };
 
 // How a register of an activation is used that some tcgen05.ld of the function names.
-struct TensorRegister {
+struct Tcgen05Register {
   uint64_t load = 0;  // number of the last one that writes it; 0: none
   uint32_t pc = 0;    // of that, in the kernel's counters
-  TensorAccesses::Id id = 0;
+  Tcgen05Accesses::Id id = 0;
+};
+struct Tcgen05Registers final : UnitState {
+  static constexpr auto place = InFrame::tcgen05_transfers;
+  std::vector<Tcgen05Register> at;  // by offset / 64, where the program has any
 };
 
 }  // namespace simulator

@@ -18,7 +18,9 @@
 #include <vector>
 
 #include "common/simulator/checks/async_accesses.h"
+#include "common/simulator/machine/unit_state.h"
 #include "common/simulator/memory/tma_map.h"
+#include "common/simulator/units/places.h"
 
 namespace simulator {
 
@@ -71,7 +73,7 @@ struct BulkCopy {
   std::vector<std::byte> in_flight;  // store: what has been read; response: what is to be written
   bool refused = false;              // response: of clusterlaunchcontrol.try_cancel that has failed
   Reduction reduction = nullptr;     // null: to = from
-  TensorType type = TensorType::u8;  // load of a box
+  TmaType type = TmaType::u8;        // load of a box
   bool fill_nan = false;
 
   uint32_t group = 0;       // store: of its thread's groups
@@ -82,13 +84,21 @@ struct BulkCopy {
 };
 
 // Those that concern the shared memory of a CTA, in the order in which they were asked for.
-struct BulkCopies {
+struct BulkCopies final : UnitState {
+  static constexpr auto place = InCta::bulk_copies;
   std::deque<BulkCopy> arriving;  // that an mbarrier here counts; until the phase after theirs is complete
   std::deque<BulkCopy> leaving;   // store: from here
   std::map<uint64_t, uint64_t>
       acquired_maps;  // tensor maps: ChangedMap::changes when it was last acquired here
 
+  bool launches_over = false;  // has seen that no further cluster can be canceled
+
   bool empty() const { return arriving.empty() && leaving.empty(); }
+};
+
+struct BulkGroups final : UnitState {
+  static constexpr auto place = InWarp::bulk_copies;
+  std::array<uint32_t, 32> committed{};  // of each lane
 };
 
 }  // namespace simulator

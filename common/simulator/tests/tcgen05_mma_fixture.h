@@ -14,7 +14,7 @@ inline std::string number(uint64_t value) {
   return std::to_string(value);
 }
 
-class TensorMmaTest : public Execution {
+class Tcgen05MmaTest : public Execution {
  protected:
   // 128 threads. A is 128 × 16 values of 16 bits from s on, B 16 × 8 from s + 4096 on, in core matrices of
   // 128 bytes that follow each other; %rd4 and %rd5 are their descriptors, %r5 the instruction descriptor,

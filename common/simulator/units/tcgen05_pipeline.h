@@ -18,36 +18,38 @@
 #include "common/simulator/checks/async_accesses.h"
 #include "common/simulator/checks/finding.h"
 #include "common/simulator/checks/tcgen05_accesses.h"
+#include "common/simulator/machine/unit_state.h"
+#include "common/simulator/units/places.h"
 
 namespace simulator {
 
 struct Cta;
 class Warp;
 
-class TensorOperation {
+class Tcgen05Operation {
  public:
-  TensorOperation() = default;
-  TensorOperation(const TensorOperation&) = delete;
-  TensorOperation& operator=(const TensorOperation&) = delete;
-  virtual ~TensorOperation() = default;
+  Tcgen05Operation() = default;
+  Tcgen05Operation(const Tcgen05Operation&) = delete;
+  Tcgen05Operation& operator=(const Tcgen05Operation&) = delete;
+  virtual ~Tcgen05Operation() = default;
   virtual void land() = 0;  // it takes effect: reads and writes memory
 
   Warp* warp = nullptr;  // the thread that asked for it, and where
   uint32_t lane = 0, pc = 0;
-  AsyncAccesses::Id shared = 0;   // to the checks: what it reads of shared memory
-  TensorAccesses::Id tensor = 0;  // what it does to tensor memory
-  bool of_pair = false;           // .cta_group::2: it uses memory of the peer CTA, too
+  AsyncAccesses::Id shared = 0;    // to the checks: what it reads of shared memory
+  Tcgen05Accesses::Id tensor = 0;  // what it does to tensor memory
+  bool of_pair = false;            // .cta_group::2: it uses memory of the peer CTA, too
 };
 
 // What one thread has asked for.
-struct TensorThread {
+struct Tcgen05Thread {
   Warp* warp = nullptr;
   uint32_t lane = 0;
   Cta* queue = nullptr;               // which has them in its queue; null: it has asked for nothing
   uint64_t asked = 0, committed = 0;  // operations; those that some commit follows
   uint64_t end = 0;                   // place in the queue behind the last one
   uint32_t last_pc = 0;               // of the last one, in the kernel's counters
-  TensorAccesses::Id last = 0;        // to the checks
+  Tcgen05Accesses::Id last = 0;       // to the checks
   struct Operation {                  // to the checks
     uint64_t number = 0;              // from 0, of the thread's
     uint32_t pc = 0;
@@ -59,11 +61,11 @@ struct TensorThread {
 };
 
 // A commit, as it concerns one mbarrier.
-struct TensorArrival {
-  TensorThread* thread = nullptr;
+struct Tcgen05Arrival {
+  Tcgen05Thread* thread = nullptr;
   uint64_t before = 0;  // it arrives when the thread's operations with lower numbers are complete …
   uint64_t end = 0;     // … and those in the queue before this place
-  TensorAccesses::Id last = 0;
+  Tcgen05Accesses::Id last = 0;
   uint32_t pc = 0;  // of the commit, in the kernel's counters
   uint32_t mbarrier = 0;
   bool arrived = false;
@@ -72,12 +74,13 @@ struct TensorArrival {
 };
 
 // What a CTA keeps.
-struct TensorPipeline {
-  std::deque<std::unique_ptr<TensorOperation>>
-      waiting;                               // that have not taken effect; a pair's: in the even CTA
-  uint64_t landed = 0;                       // those before
-  std::map<uint32_t, TensorThread> threads;  // by number in the CTA
-  std::deque<TensorArrival> arrivals;        // at its mbarriers; until the phase after theirs is complete
+struct Tcgen05Pipeline final : UnitState {
+  static constexpr auto place = InCta::tcgen05_pipeline;
+  std::deque<std::unique_ptr<Tcgen05Operation>>
+      waiting;                                // that have not taken effect; a pair's: in the even CTA
+  uint64_t landed = 0;                        // those before
+  std::map<uint32_t, Tcgen05Thread> threads;  // by number in the CTA
+  std::deque<Tcgen05Arrival> arrivals;        // at its mbarriers; until the phase after theirs is complete
 
   bool busy() const { return !waiting.empty() || !arrivals.empty(); }
 };

@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "common/simulator/tests/tensor_memory_fixture.h"
+#include "common/simulator/tests/tcgen05_memory_fixture.h"
 
 namespace simulator {
 namespace {
 
-TEST_F(TensorMemoryTest, AllocatesColumns) {
+TEST_F(Tcgen05MemoryTest, AllocatesColumns) {
   const std::string more =
       "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s+8], 64;\n"
       "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s+12], 32;\n"
@@ -23,9 +23,9 @@ TEST_F(TensorMemoryTest, AllocatesColumns) {
   EXPECT_EQ(r.words[128], 128u);
 }
 
-TEST_F(TensorMemoryTest, AllocationHasRules) {
+TEST_F(Tcgen05MemoryTest, AllocationHasRules) {
   const std::string alloc64 = "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s+4], 64;\n";
-  const FindingKind kind = FindingKind::tensor_allocation;
+  const FindingKind kind = FindingKind::tcgen05_allocation;
   finds(FindingKind::illegal_instruction,
         "48 columns: \"The operand nCols must be within the range [32, 512]\"", allocated(48));
   finds(FindingKind::illegal_instruction, "16 columns: ", allocated(16));
@@ -47,7 +47,7 @@ TEST_F(TensorMemoryTest, AllocationHasRules) {
             "%r5;\n");
 }
 
-TEST_F(TensorMemoryTest, OnlyWhatIsAllocatedIsAccessed) {
+TEST_F(Tcgen05MemoryTest, OnlyWhatIsAllocatedIsAccessed) {
   const FindingKind kind = FindingKind::illegal_address;
   finds(kind, "column 64 has never been allocated",
         allocated() + own_values(2) + store("32x32b.x2", 2, "%r3+63"));
@@ -59,7 +59,7 @@ TEST_F(TensorMemoryTest, OnlyWhatIsAllocatedIsAccessed) {
   finds(kind, "column 0 has never been allocated", unallocated);
 }
 
-TEST_F(TensorMemoryTest, AnAllocationWaitsForFreeColumns) {
+TEST_F(Tcgen05MemoryTest, AnAllocationWaitsForFreeColumns) {
   // Warp 1 asks while warp 0 has all there is, and gets it when that is freed.
   const std::string second =
       "and.b32 %r5, %r1, 96; setp.eq.u32 %p3, %r5, 32;\n"
@@ -79,7 +79,7 @@ TEST_F(TensorMemoryTest, AnAllocationWaitsForFreeColumns) {
       << all;
 }
 
-TEST_F(TensorMemoryTest, OneThreadMayFreeWhatAllHaveUsed) {
+TEST_F(Tcgen05MemoryTest, OneThreadMayFreeWhatAllHaveUsed) {
   const std::string one =
       allocated() + barrier + "@%p2 tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 64;\n";
   sound(one);
@@ -90,7 +90,7 @@ TEST_F(TensorMemoryTest, OneThreadMayFreeWhatAllHaveUsed) {
 
 // ---- Two CTAs
 
-class TensorPairTest : public TensorMemoryTest {
+class Tcgen05AllocationPairTest : public Tcgen05MemoryTest {
  protected:
   static inline const std::string both = "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;\n";
   static inline const std::string relaxed =
@@ -111,7 +111,7 @@ class TensorPairTest : public TensorMemoryTest {
   static inline const std::string address = "ld.shared.u32 %r2, [s];\n";
 };
 
-TEST_F(TensorPairTest, AllocatesTogether) {
+TEST_F(Tcgen05AllocationPairTest, AllocatesTogether) {
   for (const bool strict : {false, true}) {
     settings().strict = strict;
     for (uint64_t seed = 0; seed < 8; ++seed) {
@@ -126,7 +126,7 @@ TEST_F(TensorPairTest, AllocatesTogether) {
   }
 }
 
-TEST_F(TensorPairTest, HasRules) {
+TEST_F(Tcgen05AllocationPairTest, HasRules) {
   const auto end = [&](const std::string& body, uint32_t ctas = 2) {
     const Result r = run_pair(body, ctas);
     if (!r.end) return std::string();
@@ -151,7 +151,7 @@ TEST_F(TensorPairTest, HasRules) {
             std::string::npos);
 }
 
-TEST_F(TensorPairTest, ThePeerMustHaveBeenLaunched) {
+TEST_F(Tcgen05AllocationPairTest, ThePeerMustHaveBeenLaunched) {
   std::string unordered = begin;
   unordered.resize(unordered.size() - both.size());
   const std::string rest = pair_alloc(64) + address + both + pair_free(64);
@@ -170,7 +170,7 @@ TEST_F(TensorPairTest, ThePeerMustHaveBeenLaunched) {
   }
 }
 
-TEST_F(TensorPairTest, TheLastBarrierMayBeRelaxed) {
+TEST_F(Tcgen05AllocationPairTest, TheLastBarrierMayBeRelaxed) {
   // Warp 0 frees what warp 1 has used.
   const std::string body =
       begin + "setp.lt.u32 %p4, %r1, 32; setp.ge.u32 %p5, %r1, 32; mov.b32 %r4, 1;\n@%p4 " + pair_alloc(64) +
@@ -188,7 +188,7 @@ TEST_F(TensorPairTest, TheLastBarrierMayBeRelaxed) {
   }
 }
 
-TEST_F(TensorPairTest, ACtaGroupIsTheSameInAllOfAKernel) {
+TEST_F(Tcgen05AllocationPairTest, ACtaGroupIsTheSameInAllOfAKernel) {
   const Result r =
       run_pair(pair_alloc(64) + address + both + "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %r2, 64;\n");
   ASSERT_TRUE(r.end);

@@ -16,7 +16,9 @@
 #include <vector>
 
 #include "common/simulator/checks/async_accesses.h"
+#include "common/simulator/machine/unit_state.h"
 #include "common/simulator/program/program.h"
+#include "common/simulator/units/places.h"
 
 namespace simulator {
 
@@ -44,8 +46,15 @@ struct Warpgroup {
   uint64_t landed = 0;                    // how many have taken effect
 };
 
+// Those of a CTA.
+struct Warpgroups final : UnitState {
+  static constexpr auto place = InCta::warpgroups;
+  std::vector<Warpgroup> all;
+};
+
 // A warp's own side.
-struct WgmmaQueue {
+struct WgmmaQueue final : UnitState {
+  static constexpr auto place = InWarp::wgmma;
   uint64_t asked = 0, waited = 0;  // operations
   std::deque<uint64_t> groups;     // committed and not waited for: `asked` at the end of each
   uint32_t fences = 0;             // wgmma.fence
@@ -57,6 +66,10 @@ struct WgmmaRegister {
   const Inst* inst = nullptr;  // that one
   bool factor = false;         // as A
   uint32_t touched = 0;        // by another instruction, before the next wgmma.fence but `fences`: fences + 1
+};
+struct WgmmaRegisters final : UnitState {
+  static constexpr auto place = InFrame::wgmma;
+  std::vector<WgmmaRegister> at;  // by offset / 64, where the program has any
 };
 
 }  // namespace simulator

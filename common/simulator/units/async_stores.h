@@ -13,6 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "common/simulator/machine/unit_state.h"
+#include "common/simulator/units/places.h"
+
 namespace simulator {
 
 class Warp;
@@ -32,7 +35,8 @@ struct AsyncStore {  // of one lane
 };
 
 // Those to the shared memory of a CTA that have not been seen, in the order in which they were asked for.
-struct AsyncStores {
+struct AsyncStores final : UnitState {
+  static constexpr auto place = InCta::async_stores;
   std::deque<AsyncStore> pending;
   uint64_t next = 0;  // how many there were
 };

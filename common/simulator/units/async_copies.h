@@ -13,6 +13,9 @@
 #include <deque>
 #include <vector>
 
+#include "common/simulator/machine/unit_state.h"
+#include "common/simulator/units/places.h"
+
 namespace simulator {
 
 // One cp.async of a warp.
@@ -39,7 +42,8 @@ struct AsyncArrival {
 };
 
 // Those of a warp. Copies are numbered as they are asked for.
-struct AsyncCopies {
+struct AsyncCopies final : UnitState {
+  static constexpr auto place = InWarp::async_copies;
   std::deque<AsyncCopy> pending;         // by number; some in the middle may have no lanes left
   uint64_t first = 0;                    // number of the first of them
   std::array<uint32_t, 32> committed{};  // groups, of each lane

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "common/simulator/tests/tensor_memory_fixture.h"
+#include "common/simulator/tests/tcgen05_memory_fixture.h"
 
 namespace simulator {
 namespace {
@@ -31,7 +31,7 @@ const struct {
 } shapes[] = {
     {"32x32b", 1, 128}, {"16x64b", 1, 128}, {"16x128b", 2, 64}, {"16x256b", 4, 32}, {"16x32bx2", 1, 128}};
 
-TEST_F(TensorMemoryTest, LoadsEveryShape) {
+TEST_F(Tcgen05MemoryTest, LoadsEveryShape) {
   for (const auto& [shape, words, most] : shapes) {
     for (int num = 1; num * words <= 64 && num <= most; num *= 2) {
       const std::string name = std::string(shape) + ".x" + std::to_string(num);
@@ -59,7 +59,7 @@ TEST_F(TensorMemoryTest, LoadsEveryShape) {
   }
 }
 
-TEST_F(TensorMemoryTest, StoresEveryShape) {
+TEST_F(Tcgen05MemoryTest, StoresEveryShape) {
   for (const auto& [shape, words, most] : shapes) {
     const bool wide = std::string(shape) == "32x32b";
     const int registers = wide ? 64 : 32;  // so that 64 columns are full
@@ -83,7 +83,7 @@ TEST_F(TensorMemoryTest, StoresEveryShape) {
   }
 }
 
-TEST_F(TensorMemoryTest, PacksAndUnpacksHalves) {
+TEST_F(Tcgen05MemoryTest, PacksAndUnpacksHalves) {
   const std::string values = own_values(64);  // 65536 lane + column: the upper half is not looked at
   Result r = run_body(allocated() + values + store("32x32b.x64", 64) + wait_store +
                       load("32x32b.x4.pack::16b", 4) + wait_load + output(4) + freed());
@@ -105,7 +105,7 @@ TEST_F(TensorMemoryTest, PacksAndUnpacksHalves) {
   }
 }
 
-TEST_F(TensorMemoryTest, LoadsAndStoresTakeEffectWhenTheyAreWaitedFor) {
+TEST_F(Tcgen05MemoryTest, LoadsAndStoresTakeEffectWhenTheyAreWaitedFor) {
   settings().checks = Checks::off;
   const std::string ones = allocated() + constant(1, 1) + store("32x32b.x1", 1) + wait_store;
   // The store behind the load comes first, as the load has not been waited for.
@@ -123,7 +123,7 @@ TEST_F(TensorMemoryTest, LoadsAndStoresTakeEffectWhenTheyAreWaitedFor) {
   EXPECT_EQ(r.words[128], 3u);
 }
 
-TEST_F(TensorMemoryTest, SeedsLetThemTakeEffectEarlyAtTimes) {
+TEST_F(Tcgen05MemoryTest, SeedsLetThemTakeEffectEarlyAtTimes) {
   settings().checks = Checks::off;
   int early = 0;
   for (uint64_t seed = 1; seed < 40; ++seed) {
@@ -141,7 +141,7 @@ TEST_F(TensorMemoryTest, SeedsLetThemTakeEffectEarlyAtTimes) {
 
 // ---- Registers
 
-TEST_F(TensorMemoryTest, RegistersAreNotTouchedBeforeTheWait) {
+TEST_F(Tcgen05MemoryTest, RegistersAreNotTouchedBeforeTheWait) {
   const std::string loaded =
       allocated() + own_values(4) + store("32x32b.x4", 4) + wait_store + load("32x32b.x4", 4);
   const FindingKind kind = FindingKind::unfinished_async;
@@ -171,7 +171,7 @@ TEST_F(TensorMemoryTest, RegistersAreNotTouchedBeforeTheWait) {
 
 // ---- Order
 
-TEST_F(TensorMemoryTest, WhatIsStoredIsWaitedForBeforeItIsLoaded) {
+TEST_F(Tcgen05MemoryTest, WhatIsStoredIsWaitedForBeforeItIsLoaded) {
   const std::string stored = allocated() + own_values(4) + store("32x32b.x4", 4);
   finds(FindingKind::unfinished_async, "it needs tcgen05.wait::st before this | tcgen05.ld",
         stored + load("32x32b.x2", 2) + wait_load + wait_store + freed());
@@ -182,7 +182,7 @@ TEST_F(TensorMemoryTest, WhatIsStoredIsWaitedForBeforeItIsLoaded) {
         load("32x32b.x2", 2, "%r3+8") + wait_load + wait_store + freed());
 }
 
-TEST_F(TensorMemoryTest, WhatIsLoadedIsWaitedForBeforeItIsOverwrittenOrFreed) {
+TEST_F(Tcgen05MemoryTest, WhatIsLoadedIsWaitedForBeforeItIsOverwrittenOrFreed) {
   const std::string loaded =
       allocated() + own_values(4) + store("32x32b.x4", 4) + wait_store + load("32x32b.x2", 2);
   finds(FindingKind::unfinished_async, "it needs tcgen05.wait::ld before this | tcgen05.st",
@@ -195,7 +195,7 @@ TEST_F(TensorMemoryTest, WhatIsLoadedIsWaitedForBeforeItIsOverwrittenOrFreed) {
 }
 
 // Warps 0 and 4 have the same lanes.
-TEST_F(TensorMemoryTest, WarpsWithTheSameLanesNeedABarrier) {
+TEST_F(Tcgen05MemoryTest, WarpsWithTheSameLanesNeedABarrier) {
   const std::string begin = allocated() +
                             "setp.lt.u32 %p3, %r1, 128; setp.ge.u32 %p4, %r1, 128; mov.b32 %v0, 7;\n" +
                             "@%p3 " + store("32x32b.x1", 1) + wait_store + barrier;
@@ -218,7 +218,7 @@ TEST_F(TensorMemoryTest, WarpsWithTheSameLanesNeedABarrier) {
 }
 
 // As in CUTLASS's attention kernels: what one warp stores another loads and frees, and only the latter waits.
-TEST_F(TensorMemoryTest, WarpsWithTheSameLanesGoInOrder) {
+TEST_F(Tcgen05MemoryTest, WarpsWithTheSameLanesGoInOrder) {
   const std::string begin = allocated() + R"(
       setp.lt.u32 %p3, %r1, 128; setp.ge.u32 %p4, %r1, 128; mov.b32 %v0, 7; and.b32 %r5, %r1, 96;
       shl.b32 %r5, %r5, 16; add.u32 %r3, %r5, %r2;
@@ -239,7 +239,7 @@ TEST_F(TensorMemoryTest, WarpsWithTheSameLanesGoInOrder) {
   }
 }
 
-TEST_F(TensorMemoryTest, StrictWantsFences) {
+TEST_F(Tcgen05MemoryTest, StrictWantsFences) {
   const std::string begin = allocated() +
                             "setp.lt.u32 %p3, %r1, 128; setp.ge.u32 %p4, %r1, 128; mov.b32 %v0, 7;\n"
                             "and.b32 %r5, %r1, 96; shl.b32 %r5, %r5, 16; add.u32 %r5, %r5, %r2;\n";
@@ -264,7 +264,7 @@ TEST_F(TensorMemoryTest, StrictWantsFences) {
   EXPECT_EQ(found(barrier), "");
 }
 
-TEST_F(TensorMemoryTest, WhatWasNeverWrittenIsTold) {
+TEST_F(Tcgen05MemoryTest, WhatWasNeverWrittenIsTold) {
   finds(FindingKind::uninitialised, "column 0 of lane ",
         allocated() + load("32x32b.x1", 1) + wait_load + freed());
   finds(FindingKind::uninitialised, "column 4 of lane ",
@@ -274,7 +274,7 @@ TEST_F(TensorMemoryTest, WhatWasNeverWrittenIsTold) {
 
 // ---- Lanes
 
-TEST_F(TensorMemoryTest, AWarpHasItsOwnQuarterOfTheLanes) {
+TEST_F(Tcgen05MemoryTest, AWarpHasItsOwnQuarterOfTheLanes) {
   const std::string written = allocated() + own_values(1) + store("32x32b.x1", 1) + wait_store;
   // Without a quarter, or counted on past 127: tolerated, and the warp's own.
   for (const char* at : {"mov.b32 %r3, %r2;\n", "add.u32 %r3, %r3, 0x800000;\n"}) {
@@ -298,7 +298,7 @@ TEST_F(TensorMemoryTest, AWarpHasItsOwnQuarterOfTheLanes) {
 }
 
 // Hardware takes the first thread's: a finding, and with it the launch goes on.
-TEST_F(TensorMemoryTest, ALaneOfEachThreadsOwnIsTolerated) {
+TEST_F(Tcgen05MemoryTest, ALaneOfEachThreadsOwnIsTolerated) {
   const std::string body = allocated() + own_values(1) + store("32x32b.x1", 1) + wait_store +
                            "shl.b32 %r3, %r1, 16; add.u32 %r3, %r3, %r2;\n" + load("32x32b.x1", 1) +
                            wait_load + output(1) + freed();

@@ -1,19 +1,20 @@
 // Tensor maps: what the hardware refuses, and maps that a kernel changes.
+#include "common/simulator/memory/tma_map.h"
+
 #include <gtest/gtest.h>
 
 #include <string>
 
-#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/tests/execution_fixture.h"
 
 namespace simulator {
 namespace {
 
 // Rows of 16 words, 8 of them; boxes of 4 × 4.
-TensorMap small_map() {
-  TensorMap map;
+TmaMap small_map() {
+  TmaMap map;
   map.rank = 2;
-  map.type = TensorType::u32;
+  map.type = TmaType::u32;
   map.last[0] = 15;
   map.last[1] = 7;
   map.stride[0] = 64;
@@ -23,27 +24,27 @@ TensorMap small_map() {
 }
 
 // CUTLASS clears this bit, see tma_map.cc.
-TEST(TensorMapBytes, DoNotNeedBit21OfTheSecondWord) {
-  TensorMap map = small_map();
+TEST(TmaMapBytes, DoNotNeedBit21OfTheSecondWord) {
+  TmaMap map = small_map();
   map.address = (uint64_t{1} << 40) + (uint64_t{1} << 21);
-  std::byte bytes[tensor_map_bytes];
+  std::byte bytes[tma_map_bytes];
   map.store(bytes);
   bytes[8 + 21 / 8] &= ~std::byte(1 << 21 % 8);
-  const auto loaded = TensorMap::load(bytes);
+  const auto loaded = TmaMap::load(bytes);
   ASSERT_TRUE(loaded);
   EXPECT_EQ(loaded->address, map.address);
 }
 
-class TensorMaps : public Execution {
+class TmaMapTest : public Execution {
  protected:
   // Thread t of 32: words 0 to 127 of `out` are 100 + their number. `map` is in global memory, its address in
   // %rd3, of `out` in its first word; s in shared memory at %r3, an mbarrier for one arrival at %r4. %p1:
   // thread 0.
-  Result run_body(const std::string& body, const TensorMap& map = small_map()) {
-    std::byte bytes[tensor_map_bytes];
+  Result run_body(const std::string& body, const TmaMap& map = small_map()) {
+    std::byte bytes[tma_map_bytes];
     map.store(bytes);
     std::string variable = ".global .align 128 .b8 map[128] = {";
-    for (uint32_t i = 0; i < tensor_map_bytes; ++i)
+    for (uint32_t i = 0; i < tma_map_bytes; ++i)
       variable += (i ? "," : "") + std::to_string(static_cast<uint32_t>(bytes[i]));
     return run_ptx(".shared .align 1024 .b8 s[2048];\n" + start + R"(
       mov.u64 %rd3, map;
@@ -80,7 +81,7 @@ class TensorMaps : public Execution {
   static uint32_t word(uint32_t x, uint32_t y) { return 100 + y * 16 + x; }
 };
 
-TEST_F(TensorMaps, AChangedAddressIsUsedBehindItsFences) {
+TEST_F(TmaMapTest, AChangedAddressIsUsedBehindItsFences) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
     settings().seed = seed;
     const Result r = run_body(address_ + release_ + acquire_ + load_);
@@ -90,7 +91,7 @@ TEST_F(TensorMaps, AChangedAddressIsUsedBehindItsFences) {
   }
 }
 
-TEST_F(TensorMaps, AMissingFenceIsTold) {
+TEST_F(TmaMapTest, AMissingFenceIsTold) {
   for (const std::string& fences : {release_, acquire_, std::string()}) {
     const Result r = run_body(address_ + fences + load_);
     ASSERT_TRUE(r.end) << fences;
@@ -101,8 +102,8 @@ TEST_F(TensorMaps, AMissingFenceIsTold) {
   }
 }
 
-TEST_F(TensorMaps, FieldsAreReplaced) {
-  const auto loaded = [&](const std::string& field, const TensorMap& map = small_map()) {
+TEST_F(TmaMapTest, FieldsAreReplaced) {
+  const auto loaded = [&](const std::string& field, const TmaMap& map = small_map()) {
     const Result r = run_body(
         address_ + "@%p1 tensormap.replace.tile." + field + ";\n" + release_ + acquire_ + load_, map);
     EXPECT_FALSE(r.end) << field << ": " << r.end->what;
@@ -111,7 +112,7 @@ TEST_F(TensorMaps, FieldsAreReplaced) {
   EXPECT_EQ(loaded("global_dim.global.b1024.b32 [%rd3], 0, 6")[128 + 2], 0u);
   EXPECT_EQ(loaded("global_dim.global.b1024.b32 [%rd3], 1, 6")[128 + 4], 0u);
   EXPECT_EQ(loaded("global_stride.global.b1024.b64 [%rd3], 0, 48")[128 + 4], 100u + 6 * 12 + 4);
-  TensorMap map = small_map();
+  TmaMap map = small_map();
   map.box[1] = 8;
   EXPECT_EQ(loaded("element_stride.global.b1024.b32 [%rd3], 1, 2", map)[128 + 4], word(4, 7));
   map.box[1] = 2;
@@ -120,7 +121,7 @@ TEST_F(TensorMaps, FieldsAreReplaced) {
   map.rank = 3;
   EXPECT_EQ(loaded("rank.global.b1024.b32 [%rd3], 1", map)[128], word(4, 5));
   map.rank = 2;
-  map.type = TensorType::s32;
+  map.type = TmaType::s32;
   EXPECT_EQ(loaded("elemtype.global.b1024.b32 [%rd3], 7", map)[128], word(4, 5));
   EXPECT_EQ(loaded("fill_mode.global.b1024.b32 [%rd3], 0", map)[128 + 15], 0u);
   map.swizzle = Swizzle::b128;
@@ -128,7 +129,7 @@ TEST_F(TensorMaps, FieldsAreReplaced) {
   EXPECT_EQ(loaded("interleave_layout.global.b1024.b32 [%rd3], 0")[128], word(4, 5));
 }
 
-TEST_F(TensorMaps, AChangeInSharedMemoryIsCopiedWithItsFence) {
+TEST_F(TmaMapTest, AChangeInSharedMemoryIsCopiedWithItsFence) {
   // Words of the map by way of shared memory, at s + 512.
   const std::string body = R"(
       shl.b32 %r8, %r1, 2;
@@ -151,8 +152,8 @@ TEST_F(TensorMaps, AChangeInSharedMemoryIsCopiedWithItsFence) {
   EXPECT_EQ(wrong.end->kind, FindingKind::missing_fence) << wrong.end->what;
 }
 
-TEST_F(TensorMaps, WhatTheHardwareRefuses) {
-  const auto what = [&](const TensorMap& map, const std::string& from = "", const std::string& to = "") {
+TEST_F(TmaMapTest, WhatTheHardwareRefuses) {
+  const auto what = [&](const TmaMap& map, const std::string& from = "", const std::string& to = "") {
     std::string load = load_;
     if (!from.empty()) load.replace(load.find(from), from.size(), to);
     const Result r = run_body(address_ + release_ + acquire_ + load, map);
@@ -165,7 +166,7 @@ TEST_F(TensorMaps, WhatTheHardwareRefuses) {
             std::string::npos);
   EXPECT_NE(what(small_map(), "[%r3], [%rd3", "[%r3+2048], [%rd3").find("shared memory out of bounds"),
             std::string::npos);
-  TensorMap map = small_map();
+  TmaMap map = small_map();
   map.rank = 3;
   EXPECT_NE(what(map).find("has 3 dimensions, not 2"), std::string::npos);
   map = small_map();
@@ -177,7 +178,7 @@ TEST_F(TensorMaps, WhatTheHardwareRefuses) {
   EXPECT_NE(what(map).find("illegal address: load of 16 bytes"), std::string::npos) << what(map);
 }
 
-TEST_F(TensorMaps, AStoreStartsInsideAtAMultipleOf16Bytes) {
+TEST_F(TmaMapTest, AStoreStartsInsideAtAMultipleOf16Bytes) {
   for (const auto& [x, y, why] : {std::tuple(-4, 0, "coordinate is negative"),
                                   {0, -1, "coordinate is negative"},
                                   {1, 0, "must be a multiple of 16"},
@@ -197,8 +198,8 @@ TEST_F(TensorMaps, AStoreStartsInsideAtAMultipleOf16Bytes) {
 }
 
 // Elements of 4 and 6 bits: rows of 128, boxes of 128 × 4. PTX ISA 5.5.1.1.
-TensorMap packed_map(TensorType type, uint32_t rows) {
-  TensorMap map = small_map();
+TmaMap packed_map(TmaType type, uint32_t rows) {
+  TmaMap map = small_map();
   map.type = type;
   map.last[0] = 127;
   map.last[1] = rows - 1;
@@ -208,9 +209,9 @@ TensorMap packed_map(TensorType type, uint32_t rows) {
   return map;
 }
 
-TEST_F(TensorMaps, PackedElements) {
+TEST_F(TmaMapTest, PackedElements) {
   // The box's last row is outside. Thread 8 · r + g reads the first three words of group g of row r.
-  const auto loaded = [&](TensorType type, uint32_t rows, uint32_t bytes, const std::string& x = "0") {
+  const auto loaded = [&](TmaType type, uint32_t rows, uint32_t bytes, const std::string& x = "0") {
     return run_body(address_ + release_ + acquire_ +
                         "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], " + std::to_string(bytes) +
                         ";\nmov.u32 %r6, " + x + "; mov.u32 %r7, " + std::to_string(rows - 3) + R"(;
@@ -224,7 +225,7 @@ TEST_F(TensorMaps, PackedElements) {
                     packed_map(type, rows));
   };
   for (const auto& [type, rows, words] :
-       {std::tuple(TensorType::b4_padded, 8u, 2u), std::tuple(TensorType::b6_padded, 5u, 3u)}) {
+       {std::tuple(TmaType::b4_padded, 8u, 2u), std::tuple(TmaType::b6_padded, 5u, 3u)}) {
     const Result r = loaded(type, rows, 4 * 8 * 4 * words);
     ASSERT_FALSE(r.end) << r.end->what;
     for (uint32_t t = 0; t < 32; ++t) {
@@ -235,7 +236,7 @@ TEST_F(TensorMaps, PackedElements) {
     ASSERT_TRUE(wrong.end);
     EXPECT_NE(wrong.end->what.find("it must be a multiple of 128"), std::string::npos) << wrong.end->what;
   }
-  TensorMap map = packed_map(TensorType::b4, 8);
+  TmaMap map = packed_map(TmaType::b4, 8);
   map.box[0] = 32;
   std::string load = load_;
   load.replace(load.find("mov.u32 %r6, 4"), 14, "mov.u32 %r6, 8");
@@ -245,7 +246,7 @@ TEST_F(TensorMaps, PackedElements) {
     EXPECT_EQ(r.words[128 + i], 100 + 5 * 16 + 1 + i) << "eight elements a word";
 }
 
-TEST_F(TensorMaps, ElementsOfSixBitsArePackedWhenStored) {
+TEST_F(TmaMapTest, ElementsOfSixBitsArePackedWhenStored) {
   // Byte b of shared memory is b % 64, and two bits that are left out.
   const std::string store = R"(
       mov.u32 %r6, 0; mov.u32 %r7, 0;
@@ -256,7 +257,7 @@ TEST_F(TensorMaps, ElementsOfSixBitsArePackedWhenStored) {
       fence.proxy.async.shared::cta; bar.sync 0; mov.u32 %r6, 0;
       @%p1 cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd3, {%r6, %r7}], [%r3];
       cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;)";
-  TensorMap map = packed_map(TensorType::b6_padded, 4);
+  TmaMap map = packed_map(TmaType::b6_padded, 4);
   map.swizzle = Swizzle::none;
   const Result r = run_body(address_ + release_ + acquire_ + store, map);
   ASSERT_FALSE(r.end) << r.end->what;
@@ -266,7 +267,7 @@ TEST_F(TensorMaps, ElementsOfSixBitsArePackedWhenStored) {
     EXPECT_EQ(pair >> bit % 32 & 63, element % 64) << element;
   }
   EXPECT_EQ(r.words[96], 196u) << "behind the box";
-  map.type = TensorType::b4_padded;
+  map.type = TmaType::b4_padded;
   map.stride[0] = 64;
   const Result wrong = run_body(address_ + release_ + acquire_ + store, map);
   ASSERT_TRUE(wrong.end);
@@ -274,32 +275,31 @@ TEST_F(TensorMaps, ElementsOfSixBitsArePackedWhenStored) {
 }
 
 TEST(PackedMaps, WhatTheDriverRefuses) {
-  const auto problem = [](auto change, TensorType type = TensorType::b6_padded) {
-    TensorMap map = packed_map(type, 4);
+  const auto problem = [](auto change, TmaType type = TmaType::b6_padded) {
+    TmaMap map = packed_map(type, 4);
     change(map);
     return problem_of(map);
   };
-  EXPECT_EQ(problem([](TensorMap&) {}), "");
-  EXPECT_NE(problem([](TensorMap& map) { map.address = 16; }).find("multiple of 32"), std::string::npos);
-  EXPECT_NE(problem([](TensorMap& map) { map.stride[0] = 112; }).find("multiple of 32"), std::string::npos);
-  EXPECT_NE(problem([](TensorMap& map) { map.last[0] = 191; }).find("multiple of 128"), std::string::npos);
-  EXPECT_NE(problem([](TensorMap& map) { map.box[0] = 64; }).find("it must be 128"), std::string::npos);
-  EXPECT_NE(problem([](TensorMap& map) { map.swizzle = Swizzle::b64; }).find("swizzled"), std::string::npos);
-  EXPECT_EQ(problem([](TensorMap& map) { map.swizzle = Swizzle::b128_atom64; }), "");
-  EXPECT_NE(problem([](TensorMap& map) { map.swizzle = Swizzle::b128_atom64; }, TensorType::b4_padded), "");
-  EXPECT_NE(problem([](TensorMap& map) { map.last[0] = 126; }, TensorType::b4).find("multiple of 2"),
+  EXPECT_EQ(problem([](TmaMap&) {}), "");
+  EXPECT_NE(problem([](TmaMap& map) { map.address = 16; }).find("multiple of 32"), std::string::npos);
+  EXPECT_NE(problem([](TmaMap& map) { map.stride[0] = 112; }).find("multiple of 32"), std::string::npos);
+  EXPECT_NE(problem([](TmaMap& map) { map.last[0] = 191; }).find("multiple of 128"), std::string::npos);
+  EXPECT_NE(problem([](TmaMap& map) { map.box[0] = 64; }).find("it must be 128"), std::string::npos);
+  EXPECT_NE(problem([](TmaMap& map) { map.swizzle = Swizzle::b64; }).find("swizzled"), std::string::npos);
+  EXPECT_EQ(problem([](TmaMap& map) { map.swizzle = Swizzle::b128_atom64; }), "");
+  EXPECT_NE(problem([](TmaMap& map) { map.swizzle = Swizzle::b128_atom64; }, TmaType::b4_padded), "");
+  EXPECT_NE(problem([](TmaMap& map) { map.last[0] = 126; }, TmaType::b4).find("multiple of 2"),
             std::string::npos);
-  EXPECT_NE(problem([](TensorMap& map) { map.fill_nan = true; }, TensorType::b4).find("NaN"),
-            std::string::npos);
+  EXPECT_NE(problem([](TmaMap& map) { map.fill_nan = true; }, TmaType::b4).find("NaN"), std::string::npos);
 }
 
-TEST_F(TensorMaps, ReductionsThatAreNone) {
+TEST_F(TmaMapTest, ReductionsThatAreNone) {
   const Result r = run_body(address_ + release_ + acquire_ + R"(
       st.shared.u32 [%r3], 0; mov.u32 %r6, 0; mov.u32 %r7, 0;
       @%p1 cp.reduce.async.bulk.tensor.2d.global.shared::cta.inc.tile.bulk_group [%rd3, {%r6, %r7}], [%r3];)",
                             [] {
-                              TensorMap map = small_map();
-                              map.type = TensorType::f32;
+                              TmaMap map = small_map();
+                              map.type = TmaType::f32;
                               return map;
                             }());
   ASSERT_TRUE(r.end);

@@ -1,0 +1,48 @@
+// What is kept of mbarrier objects beside their eight bytes of shared memory.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "common/simulator/machine/machine.h"
+#include "common/simulator/units/places.h"
+
+namespace simulator {
+
+struct MbarrierClocks {
+  std::vector<uint32_t> arriving;   // released by the arrivals of the present phase
+  std::vector<uint32_t> completed;  // by those of the phase before it
+  uint64_t phase = 0;               // how many are complete
+  // mbarrier.init: by whom, where, at which reading of the warp's clock; the tick of its CTA's clock by which
+  // fence.mbarrier_init has published it, 0: none.
+  uint32_t init_warp = 0, init_lane = 0, init_pc = 0, init_clock = 0, init_tick = 0;
+  uint32_t life = 0;  // of these readings
+};
+
+struct Mbarriers final : UnitState {
+  static constexpr auto place = InCta::mbarriers;
+  std::map<uint32_t, MbarrierClocks> objects;  // by shared address
+};
+inline std::map<uint32_t, MbarrierClocks>& mbarriers_of(Cta& cta) {
+  return cta.state<Mbarriers>().objects;
+}
+inline const std::map<uint32_t, MbarrierClocks>& mbarriers_of(const Cta& cta) {
+  return cta.state<Mbarriers>().objects;
+}
+
+struct MbarrierWait final : UnitState {
+  static constexpr auto place = InWarp::mbarriers;
+  uint32_t address = 0;  // of the one whose phase the warp last found incomplete; 0: none
+};
+
+// A cluster runs on one CPU thread, which numbers its objects.
+struct MbarrierNumbers final : UnitState {
+  static constexpr auto place = InWorker::mbarriers;
+  uint64_t newest = 0;
+  // By object and warp: the phase that follows the last one it has seen complete, for reports of deadlocks.
+  std::unordered_map<uint64_t, uint64_t> next_phases;
+};
+
+}  // namespace simulator
