@@ -62,8 +62,8 @@ def swept(results: Results, rung: str) -> list:
 
 
 def tuned(results: Results, rung: str) -> list:
-    """Not of a sweep over k, whose shapes are one m and n (over_k.py)."""
-    return [tune for tune in results.tunes if tune["rung"] == rung and tune.get("sweep") != "k"]
+    """Of the drawn shapes: the first ones of a draw. Others were tuned for a reason, and are no fair sample."""
+    return [tune for tune in results.tunes if tune["rung"] == rung and tune.get("sweep") == "models"]
 
 
 def regret(tune: dict) -> float:
