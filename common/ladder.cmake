@@ -88,6 +88,13 @@ function(ladder_objects target arch family)
   set_target_properties(${target} PROPERTIES LADDER_ARCH ${arch})
 endfunction()
 
+# ladder_objects_of(OUT RUNG FILE...): those of the rung's objects that are made of these files, gemm.cu or a regular expression.
+function(ladder_objects_of out rung)
+  list(JOIN ARGN "|" files)
+  string(REPLACE "." "[.]" files "${files}")
+  set(${out} "$<FILTER:$<TARGET_OBJECTS:${rung}_objects>,INCLUDE,/${rung}_objects[.]dir/(${files})[.]o$>" PARENT_SCOPE)
+endfunction()
+
 # The problems: what stands below common/harness/problems.
 file(GLOB ladder_problems RELATIVE ${CMAKE_CURRENT_LIST_DIR}/harness/problems CONFIGURE_DEPENDS
   ${CMAKE_CURRENT_LIST_DIR}/harness/problems/*/problem.h)

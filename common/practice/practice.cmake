@@ -25,14 +25,12 @@ function(ladder_practice rung arch)
     if(has_ablations) # kernels of their own, that exercises may be about
       set(ablations "Variants<${problem_type}> ablations();")
       set(variants "join({${namespace}::ablations(), ${variants}})")
-      file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/ablations/*.cu ${CMAKE_CURRENT_SOURCE_DIR}/${problem}.cu)
+      list(APPEND sources "ablations/[^/]*.cu")
     endif()
+    ladder_objects_of(kernels ${rung} ${sources})
     configure_file(${ladder_practice_folder}/main.cc.in ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc @ONLY)
-    add_executable(${host} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc ${sources})
+    add_executable(${host} EXCLUDE_FROM_ALL ${CMAKE_CURRENT_BINARY_DIR}/practice/${problem}.cc ${kernels})
     target_include_directories(${host} PRIVATE ${PROJECT_SOURCE_DIR})
-    target_compile_options(${host} PRIVATE
-      "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=compute_${arch}>"
-      "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
     set_target_properties(${host} PROPERTIES
       OUTPUT_NAME ${rung}_${problem} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/practice_hosts)
     ladder_simulated(${host})
@@ -48,13 +46,13 @@ function(ladder_practice rung arch)
       cmake_path(GET page STEM name)
       set(test ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/exercise_test.py --build ${CMAKE_BINARY_DIR} ${page})
       add_test(NAME ${rung}.practice.${name} COMMAND ${test} --quick)
-      set_tests_properties(${rung}.practice.${name} PROPERTIES LABELS simulator TIMEOUT 300)
+      set_tests_properties(${rung}.practice.${name} PROPERTIES LABELS simulator TIMEOUT 300 COST 3)
       add_test(NAME ${rung}.practice.${name}.wrong_attempts COMMAND ${test})
       set_tests_properties(${rung}.practice.${name}.wrong_attempts PROPERTIES LABELS "simulator;release" TIMEOUT 600)
     endforeach()
     add_test(NAME ${rung}.questions
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/questions_test.py --build ${CMAKE_BINARY_DIR} ${number})
-    set_tests_properties(${rung}.questions PROPERTIES LABELS simulator TIMEOUT 300)
+    set_tests_properties(${rung}.questions PROPERTIES LABELS simulator TIMEOUT 300 COST 30)
   endif()
 endfunction()
 

@@ -4,7 +4,7 @@
 #                 system    that nvcc, or an error
 #                 download  a private toolkit, although there is another
 #                 PATH      the toolkit in this folder
-#                 newest    as download, but the newest release on the package index: for .ci/run
+#                 newest    as download, but the newest release on the package index: for .ci/run release
 #
 # A private toolkit lies in <build>/toolkit: NVIDIA's own wheels from the Python package index (wheels.py), the pinned
 # release that the course's records are made with.
