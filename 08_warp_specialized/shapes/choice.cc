@@ -13,10 +13,11 @@
 namespace ladder::rung_08 {
 namespace {
 
-constexpr int block_k = 64, element = 2, most_gpcs = 8;
+constexpr int block_k = 64, element = 2, sector = 32 / element, most_gpcs = 8;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// Fitted to times of the 86 kernels at 1,125 drawn shapes on one H100: such that the choice loses least.
+// Fitted, and pace.cc's with them, to times of the 86 kernels at some thousand drawn shapes on one H100: such
+// that the choice loses least.
 struct Costs {
   double start;   // cycles of a launch
   double wave;    // and of each wave of tiles,
@@ -29,23 +30,26 @@ struct Costs {
 constexpr double unbound = 1e9;
 // By Kind.
 constexpr Costs costs[] = {
-    {2612, 199.3, 0.3767, 34.8, 829.3, 8544, 0},         // split
-    {1879, 1072, 0.1022, 94.18, 928.6, 4460, 67.38},     // whole
-    {4012, 752.8, 0.0104, unbound, 503.8, 4698, 0},      // in_turn
-    {1135, 2546, 0.03826, 57.66, unbound, 4631, 140.7},  // straight
-    {184.3, 0, 0, 70.52, unbound, 4301, 187.9},          // straight_split
-    {1597, 1129, 0.08322, 90.23, 2503, 4167, 75.4},      // narrow
-    {2046, 618.7, 0.2118, 157, 970, 5436, 61.07},        // in_memory
+    {1140, 2044, 0.414, 45.66, 376.9, 5533, 40.15},         // split
+    {5.045, 3782, 0.1022, 86.98, 542.2, 4165, 24.06},       // whole
+    {1066, 1300, 0.261, unbound, 452.4, 4131, 60.36},       // in_turn
+    {361, 2559, 0.1034, 61.66, unbound, 4028, 124.3},       // straight
+    {385.2, 630.5, 0.1047, 61.22, unbound, 4608, 273.2},    // straight_split
+    {699.1, 2174, 0.1293, 77.27, 2457, 3623, 52.6},         // narrow
+    {2248, 681.8, 0.003266, 351.8, 542.4, 1.7e+04, 181.3},  // in_memory
 };
-constexpr double dram = 2.4;         // of its peak. More, since what is in L2 is not loaded again
-constexpr double tensor = 1.127;     // of an MMA's cycles, where nothing else is short
-constexpr double overlap = 0.09333;  // of the shorter of main loop and DRAM is not hidden by the longer
-constexpr double add_up = 2697, add_element = 0.1843;  // the parts of k
-constexpr double add_in_memory = 4924, add_element_in_memory = 0.4615;
-constexpr double exposed = 0.2089;  // of a wave, in ping-pong
+constexpr double dram = 8.673;        // of its peak. More, since what is in L2 is not loaded again
+constexpr double two_lines = 0.5064;  // of a load more, where rows of 128 bytes begin within a line of L2
+constexpr double cut_sector = 69.63;  // of its bytes more, for a sector of L2 that two stores write a part of
+constexpr double tensor = 1.375;      // of an MMA's cycles, where nothing else is short
+constexpr double overlap = 0.000159;  // of the shorter of main loop and DRAM is not hidden by the longer
+constexpr double add_up = 2907, add_element = 0.02359;  // the parts of k
+constexpr double add_in_memory = 5403, add_element_in_memory = 1.408;
+constexpr double exposed = 0.2376;  // of a wave, in ping-pong
 
-double tenth_power(double x) {
-  return (x * x) * (x * x) * (x * x) * (x * x) * (x * x);
+double eighth_power(double x) {
+  for (int i = 0; i < 3; ++i) x *= x;
+  return x;
 }
 
 // Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
@@ -88,29 +92,34 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, const Gpu& gpu
 
   // What a k-tile takes, of all CTAs at the same time.
   const double bytes_of_row = block_k * element;
+  const double load_a = c.rows * (p.k % block_k ? 1 + two_lines : 1) * bytes_of_row;
+  const double load_b = c.cols * (p.n % block_k ? 1 + two_lines : 1) * bytes_of_row;
   const double mma = c.rows * c.cols * block_k / 2048.0;
   const double of_gpc = std::ceil(running * together / most_gpcs);
   const double square = std::sqrt(double(at_once) * cols / rows);
   const double down = std::min<double>(of_gpc, std::clamp(int(square + 0.5), 1, clusters_m));
-  const double to_gpc =
-      (down * rows + std::ceil(of_gpc / down) * cols) * bytes_of_row * (in_memory ? 1 : parts);
-  const double to_all = ctas * (double(c.rows) / c.cluster_n + double(c.cols) / c.cluster_m) * bytes_of_row;
+  const double to_gpc = (down * c.cluster_m * load_a + std::ceil(of_gpc / down) * c.cluster_n * load_b) *
+                        (in_memory ? 1 : parts);
+  const double to_all = ctas * (load_a / c.cluster_n + load_b / c.cluster_m);
   // At the pace of the slowest unit, and a little slower where another is nearly as busy.
   double busy = 0;
-  for (const double unit : {tensor * mma * on_sm, (c.rows + c.cols) * bytes_of_row * on_sm / cost.intake,
-                            to_gpc / cost.gpc, to_all / cost.l2, cost.pass})
-    busy += tenth_power(unit);
-  const double step = std::pow(busy, 0.1);
+  for (const double unit : {tensor * mma * on_sm, (load_a + load_b) * on_sm / cost.intake, to_gpc / cost.gpc,
+                            to_all / cost.l2, cost.pass})
+    busy += eighth_power(unit);
+  const double step = std::sqrt(std::sqrt(std::sqrt(busy)));
 
   const double loop = waves * ceil_div(tiles_k, parts) * step;
+  // A row of C that does not begin with a sector has one cut wherever two stores meet.
+  const double store = c.kind == Kind::narrow ? std::min(c.cols, 128) : 64;  // columns
+  const double stored = p.n % sector ? 1 + cut_sector * sector / store : 1;
   const double memory =
-      element * (double(p.m) * p.k + double(p.k) * p.n + double(p.m) * p.n) / (dram * gpu.dram);
+      element * (double(p.m) * p.k + double(p.k) * p.n + double(p.m) * p.n * stored) / (dram * gpu.dram);
   const double area = c.rows * c.cols;
   double around = cost.start;
   around += (c.ping_pong ? 1 + (waves - 1) * exposed : waves) * (cost.wave + cost.store * area);
   if (parts > 1 && !in_memory) around += add_up + add_element * area * (parts - 1) / parts;
   if (in_memory) around += add_in_memory + add_element_in_memory * area * (parts - 1) / parts;
-  return around + std::max(loop, memory) + overlap * std::min(loop, memory);
+  return c.pace * (around + std::max(loop, memory) + overlap * std::min(loop, memory));
 }
 
 namespace {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "common/rung.h"
 
@@ -27,6 +28,7 @@ struct Choice {
   int per_sm = 1;          // CTAs
   bool ping_pong = false;  // other tiles hide the ends of all but the last
   int parts = 1;           // of k; Kind::split and Kind::in_memory take up to as many
+  double pace = 1;         // its time, measured, beside what the costs of its kind alone say
   cudaError_t (*launch)(const Gemm&, int parts, cudaStream_t, bool early_start) = nullptr;
 };
 
@@ -48,6 +50,9 @@ struct Chosen {
 // current device, or of rank 1, 2, ... the next ones; the last where there are fewer, and the first of
 // `choices` where none is made for the problem.
 cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank = 0);
+
+// Of the kernel of that name; null where none was measured.
+const double* measured_pace(std::string_view name);
 
 std::span<const Choice> swapped_choices();
 std::span<const Choice> narrow_choices();

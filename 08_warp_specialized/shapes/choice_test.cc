@@ -73,6 +73,26 @@ TEST(Choice, WorkspaceGrowsWithTheTilesAndIsBounded) {
   EXPECT_LE(workspace_of_parts(many), std::size_t{64} << 20);
 }
 
+// A kernel without one would be compared with the others as if it had been measured.
+TEST(Choice, EveryKernelHasItsPace) {
+  for (const auto& choices : {swapped_choices(), narrow_choices()}) {
+    for (const Choice& c : choices) {
+      const double* const pace = measured_pace(c.name);
+      ASSERT_NE(pace, nullptr) << c.name;
+      EXPECT_GT(*pace, 0.7) << c.name;
+      EXPECT_LT(*pace, 1.4) << c.name;
+    }
+  }
+  EXPECT_EQ(measured_pace("no_kernel"), nullptr);
+}
+
+TEST(Choice, AKernelOfSlowerPaceTakesLonger) {
+  Choice slower = whole_k;
+  slower.pace = 1.1;
+  const Gemm p = shape(512, 512, 512);
+  EXPECT_DOUBLE_EQ(estimate_cycles(p, slower, 1, h200), 1.1 * estimate_cycles(p, whole_k, 1, h200));
+}
+
 // One that wastes a third of each tile must not look as good.
 TEST(Choice, ATileAsWideAsTheProblemIsFaster) {
   const Gemm tall = shape(8192, 96, 4096);

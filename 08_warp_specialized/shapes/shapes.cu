@@ -50,6 +50,8 @@ std::vector<Choice> all_choices() {
   };
   all.insert(all.end(), swapped_choices().begin(), swapped_choices().end());
   all.insert(all.end(), narrow_choices().begin(), narrow_choices().end());
+  for (Choice& c : all)
+    if (const double* pace = measured_pace(c.name)) c.pace = *pace;
   return all;
 }
 
