@@ -26,20 +26,16 @@ struct Choice {
   int rows, cols;  // of a CTA's tile, or of a consumer's in ping-pong
   int cluster_m = 1, cluster_n = 1;
   int per_sm = 1;          // CTAs
-  bool ping_pong = false;  // other tiles hide the ends of all but the last
+  bool ping_pong = false;  // a tile for each consumer, in turn
   int parts = 1;           // of k; Kind::split and Kind::in_memory take up to as many
   double pace = 1;         // its time, measured, beside what the costs of its kind alone say
   cudaError_t (*launch)(const Gemm&, int parts, cudaStream_t, bool early_start) = nullptr;
 };
 
-struct Gpu {
-  int sms;
-  double dram;  // bytes per cycle of an SM, at the highest clock of each
-};
-
-// An estimate of the time, in cycles of the SMs, with so many parts of k, each a CTA of a cluster. Infinite
-// where the kernel is not made for the problem. See docs/deeper/08_shapes.md.
-double estimate_cycles(const Gemm& p, const Choice& choice, int parts, const Gpu& gpu);
+// An estimate of the time in cycles of the SMs, with so many parts of k, each a CTA of a cluster; without
+// what takes all kernels equally long. Infinite where the kernel is not made for the problem. See
+// docs/deeper/08_shapes.md.
+double estimate_cycles(const Gemm& p, const Choice& choice, int parts, int sms);
 
 struct Chosen {
   const Choice* choice = nullptr;
@@ -54,6 +50,7 @@ cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chose
 // Of the kernel of that name; null where none was measured.
 const double* measured_pace(std::string_view name);
 
+std::span<const Choice> all_choices();  // of the rung, with their paces
 std::span<const Choice> swapped_choices();
 std::span<const Choice> narrow_choices();
 

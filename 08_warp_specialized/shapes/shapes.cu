@@ -34,7 +34,7 @@ constexpr Choice choice(const char* name) {
           }};
 }
 
-std::vector<Choice> all_choices() {
+std::vector<Choice> with_paces() {
   std::vector<Choice> all = {choice<general::tile_64x64>("64x64"),
                              choice<general::split_2>("split_2"),
                              choice<general::split_4>("split_4"),
@@ -55,15 +55,23 @@ std::vector<Choice> all_choices() {
   return all;
 }
 
+}  // namespace
+
+std::span<const Choice> all_choices() {
+  static const std::vector<Choice> all = with_paces();
+  return all;
+}
+
+namespace {
+
 template <int rank>
 const Extension<Gemm> ranked{.workspace_bytes = workspace_of_parts, .prepare = prepare_parts, .rank = rank};
 
 // rank: see choose().
 template <bool early_start, int rank = 0>
 cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
-  static const std::vector<Choice> choices = all_choices();
   Chosen chosen;
-  const cudaError_t error = choose(p, choices, &chosen, rank);
+  const cudaError_t error = choose(p, all_choices(), &chosen, rank);
   return error != cudaSuccess ? error : chosen.choice->launch(p, chosen.parts, stream, early_start);
 }
 
