@@ -119,10 +119,12 @@ def design_of(variant: str) -> str:
 
 def designs(results: Results, rung: str, count: str = "10") -> str:
     """The shapes at which no kernel of the rung reaches the baseline, with the fastest of each design. The rung ran in turns
-    with the baseline, and again in turns with its kernels: the baseline's time is by the rung's in the second run."""
+    with the baseline, and again in turns with its kernels: the baseline's time is by the rung's in the second run. Both
+    are of one revision, since another's rung may be another kernel."""
     runs, over = {shape_of(run): run for run in swept(results, rung)}, roofs(results, rung)
-    tunes = {shape_of(tune): tune for tune in results.tunes if tune["rung"] == rung and tune.get("sweep") != "k"}
-    both = [(runs[shape], tune) for shape, tune in tunes.items() if shape in runs]
+    same = [tune for tune in results.tunes if tune["rung"] == rung and shape_of(tune) in runs]
+    tunes = {shape_of(tune): tune for tune in same if tune.get("revision") == runs[shape_of(tune)].get("revision")}
+    both = [(runs[shape], tune) for shape, tune in tunes.items()]
     if not both or not over:
         return missing(rung, "--shapes 200 --seed 1 --tune")
 

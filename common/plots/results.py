@@ -411,7 +411,7 @@ class Results:
             key = (*(record[name] for name in names), shape_of(record))
         elif record["record"] in ("profile", "tune", "timeline", "inside"):
             names = ("record", "rung", "problem", "variant", "device")
-            key = (*(record[name] for name in names), shape_of(record), record.get("warp"), record.get("sweep") == "k")
+            key = (*(record[name] for name in names), shape_of(record), record.get("warp"), record.get("sweep"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
             names = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")

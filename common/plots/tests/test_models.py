@@ -115,6 +115,7 @@ class Models(InFolder):
         self.assertEqual(lines[2], "| 512×4096×1024 | ×0.990 | 19.6 | **19.8** |  | 21.0 | 20.2 | 5.37 | tensor cores |")
         self.assertIn("of 2 drawn shapes at which all kernels were timed, 1", lines[-1])
         self.assertEqual(lines[3], "")
+        self.assertIn("of 1 drawn", self.table(f"designs {RUNG}", ROOFS + SWEPT + [of_512, {**ahead, "revision": "other"}])[-1])
 
     def test_regret_is_of_the_rungs_own_choice(self):
         lines = self.table(f"regrets {RUNG}", TUNED)
