@@ -81,7 +81,8 @@ Counters count(const std::function<void()>& launch, bool listing) {
   if (!listing) return sum;
   for (const std::string& file : files) {
     const std::string text = simulator::annotated_listing(kernels, file);
-    sum.listing += text.empty() ? "cannot read " + file + "\n" : file + "\n" + text;
+    if (text.empty()) sum.listing += "cannot read ";
+    sum.listing.append(file).append("\n").append(text);
   }
   if (files.empty()) sum.listing = "the kernel names no source file: it was compiled without -lineinfo\n";
   return sum;

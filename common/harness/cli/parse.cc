@@ -84,7 +84,7 @@ class Parser {
     return arguments_[++at_];
   }
   std::string file() {
-    const std::string name = value();
+    std::string name = value();
     if (name.empty()) bad_usage(option_ + " needs a file name");
     return name;
   }

@@ -47,6 +47,7 @@ cudaError_t launch(const void* func, const LaunchRequest& request, void** argume
 
 }  // namespace
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names that nvcc calls
 SIMULATOR_EXPORT unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_shared,
                                                       CUstream_st* stream) {
   const cudaError_t error = query([&] {
@@ -70,6 +71,12 @@ SIMULATOR_EXPORT cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block,
   });
 }
 
+SIMULATOR_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
+                                                size_t dynamic_shared, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared, stream);
+}
+// NOLINTEND(bugprone-reserved-identifier)
+
 extern "C" cudaError_t cudaLaunchKernel(const void* func, dim3 grid, dim3 block, void** arguments,
                                         size_t dynamic_shared, cudaStream_t stream) {
   return call([&] {
@@ -79,11 +86,6 @@ extern "C" cudaError_t cudaLaunchKernel(const void* func, dim3 grid, dim3 block,
     request.dynamic_shared = dynamic_shared;
     return launch(func, request, arguments, stream);
   });
-}
-
-SIMULATOR_EXPORT cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** arguments,
-                                                size_t dynamic_shared, cudaStream_t stream) {
-  return cudaLaunchKernel(kernel, grid, block, arguments, dynamic_shared, stream);
 }
 
 extern "C" cudaError_t cudaLaunchCooperativeKernel(const void* func, dim3 grid, dim3 block, void** arguments,

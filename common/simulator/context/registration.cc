@@ -181,6 +181,7 @@ void register_quietly(F&& body) noexcept {  // nothing to return an error with
 
 using namespace simulator;
 
+// NOLINTBEGIN(bugprone-reserved-identifier): the names that nvcc calls
 SIMULATOR_EXPORT void** __cudaRegisterFatBinary(void* fatbin) {
   Binary* binary = nullptr;
   register_quietly([&] { binary = add_binary(fatbin); });
@@ -245,3 +246,4 @@ SIMULATOR_EXPORT cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* f
     return cudaSuccess;
   });
 }
+// NOLINTEND(bugprone-reserved-identifier)

@@ -98,7 +98,7 @@ std::string problem_of(const TmaMap& map) {
     return dimension_of("globalDim", 0, uint64_t{map.last[0]} + 1,
                         "of elements of 4 bits it must be a multiple of 2");
   if (is_padded(map.type)) {
-    if (const std::string problem = problem_of_padded(map); !problem.empty()) return problem;
+    if (std::string problem = problem_of_padded(map); !problem.empty()) return problem;
   }
   const uint32_t row = map.shared_row_bytes();
   if (row % 16) return "a row of its box has " + std::to_string(row) + " bytes: it must be a multiple of 16";

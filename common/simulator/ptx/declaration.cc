@@ -195,9 +195,8 @@ Declaration parse_declaration(Lexer& lexer) {
       declaration.vector = static_cast<uint32_t>(word[1] - '0');
     } else if (word == "ptr") {
       pointer = true;
-    } else if (pointer && parse_space(word, space) && space != Space::reg) {
-      continue;
-    } else if (declaration.type == Type::none && parse_type(word, declaration.type)) {
+    } else if ((pointer && parse_space(word, space) && space != Space::reg) ||
+               (declaration.type == Type::none && parse_type(word, declaration.type))) {
       continue;
     } else if (declaration.type == Type::none &&
                (word == "texref" || word == "samplerref" || word == "surfref")) {

@@ -259,9 +259,13 @@ TEST_F(Execution, ALoopThatKeepsStoringTheSameIsADeadlock) {
     settings().seed = seed;
     for (const char* load :
          {"ld.volatile.global.u32", "ld.global.u32"}) {  // in turns with other CTAs, and not
-      const Result r = run_ptx(start + "SPIN: st.global.u32 [%rd0+4], 5; " + load +
-                                   " %r2, [%rd0]; setp.eq.u32 %p1, %r2, 0; @%p1 bra SPIN;",
-                               2, 32, 3);
+      const Result r = run_ptx(start + R"(
+    mov.u32 %r3, %ctaid.x;
+    mul.wide.u32 %rd2, %r3, 4;
+    add.s64 %rd2, %rd0, %rd2;
+    SPIN: st.global.u32 [%rd2+4], 5;)" +
+                                   load + " %r2, [%rd0]; setp.eq.u32 %p1, %r2, 0; @%p1 bra SPIN;",
+                               4, 32, 3);
       ASSERT_TRUE(r.end) << seed;
       EXPECT_EQ(r.end->kind, FindingKind::deadlock);
     }

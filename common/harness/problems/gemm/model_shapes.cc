@@ -44,7 +44,7 @@ class Draw {
       factor = std::sqrt(factor);
       if (exponent >> bit & 1) value *= factor;
     }
-    return int(value + 0.5);
+    return int(std::lround(value));
   }
 
  private:

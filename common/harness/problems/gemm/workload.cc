@@ -236,7 +236,7 @@ auto GemmWorkload::with_type_of_c(const Act& act) const {
   switch (format_of(precision_).c) {
     case Number::f16:
       return act(__half());
-    case Number::fp32:
+    case Number::fp32:  // NOLINT(bugprone-branch-clone): of types that differ
       return act(float());
     case Number::fp64:
       return act(double());

@@ -303,7 +303,7 @@ void decode_product(Decoder& d, Use use, const std::vector<std::string_view>& ty
   choose_sum(d, use);
   const Kind kind = use.a->kind;
   const Type as = kind == Kind::f64 ? Type::f64 : Type::b32;
-  const size_t results = static_cast<size_t>(use.pieces * use.registers_c);
+  const size_t results = static_cast<size_t>(use.pieces) * static_cast<size_t>(use.registers_c);
   std::vector<uint32_t> list;
   d.own_guard();
   registers_of(d, d.operand(0), results, as, true, list);

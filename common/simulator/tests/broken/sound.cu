@@ -11,12 +11,13 @@
 
 constexpr int threads = 128;
 
-// Each gets out[threads] and computes in it what its check says.
+// Each block computes in out[threads], its part of what the kernel gets, what its check says.
 using Kernel = void (*)(int* out);
 using Expected = int (*)(int i);
 
 // Producers (warps 2 and 3) and consumers (warps 0 and 1) with barriers that one side only arrives at.
 __global__ void producer_consumer(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int stage[2][64];
   const int i = threadIdx.x;
   const auto sync = [](int barrier) { asm volatile("bar.sync %0, 128;" ::"r"(barrier) : "memory"); };
@@ -44,6 +45,7 @@ int expect_producer_consumer(int i) {
 
 // A warp waits for another's flag in shared memory.
 __global__ void volatile_flag(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int data[32];
   __shared__ volatile int flag;
   const int i = threadIdx.x, lane = i % 32;
@@ -68,6 +70,7 @@ int expect_volatile_flag(int i) {
 
 // Each warp's first thread adds under a lock.
 __global__ void lock(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int taken, sum;
   if (threadIdx.x == 0) taken = sum = 0;
   __syncthreads();
@@ -87,6 +90,7 @@ int expect_lock(int) {
 }
 
 __global__ void acquire_release(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int data;
   __shared__ int turn;
   if (threadIdx.x == 0) data = turn = 0;
@@ -108,6 +112,7 @@ int expect_acquire_release(int) {
 
 // The last warp to be done adds up what the others left.
 __global__ void last_one_sums(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int parts[4], done;
   const int i = threadIdx.x, warp = i / 32;
   if (i == 0) done = 0;
@@ -128,6 +133,7 @@ int expect_last_one_sums(int i) {
 }
 
 __global__ void histogram(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int bins[8];
   const int i = threadIdx.x;
   if (i < 8) bins[i] = 0;
@@ -144,6 +150,7 @@ int expect_histogram(int i) {
 
 // Reductions, of bytes within each warp, then of warps.
 __global__ void reduce(int* out) {
+  out += blockIdx.x * threads;
   __shared__ unsigned char bytes[threads];
   __shared__ int parts[4];
   const int i = threadIdx.x, lane = i % 32;
@@ -165,6 +172,7 @@ int expect_reduce(int) {
 
 // All lanes of a warp write the same value to the same place.
 __global__ void same_value(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int values[4];
   const int i = threadIdx.x;
   values[i / 32] = i / 32 * 7;
@@ -176,6 +184,7 @@ int expect_same_value(int i) {
 }
 
 __global__ void transpose(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int tile[4][33];
   const int i = threadIdx.x;
   for (int round = 0; round < 3; ++round) {
@@ -191,6 +200,7 @@ int expect_transpose(int i) {
 
 // Half-warps that synchronise on their own, in branches of their own.
 __global__ void tiles(int* out) {
+  out += blockIdx.x * threads;
   namespace cg = cooperative_groups;
   __shared__ int values[threads];
   const int i = threadIdx.x;
@@ -213,6 +223,7 @@ int expect_tiles(int i) {
 
 // Barriers that count votes.
 __global__ void votes(int* out) {
+  out += blockIdx.x * threads;
   const int i = threadIdx.x;
   const int odd = __syncthreads_count(i % 2);
   const int all = __syncthreads_and(i < threads);
@@ -225,6 +236,7 @@ int expect_votes(int) {
 
 // Dynamic shared memory used again for another type.
 __global__ void reused(int* out) {
+  out += blockIdx.x * threads;
   extern __shared__ int dynamic[];
   const int i = threadIdx.x;
   double* doubles = reinterpret_cast<double*>(dynamic);
@@ -248,6 +260,7 @@ __device__ __noinline__ bool odd_only(int i, int* value) {
   return true;
 }
 __global__ void chosen(int* out) {
+  out += blockIdx.x * threads;
   const int i = threadIdx.x;
   int value;
   out[i] = odd_only(i, &value) ? value : -1;
@@ -258,6 +271,7 @@ int expect_chosen(int i) {
 
 // The first value is written by an atomic exchange.
 __global__ void exchanged(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int sum;
   if (threadIdx.x == 0) atomicExch(&sum, 1000);
   __syncthreads();
@@ -271,6 +285,7 @@ int expect_exchanged(int) {
 
 // Every warp stores the same to the same place: whichever is last.
 __global__ void same_from_all_warps(int* out) {
+  out += blockIdx.x * threads;
   __shared__ int limit;
   limit = 7;
   __syncthreads();
@@ -312,15 +327,15 @@ int main(int argc, char** argv) {
     } else if (std::strcmp(argv[1], one.name) == 0) {
       constexpr int blocks = 3;
       int* out = nullptr;
-      cudaMalloc(&out, threads * sizeof(int));
+      cudaMalloc(&out, blocks * threads * sizeof(int));
       one.kernel<<<blocks, threads, threads * sizeof(double)>>>(out);
       cudaError_t error = cudaGetLastError();
-      std::vector<int> result(threads);
+      std::vector<int> result(blocks * threads);
       if (error == cudaSuccess) {
-        error = cudaMemcpy(result.data(), out, threads * sizeof(int), cudaMemcpyDeviceToHost);
+        error = cudaMemcpy(result.data(), out, result.size() * sizeof(int), cudaMemcpyDeviceToHost);
       }
       bool right = true;
-      for (int i = 0; i < threads; ++i) right = right && result[i] == one.expected(i);
+      for (int i = 0; i < blocks * threads; ++i) right = right && result[i] == one.expected(i % threads);
       std::printf("%s, %s\n", cudaGetErrorName(error), right ? "right" : "WRONG");
       return 0;
     }
