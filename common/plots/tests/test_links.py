@@ -100,7 +100,7 @@ class LinesThatMove(InFolder):
         links.follow(self.root)
         self.assertEqual(self.places(), ["L18-L23"])
 
-    def test_what_is_gone_is_named_until_someone_corrects_it(self):
+    def test_what_is_gone_is_named_until_it_is_corrected(self):
         for change in (("for (b)", "for (c)"), ("  barrier();\n}\nend", "  barrier();\n};\nend")):
             self.code("new\n", change)
             for _ in range(2):
@@ -126,7 +126,7 @@ class LinesThatMove(InFolder):
         links.follow(self.root)
         self.assertEqual(self.doc.read_text(encoding="utf-8"), text + "[x](../code.cu#L7-L12)")
 
-    def test_the_writer_fails_where_someone_must_look(self):
+    def test_the_writer_fails_where_a_person_must_look(self):
         for change, status, word in (("for (b)", 0, "now #L7-L12"), ("for (c)", 1, "no 'for (b) {'")):
             self.code("new\n", ("for (b)", change))
             out = io.StringIO()

@@ -35,7 +35,7 @@ class Async : public Execution {
   }
 };
 
-TEST_F(Async, ACopyThatNobodyWaitedForHasNotHappened) {
+TEST_F(Async, ACopyThatNoThreadWaitedForHasNotHappened) {
   settings().checks = Checks::off;
   const Result r = copy("");
   ASSERT_FALSE(r.end) << r.end->what;
@@ -182,7 +182,7 @@ TEST_F(Unfinished, AThreadThatExitedWithoutWaiting) {
   EXPECT_NE(text.find("that thread has exited"), std::string::npos) << text;
 }
 
-TEST_F(Unfinished, NobodyNeedsACopyThatNobodyReads) {
+TEST_F(Unfinished, ACopyThatNoThreadReadsIsNotNeeded) {
   EXPECT_EQ(told(copy_ + commit_), "");
   EXPECT_EQ(told(copy_ + commit_ + "ld.shared.u32 %r6, [%r4+256];"), "");
 }

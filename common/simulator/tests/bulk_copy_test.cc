@@ -71,7 +71,7 @@ TEST_F(Bulk, ALoadEndsWhenItIsWaitedFor) {
   }
 }
 
-TEST_F(Bulk, ALoadThatNobodyWaitedForHasNotHappened) {
+TEST_F(Bulk, ALoadThatNoThreadWaitedForHasNotHappened) {
   settings().checks = Checks::off;
   const Result r = run_body(expect_ + load_ + linger_ + read_);
   ASSERT_FALSE(r.end) << r.end->what;

@@ -243,7 +243,7 @@ TEST_F(Execution, DeadlockNamesWhoWaits) {
   EXPECT_NE(r.end->details[0].find("64 of 128"), std::string::npos) << r.end->details[0];
 }
 
-TEST_F(Execution, SpinningForWhatNobodyWritesIsADeadlock) {
+TEST_F(Execution, SpinningForWhatNoThreadWritesIsADeadlock) {
   for (uint64_t seed : {0, 3}) {
     settings().seed = seed;
     const Result r =

@@ -114,7 +114,7 @@ TEST_F(Tcgen05MmaTest, OperandsNeedAProxyFence) {
         fill() + ready + "or.b64 %rd5, %rd5, 0x3000;\n" + mma() + commit + done);
 }
 
-TEST_F(Tcgen05MmaTest, SomebodyHasToWait) {
+TEST_F(Tcgen05MmaTest, AThreadHasToWait) {
   finds(FindingKind::deadlock, "no tcgen05.commit follows the last 1 operations of thread (0,0,0)",
         fill() + ready + mma() + done);
   finds(FindingKind::deadlock, "1 of 1 arrivals are missing",

@@ -418,17 +418,17 @@ void run_barrier_count_too_large() {
 }
 
 template <bool fixed>
-__global__ void flag_nobody_sets(volatile int* flag, int* out) {
+__global__ void flag_never_set(volatile int* flag, int* out) {
   if (fixed && threadIdx.x == 32) *flag = 2;
   if (threadIdx.x == 0) {
-    while (*flag != 2) {  // BUG(flag_nobody_sets): deadlock
+    while (*flag != 2) {  // BUG(flag_never_set): deadlock
     }
   }
   out[threadIdx.x] = 0;
 }
 template <bool fixed>
-void run_flag_nobody_sets() {
-  flag_nobody_sets<fixed><<<1, 64>>>(device_array(1), device_array(64));
+void run_flag_never_set() {
+  flag_never_set<fixed><<<1, 64>>>(device_array(1), device_array(64));
 }
 
 template <bool fixed>
@@ -550,7 +550,7 @@ constexpr Case cases[] = {
     CASE(divergent_barrier),
     CASE(exit_before_barrier),
     CASE(barrier_count_too_large),
-    CASE(flag_nobody_sets),
+    CASE(flag_never_set),
     CASE(crosswise),
     CASE(lock_never_released),
     CASE(shuffle_from_exited),

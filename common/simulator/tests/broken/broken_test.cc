@@ -55,7 +55,7 @@ const Case cases[] = {
     {"divergent_barrier", launch_failure, ""},
     {"exit_before_barrier", launch_failure, ""},
     {"barrier_count_too_large", "cudaErrorLaunchTimeout", "", true},
-    {"flag_nobody_sets", "cudaErrorLaunchTimeout", "", true},
+    {"flag_never_set", "cudaErrorLaunchTimeout", "", true},
     {"crosswise", "cudaErrorLaunchTimeout", "", true},
     {"lock_never_released", "cudaErrorLaunchTimeout", "", true},
     {"shuffle_from_exited", launch_failure, "(0,0,0) of CTA (0,0,0)"},
