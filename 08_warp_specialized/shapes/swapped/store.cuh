@@ -45,12 +45,10 @@ __device__ void store(const float (&accumulator)[C::groups][4], unsigned char (&
   }
 }
 
-// The same by a warp with stores of its own: its 16 columns, and the rows of groups `first` up to `end`,
-// above row `bottom` of C.
+// The same by a warp with stores of its own: its 16 columns, and the rows of groups `first` up to `end`.
 template <class C>
 __device__ void store_by_threads(const float (&accumulator)[C::groups][4], unsigned char (&boxes)[C::box_c],
-                                 const Operands& p, int row, int col, int first, int end,
-                                 int bottom = max_dimension) {
+                                 const Operands& p, int row, int col, int first, int end) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % 4;
   unsigned char* const box = &boxes[warp * C::block_m * 32];  // swizzled over 32 bytes
   auto place = [](int row, int half) { return row * 32 + (half ^ row / 4 % 2) * 16; };
@@ -60,7 +58,7 @@ __device__ void store_by_threads(const float (&accumulator)[C::groups][4], unsig
       store_group(accumulator[g], ptx::shared_address(&box[place(g * 8 + lane % 8, lane / 8 % 2)]));
   __syncwarp();
   const int half = lane % 2;
-  const int rows = col + half * 8 < p.n ? min(end * 8, min(p.m, bottom) - row) : 0;
+  const int rows = col + half * 8 < p.n ? min(end * 8, p.m - row) : 0;
   for (int r = first * 8 + lane / 2; r < rows; r += warp_size / 2)
     *reinterpret_cast<uint4*>(p.to + std::size_t(row + r) * p.n + col + half * 8) =
         *reinterpret_cast<const uint4*>(&box[place(r, half)]);

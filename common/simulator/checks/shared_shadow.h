@@ -172,7 +172,7 @@ class SharedShadow {
   // between. Then the ticks of CTAs.
   std::vector<uint32_t> known_;
   std::vector<uint32_t> last_;    // the clock of the warp's last access; of the CTA's last tick
-  std::vector<uint32_t> floor_;   // [w]: everybody's accesses up to this clock come before what w does now
+  std::vector<uint32_t> floor_;   // [w]: all threads' accesses up to this clock come before what w does now
   std::vector<uint8_t> open_;     // [w]: has accessed since it last synchronised
   std::vector<uint32_t> joined_;  // a row for barrier()
   std::vector<Stamp> reached_;    // [w][rank]: the last access to memory of another CTA

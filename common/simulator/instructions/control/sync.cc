@@ -35,7 +35,7 @@ void finish(Cta& cta, uint32_t number) {
     uint32_t count = 0;
     for (uint64_t left = barrier.warps; left; left &= left - 1)
       warps[count++] = cta.warps[static_cast<size_t>(std::countr_zero(left))].in_cluster;
-    if (!barrier.expected) {  // everybody's: what warps did that have exited since comes before it too
+    if (!barrier.expected) {  // all threads': what warps did that have exited since comes before it too
       for (const Warp& warp : cta.warps) {
         if (!warp.live) warps[count++] = warp.in_cluster;
       }
