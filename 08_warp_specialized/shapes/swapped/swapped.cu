@@ -26,8 +26,7 @@ std::string joined(const Parts&... parts) {
 }
 
 // swapped_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: pp, ping-pong; split;
-// mem, the parts of k are added up in memory; x2, two CTAs on an SM; 2x1, the CTAs of a cluster, columns
-// first.
+// mem, the parts of k are added up in memory; x2, two CTAs on an SM.
 std::string name_of(const Entry& e) {
   const Design& d = e.design;
   std::string name = joined("swapped_", e.choice.cols, "x", e.choice.rows);
@@ -35,7 +34,6 @@ std::string name_of(const Entry& e) {
   if (d.split) name += "_split";
   if (d.in_memory) name += "_mem";
   if (d.per_sm > 1) name += joined("_x", d.per_sm);
-  if (d.cluster_n * d.cluster_m > 1) name += joined("_", d.cluster_n, "x", d.cluster_m);
   return name;
 }
 
@@ -46,8 +44,6 @@ std::string what_of(const Entry& e) {
   if (d.split) what += ", k split in a cluster";
   if (d.in_memory) what += ", k split among CTAs that add up their parts in memory";
   if (d.per_sm > 1) what += joined(", ", d.per_sm, " CTAs on an SM");
-  const char* shared = d.cluster_n > 1 && d.cluster_m > 1 ? "A and B" : d.cluster_n > 1 ? "A" : "B";
-  if (d.cluster_n * d.cluster_m > 1) what += joined(", ", d.cluster_n * d.cluster_m, " CTAs share ", shared);
   return what;
 }
 
@@ -56,12 +52,12 @@ std::array<std::span<const Entry>, 4> all_entries() {
           swapped::of_parts_in_memory()};
 }
 
-constexpr Design streamed{.rows = 152, .blocks = 2, .cluster_n = 2};
+constexpr Design streamed{.rows = 152, .blocks = 2, .streamed = true};
 const Extension<Gemm> with_partials{
     .workspace_bytes = [](const Gemm&) { return swapped::workspace_bytes<streamed>(); },
     .prepare = prepare_parts};
 cudaError_t stream_k(const Gemm& p, cudaStream_t stream) {
-  return swapped::launch<streamed>(p, 1, 2, p.typed->workspace, stream, false);
+  return swapped::launch<streamed>(p, {.cluster = {.n = 2}}, p.typed->workspace, stream, false);
 }
 
 struct Table {
