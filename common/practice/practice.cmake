@@ -1,5 +1,5 @@
 # ladder_practice(NAME ARCH): the rung's exercises, practice/*.md: for each problem that has some the program that grades
-# them, bin/practice_hosts/NAME_PROBLEM, and a test of each exercise; and a test of the chapter's other questions.
+# them, bin/practice_hosts/NAME_PROBLEM, and a test of each exercise; and a test of docs/deeper/questions.md.
 # `practice_NN` builds what grading needs, copies the exercises and nothing else.
 set(ladder_practice_folder ${CMAKE_CURRENT_LIST_DIR})
 include(${CMAKE_CURRENT_LIST_DIR}/own.cmake)

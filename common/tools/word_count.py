@@ -2,8 +2,9 @@
 """How long the pages are, in words of prose, and how much of the code they show: `word_count.py [ROOT]`.
 
 Counted is what a reader reads from left to right: text, lists, tables written by hand. Not counted: what is generated
-between <!-- table|plot|code|fault|run|pages|practice: … --> and its end, code blocks, comments, images, and the targets of links. Exits with
-1, and names the page, where one is over its budget or shows too little code.
+between <!-- table|plot|code|fault|run|pages|practice: … --> and its end, code blocks, comments, images, and the targets of links.
+A chapter has a second budget, for all that its file holds, counted as `wc -w` does: code, tables and transcripts are read, too.
+Exits with 1, and names the page, where one is over a budget or shows too little code.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import re
 import sys
 from pathlib import Path
 
-PAGE, DEEPER, README = 2500, 3000, 400  # words at most
+CHAPTER, PAGE, DEEPER, README = 2100, 2500, 3000, 400  # words of prose at most
+WHOLE = 3000  # words of a chapter at most, whatever they are
 EXCERPTS = 3  # of a chapter, at least
 GENERATED = re.compile(r"^[ \t]*<!-- (table|plot|code|fault|run|pages|practice): .*?^[ \t]*<!-- /\1 -->[ \t]*$", re.DOTALL | re.MULTILINE)
 EXCERPT = re.compile(r"^[ \t]*<!-- code: ", re.MULTILINE)
@@ -27,7 +29,13 @@ def words(text: str) -> int:
     return sum(bool(re.search(r"\w", word)) for word in text.split())
 
 
+def is_chapter(page: Path) -> bool:
+    return page.parent.name == "docs" and bool(re.match(r"0\d_", page.name))
+
+
 def budget(page: Path, root: Path) -> int:
+    if is_chapter(page):
+        return CHAPTER
     return README if page.parent == root else PAGE if page.parent.name == "docs" else DEEPER
 
 
@@ -37,9 +45,12 @@ def main(root: Path) -> int:
         text = page.read_text(encoding="utf-8")
         count, excerpts, most = words(text), len(EXCERPT.findall(text)), budget(page, root)
         faults = [f"{count - most} words too many"] if count > most else []
-        if re.match(r"0\d_", page.name) and page.parent.name == "docs" and excerpts < EXCERPTS:
+        whole = len(text.split())
+        if is_chapter(page) and whole > WHOLE:
+            faults.append(f"{whole - WHOLE} words too many in the whole file")
+        if is_chapter(page) and excerpts < EXCERPTS:
             faults.append(f"{excerpts} excerpts of code, {EXCERPTS} at least")
-        print(f"{page.relative_to(root)!s:44}{count:6} words of {most}{excerpts:4} excerpts  {'; '.join(faults)}")
+        print(f"{page.relative_to(root)!s:44}{count:6} words of {most}{whole:6} in all{excerpts:4} excerpts  {'; '.join(faults)}")
         over += bool(faults)
     return 1 if over else 0
 

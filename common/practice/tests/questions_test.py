@@ -1,5 +1,5 @@
-"""The further questions in part 8 of each chapter. What a page says that a program counts or prints is compared with what
-it does now, also after the edit that the question asks for. A question is in QUESTIONS, or in UNCHECKED with a reason.
+"""The questions of docs/deeper/questions.md. What the page says that a program counts or prints is compared with what it
+does now, also after the edit that the question asks for. A question is in QUESTIONS, or in UNCHECKED with a reason.
 
 questions_test.py --build build [00 01 …]
 """
@@ -19,6 +19,8 @@ import exercise as exercises  # noqa: E402
 import grade  # noqa: E402
 from exercise import ROOT, PracticeError  # noqa: E402
 from results import Results  # noqa: E402
+
+PAGE = ROOT / "docs/deeper/questions.md"
 
 UNCHECKED = {
     "00.4": "each fault has a test of its own",
@@ -203,9 +205,9 @@ QUESTIONS = {
 
 
 def questions_of(rung: str) -> dict:
-    """Question: its text, of those below the table of exercises."""
-    page = (ROOT / "docs" / f"{rung}.md").read_text(encoding="utf-8")
-    part = re.search(r"^## 8\. .*?^<!-- /practice -->$(.*?)^## ", page, re.MULTILINE | re.DOTALL)[1]
+    """Question: its text, of those below the rung's heading."""
+    text = PAGE.read_text(encoding="utf-8")
+    part = re.search(rf"^## Rung {rung[:2]}$(.*?)(?=^## |\Z)", text, re.MULTILINE | re.DOTALL)[1]
     items = re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |\Z)", re.sub(r"<!--.*?-->", "", part), re.MULTILINE | re.DOTALL)
     return {f"{rung[:2]}.{number}": " ".join(item.split()) for number, item in items}
 
@@ -317,7 +319,7 @@ def main() -> int:
                     check(tools, rung, question, page[question])
             except (PracticeError, OSError) as error:
                 failed = True
-                print(f"docs/{rung}.md, question {question}: {error}", file=sys.stderr)
+                print(f"{PAGE.relative_to(ROOT)}, question {question}: {error}", file=sys.stderr)
     return 1 if failed else 0
 
 

@@ -30,10 +30,10 @@ class Lengths(unittest.TestCase):
         self.write("docs/00_naive.md", PAGE + 3 * CODE)
         code, text = self.count()
         self.assertEqual(code, 0, text)
-        self.assertRegex(text, r"docs/00_naive\.md +6 words of 2500 +3 excerpts")
+        self.assertRegex(text, r"docs/00_naive\.md +6 words of 2100 +\d+ in all +3 excerpts")
 
     def test_a_page_over_its_budget_is_named(self):
-        for name, most in (("README.md", 400), ("docs/00_naive.md", 2500), ("docs/deeper/00_why.md", 3000)):
+        for name, most in (("README.md", 400), ("docs/00_naive.md", 2100), ("docs/setup.md", 2500), ("docs/deeper/00_why.md", 3000)):
             before = self.root / name
             self.write(name, 3 * CODE + "word " * most)
             self.assertEqual(self.count()[0], 0, name)
@@ -43,6 +43,18 @@ class Lengths(unittest.TestCase):
             self.assertIn("1 words too many", text)
             before.unlink()
             self.write("README.md", "short\n")
+
+    def test_all_that_a_chapter_holds_is_counted(self):
+        for name, most in (("docs/00_naive.md", 3000), ("docs/setup.md", None)):
+            self.write(name, 3 * CODE)
+            rest = (most or 3000) - len((self.root / name).read_text(encoding="utf-8").split()) - 2
+            self.write(name, 3 * CODE + "```\n" + "word " * rest + "\n```\n")
+            self.assertEqual(self.count()[0], 0, name)
+            self.write(name, 3 * CODE + "```\n" + "word " * (rest + 1) + "\n```\n")
+            code, text = self.count()
+            self.assertEqual(code, 1 if most else 0, name)
+            self.assertEqual("1 words too many in the whole file" in text, bool(most), name)
+            (self.root / name).unlink()
 
     def test_a_chapter_without_code_is_named(self):
         self.write("docs/00_naive.md", PAGE + 2 * CODE)
