@@ -13,7 +13,7 @@ namespace {
 constexpr int block_k = 64, element = 2, sector = 32 / element;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// Fitted, and pace.cc's with them, to times of the 86 kernels at some thousand drawn shapes on one H100: such
+// Fitted, and pace.cc's with them, to times of the 65 kernels at some thousand drawn shapes on one H200: such
 // that the choice loses least.
 struct Costs {
   double start;  // cycles of a launch
