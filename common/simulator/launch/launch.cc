@@ -190,6 +190,7 @@ void describe(Grid& grid, const Kernel& kernel, const Launch& launch) {
   grid.seed = settings().seed;
   grid.counting = counting();
   grid.checking = settings().checks != Checks::off;
+  for (Unit* unit : grid.units) unit->launch(grid);
 }
 
 // Of cooperative launches: {size, barrier, …}: cooperative groups count arrivals in it.

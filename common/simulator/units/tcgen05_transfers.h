@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/simulator/checks/tcgen05_accesses.h"
 #include "common/simulator/machine/unit_state.h"
 #include "common/simulator/units/places.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 
 namespace simulator {
 

@@ -12,8 +12,8 @@
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 #include "common/simulator/units/tcgen05_allocator.h"
-#include "common/simulator/units/tcgen05_memory.h"
 
 namespace simulator {
 namespace {

@@ -8,7 +8,7 @@
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/settings/settings.h"
-#include "common/simulator/units/tcgen05_memory.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 #include "common/simulator/units/tcgen05_transfers.h"
 
 namespace simulator {
@@ -134,7 +134,7 @@ uint32_t first_lane(Warp& warp, uint32_t address, const TransferUse& use) {
 }
 
 // What other warps have asked for in the warp's quarter comes before what it asks for now: but for `strict`,
-// these go in order (checks/tcgen05_accesses.h).
+// these go in order (units/tcgen05_accesses.h).
 void land_others(Warp& warp) {
   for (Warp& other : warp.cta->warps) {
     if (&other == &warp || other.index % 4 != warp.index % 4) continue;
