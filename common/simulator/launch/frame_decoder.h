@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/mma/wgmma_metadata.h"
 #include "common/simulator/program/registers.h"
 
 namespace simulator {
@@ -20,15 +19,12 @@ inline uint32_t class_bytes(int bits) {  // per lane, of a register
   return bits <= 1 ? 0 : bits <= 16 ? 2 : static_cast<uint32_t>(bits) / 8;
 }
 
-bool is_tcgen05(const ptx::Instruction& instruction, std::string_view operation);
-
 // The carry flags come first in a frame; so that offset 0 can mean "no guard".
 constexpr uint32_t carry_offset = 0, first_constant = 64;
 
 class FrameDecoder final : public Decoder {
  public:
-  FrameDecoder(Loader& loader, Program& program)
-      : speculation_(*program.function), metadata_(wgmma_metadata_registers(*program.function)) {
+  FrameDecoder(Loader& loader, Program& program) : speculation_(*program.function) {
     loader_ = &loader;
     program_ = &program;
   }
@@ -48,9 +44,7 @@ class FrameDecoder final : public Decoder {
  private:
   void one(const ptx::Instruction& instruction);
 
-  // Does the instruction use a register that some wgmma uses, or some tcgen05.ld writes, too? (No GPU has
-  // both.)
-  void watch(const Access& access);
+  void watch(const Access& access);  // if it is to be (decode/watch.h)
 
   // One line for all instructions that differ in their operands only: there may be thousands.
   void refuse(const std::string& why);
@@ -70,7 +64,6 @@ class FrameDecoder final : public Decoder {
   };
   std::map<std::string, Refusal> refusals_;
   Speculation speculation_;
-  std::vector<bool> metadata_;  // registers, by number: of some sparse wgmma
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;

@@ -22,6 +22,8 @@
 
 namespace simulator {
 
+constexpr uint32_t warpgroup_warps = 4;
+
 struct Frame;
 
 // One wgmma.mma_async.

@@ -10,6 +10,7 @@
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/mma/opcodes.h"
 #include "common/simulator/instructions/mma/wgmma_product.h"
+#include "common/simulator/instructions/mma/wgmma_watch.h"
 #include "common/simulator/tensor_core/shared_matrix.h"
 #include "common/simulator/units/wgmma_queue.h"
 
@@ -297,8 +298,7 @@ class WgmmaUnit final : public Unit {
   }
   void begin(Frame& frame) override {
     const Program& program = *frame.program;
-    frame.make<WgmmaRegisters>().at.assign(program.wgmma_registers.empty() ? 0 : program.frame_bytes / 64,
-                                           {});
+    frame.make<WgmmaRegisters>().at.assign(is_watched_for_wgmma(program) ? program.frame_bytes / 64 : 0, {});
   }
   void forget(Warp& warp, const Frame* frame) override {
     if (pending(warp)) forget_wgmma_registers(warp, frame);
