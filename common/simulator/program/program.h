@@ -44,14 +44,8 @@ static_assert(sizeof(Inst) == 64, "one cache line an instruction");
 
 // A memory instruction, statically (counters and checks read it).
 struct MemoryUse {
-  enum class Kind : uint8_t {
-    none,
-    load,
-    store,
-    atomic,
-    copy,
-    bulk
-  };  // copy: asynchronous; bulk: by one thread
+  // copy: an asynchronous one, by all lanes; bulk: by one thread.
+  enum class Kind : uint8_t { none, load, store, atomic, copy, bulk };
   Kind kind = Kind::none;
   ptx::Space space = ptx::Space::global;  // the space named in the instruction
   bool generic = false;
@@ -73,7 +67,7 @@ struct Program {
   uint32_t frame_bytes = 0;       // registers and call parameters of one activation
   uint32_t local_bytes = 0;       // local memory per thread of one activation
   uint32_t words_live = 0;        // most 32-bit registers alive at once
-  uint32_t most_registers = 0;    // that any setmaxnreg asks for
+  uint32_t most_registers = 0;    // that it may ask for at run time
   struct Constant {               // filled in when a frame is made
     uint32_t offset;
     uint32_t bytes;  // per lane: 2, 4, 8, 16; 0: a predicate, all lanes
@@ -92,7 +86,7 @@ struct Program {
   uint32_t shared_granule = 4;  // bytes: the narrowest access to shared or generic memory (1, 2 or 4)
   bool prints = false, allocates = false;  // calls printf, malloc
   bool order_sensitive = false;   // communicates between CTAs in a way whose outcome depends on their order
-  bool cancels_launches = false;  // clusterlaunchcontrol.try_cancel
+  bool cancels_launches = false;  // that of clusters which have not begun
   bool reads_clock = false;       // %clock, %globaltimer
   // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the
   // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no

@@ -1,4 +1,4 @@
-#include "common/simulator/counters/description.h"
+#include "common/simulator/reports/description.h"
 
 #include <cxxabi.h>
 
@@ -13,6 +13,8 @@
 #include <string_view>
 #include <system_error>
 #include <tuple>
+
+#include "common/simulator/units/wgmma_queue.h"
 
 namespace simulator {
 namespace {
@@ -227,7 +229,7 @@ uint64_t multiply_adds(const ptx::Instruction& instruction) {
                                       instruction.modifiers.front() == "mma");
   for (const std::string_view modifier : instruction.modifiers) {
     if (const uint64_t product = product_of_shape(modifier); product != 0) {
-      return multiplies ? product : instruction.opcode == "wgmma" ? product / 4 : 0;
+      return multiplies ? product : instruction.opcode == "wgmma" ? product / warpgroup_warps : 0;
     }
   }
   return 0;
