@@ -145,8 +145,13 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       !(in_one && all_written(to.written, bytes))) {
     for (uint32_t left = use.overwrites ? 0 : lanes_that_count(warp, use); left; left &= left - 1) {
       const int l = std::countr_zero(left);
-      if (to.written[l] && reads_unwritten(to.written[l], bytes, use)) {
-        const Allocation* holder = global_memory().find(to.address[l]);
+      const uint8_t* flags = to.written[l];
+      if (!flags || all_written(flags, bytes)) continue;
+      const Allocation* holder = global_memory().find(to.address[l]);
+      const int64_t at = static_cast<int64_t>(to.address[l] - holder->base),
+                    size = static_cast<int64_t>(holder->size);
+      const auto written = [&](int32_t i) { return at + i >= 0 && at + i < size && flags[i] != 0; };
+      if (reads_unwritten(warp, l, bytes, use, written)) {
         never_written(warp, l, use.kind, bytes, to.address[l], " in " + name_of_allocation(*holder));
         std::memset(to.written[l], 1, bytes);  // told once
       }

@@ -65,6 +65,9 @@ class SharedShadow {
   // Has this cluster written any of these bytes? (What access() found to be never written does not count.)
   bool ever_written(uint32_t offset, uint32_t bytes) const;
 
+  // Of these bytes, those of which `which` has a bit count as never written from now on.
+  void unwrite(uint32_t offset, uint32_t bytes, uint32_t which);
+
   // Orderings.
   void sync_warp(uint32_t warp);  // __syncwarp
   // All of these have arrived: joins them. Warps that exited before may be named too: hardware counts them as

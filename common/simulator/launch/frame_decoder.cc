@@ -64,6 +64,7 @@ std::vector<Access> FrameDecoder::collect() {
     }
     access_->early_clobber = early_clobber_;
   }
+  carried_.emplace(function, accesses);
   return accesses;
 }
 
@@ -93,7 +94,15 @@ void FrameDecoder::emit(const Allocated& allocated) {
 }
 
 std::optional<Speculation::Choice> FrameDecoder::speculated() {
-  return speculation_.of(static_cast<size_t>(ptx_ - program_->function->instructions.data()));
+  return speculation_.of(index());
+}
+
+Carried::Load FrameDecoder::carried() {
+  return carried_ ? carried_->of_load(index()) : Carried::Load{};
+}
+
+std::vector<CarriedByte> FrameDecoder::carried_here() {
+  return carried_ ? carried_->of_store(index()) : std::vector<CarriedByte>{};
 }
 
 uint32_t FrameDecoder::constant(uint32_t bytes, uint64_t low, uint64_t high, bool shared) {

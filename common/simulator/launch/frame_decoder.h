@@ -38,11 +38,14 @@ class FrameDecoder final : public Decoder {
   uint32_t constants_end() const { return next_constant_; }
   uint32_t carry() override { return carry_offset; }
   std::optional<Speculation::Choice> speculated() override;
+  Carried::Load carried() override;
+  std::vector<CarriedByte> carried_here() override;
 
   uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0, bool shared = false);
 
  private:
   void one(const ptx::Instruction& instruction);
+  size_t index() const { return static_cast<size_t>(ptx_ - program_->function->instructions.data()); }
 
   void watch(const Access& access);  // if it is to be (decode/watch.h)
 
@@ -64,6 +67,7 @@ class FrameDecoder final : public Decoder {
   };
   std::map<std::string, Refusal> refusals_;
   Speculation speculation_;
+  std::optional<Carried> carried_;  // in the second pass
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;
