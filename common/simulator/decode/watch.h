@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/machine/unit.h"
 
 namespace simulator {
 
 // Of a function, by the family of instructions that uses its registers so.
 class Watch {
  public:
-  explicit Watch(std::vector<bool> registers_) : registers(std::move(registers_)) {}
+  Watch(const Unit& unit_, std::vector<bool> registers_) : unit(unit_), registers(std::move(registers_)) {}
   virtual ~Watch() = default;
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -21,6 +22,7 @@ class Watch {
   // What runs in place of an instruction. names_one: of `registers`. Null: it is not watched.
   virtual Handler handler(const ptx::Instruction& instruction, bool names_one) const = 0;
 
+  const Unit& unit;                   // which keeps what is under way
   const std::vector<bool> registers;  // by number
 };
 

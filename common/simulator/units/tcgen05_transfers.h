@@ -47,7 +47,7 @@ struct Tcgen05Register {
 };
 struct Tcgen05Registers final : UnitState {
   static constexpr auto place = InFrame::tcgen05_transfers;
-  std::vector<Tcgen05Register> at;  // by offset / 64, where the program has any
+  std::vector<Tcgen05Register> at;  // by offset / 64, where they are watched
 };
 
 }  // namespace simulator

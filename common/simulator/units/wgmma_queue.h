@@ -71,7 +71,7 @@ struct WgmmaRegister {
 };
 struct WgmmaRegisters final : UnitState {
   static constexpr auto place = InFrame::wgmma;
-  std::vector<WgmmaRegister> at;  // by offset / 64, where the program has any
+  std::vector<WgmmaRegister> at;  // by offset / 64, where they are watched
 };
 
 }  // namespace simulator

@@ -10,7 +10,6 @@
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/mma/opcodes.h"
 #include "common/simulator/instructions/mma/wgmma_product.h"
-#include "common/simulator/instructions/mma/wgmma_watch.h"
 #include "common/simulator/tensor_core/shared_matrix.h"
 #include "common/simulator/units/wgmma_queue.h"
 
@@ -297,8 +296,8 @@ class WgmmaUnit final : public Unit {
     for (Warp& warp : cta.warps) warp.make<WgmmaQueue>() = {};
   }
   void begin(Frame& frame) override {
-    const Program& program = *frame.program;
-    frame.make<WgmmaRegisters>().at.assign(is_watched_for_wgmma(program) ? program.frame_bytes / 64 : 0, {});
+    if (&frame.program->watch->unit == this)
+      frame.make<WgmmaRegisters>().at.assign(frame.program->frame_bytes / 64, {});
   }
   void forget(Warp& warp, const Frame* frame) override {
     if (pending(warp)) forget_wgmma_registers(warp, frame);

@@ -1,5 +1,7 @@
-#include "common/simulator/instructions/mma/wgmma_watch.h"
-
+// Which instructions are watched since some wgmma of their function uses the same registers (decode/watch.h).
+//
+// Sparsity metadata are a matter of their own. The simulator reads their register when the instruction is
+// issued, hardware when the product is made: what is loaded into it meanwhile may be taken for them.
 #include <algorithm>
 #include <utility>
 
@@ -78,7 +80,7 @@ void run_watched_metadata(Warp& warp, const Inst& inst) {
 class WgmmaWatch final : public Watch {
  public:
   WgmmaWatch(std::vector<bool> registers_, std::vector<bool> metadata)
-      : Watch(std::move(registers_)), metadata_(std::move(metadata)) {}
+      : Watch(wgmma_unit(), std::move(registers_)), metadata_(std::move(metadata)) {}
 
   Handler handler(const ptx::Instruction& instruction, bool names_one) const override {
     if (instruction.opcode == "wgmma") return nullptr;
@@ -98,10 +100,6 @@ class WgmmaWatch final : public Watch {
 };
 
 }  // namespace
-
-bool is_watched_for_wgmma(const Program& program) {
-  return dynamic_cast<const WgmmaWatch*>(program.watch.get()) != nullptr;
-}
 
 std::unique_ptr<const Watch> watch_wgmma(const ptx::Function& function) {
   std::vector<bool> registers;

@@ -342,9 +342,8 @@ class Transfers final : public Unit {
     if (cta.worker->checking) accesses.reset(ctas, ctas * cta.grid->warps, settings().strict);
   }
   void begin(Frame& frame) override {
-    const Program& program = *frame.program;
-    const bool watched = dynamic_cast<const LoadWatch*>(program.watch.get()) != nullptr;
-    frame.make<Tcgen05Registers>().at.assign(watched ? program.frame_bytes / 64 : 0, {});
+    if (&frame.program->watch->unit == this)
+      frame.make<Tcgen05Registers>().at.assign(frame.program->frame_bytes / 64, {});
   }
   void forget(Warp& warp, const Frame* frame) override { forget_loaded_registers(warp, frame); }
   bool pending(const Warp& warp) const override { return !warp.state<Tcgen05Transfers>().pending.empty(); }
@@ -399,7 +398,8 @@ std::unique_ptr<const Watch> watch_tcgen05_loads(const ptx::Function& function) 
     registers.resize(function.registers.size());
     for (const ptx::Operand& each : at.operands) add_registers(each, registers);
   }
-  return registers.empty() ? nullptr : std::make_unique<LoadWatch>(std::move(registers));
+  return registers.empty() ? nullptr
+                           : std::make_unique<LoadWatch>(tcgen05_transfer_unit(), std::move(registers));
 }
 
 }  // namespace simulator
