@@ -147,11 +147,15 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       const int l = std::countr_zero(left);
       const uint8_t* flags = to.written[l];
       if (!flags || all_written(flags, bytes)) continue;
-      const Allocation* holder = global_memory().find(to.address[l]);
-      const int64_t at = static_cast<int64_t>(to.address[l] - holder->base),
-                    size = static_cast<int64_t>(holder->size);
-      const auto written = [&](int32_t i) { return at + i >= 0 && at + i < size && flags[i] != 0; };
+      const Allocation* holder = nullptr;
+      const auto written = [&](int32_t i) {
+        if (i >= 0 && i < static_cast<int32_t>(bytes)) return flags[i] != 0;
+        if (!holder) holder = global_memory().find(to.address[l]);
+        return to.address[l] + static_cast<uint64_t>(int64_t{i}) - holder->base < holder->size &&
+               flags[i] != 0;
+      };
       if (reads_unwritten(warp, l, bytes, use, written)) {
+        holder = global_memory().find(to.address[l]);
         never_written(warp, l, use.kind, bytes, to.address[l], " in " + name_of_allocation(*holder));
         std::memset(to.written[l], 1, bytes);  // told once
       }

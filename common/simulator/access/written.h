@@ -21,8 +21,8 @@ void note_unwritten(Warp& warp, int lane, uint32_t bytes);
 void forget_unwritten(Warp& warp);  // of the load that is about to run
 
 // Is there a value of which no byte that is looked at was ever written? Where only some bytes of it were, it
-// is a struct that is copied as a whole: the others are its padding. So they are, if they are only carried
-// elsewhere, where some bytes of what is loaded together were written: these stay never written there.
+// is a struct that is copied as a whole: the others are its padding. So is a whole value, if it is only
+// carried elsewhere and some bytes of what is loaded with it were written: it stays never written there.
 // written(i): was the byte i behind the address?
 template <class Written>
 bool reads_unwritten(Warp& warp, int lane, uint32_t bytes, const AddressUse& use, Written written) {
@@ -49,6 +49,7 @@ bool reads_unwritten(Warp& warp, int lane, uint32_t bytes, const AddressUse& use
   if (carried) note_unwritten(warp, lane, carried);
   return false;
 }
+
 void never_written(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
                    const std::string& where);
 
