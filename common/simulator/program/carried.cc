@@ -32,6 +32,12 @@ bool accesses_memory(const Instruction& instruction, std::string_view opcode) {
          });
 }
 
+bool moves_bytes(const Instruction& instruction) {
+  const std::string_view opcode = instruction.opcode;
+  return (opcode == "mov" || opcode == "cvt" || opcode == "prmt" || opcode == "shr") &&
+         instruction.operands.size() >= 2;
+}
+
 std::span<const Operand> elements_of(const Operand& operand) {
   if (operand.kind == Operand::Kind::vector) return operand.elements;
   return {&operand, 1};
@@ -46,20 +52,20 @@ void each_register(const Operand& operand, F f) {
 }  // namespace
 
 Carried::Carried(const ptx::Function& function, const std::vector<Access>& accesses)
-    : function_(function),
-      writer_(function.registers.size(), none),
-      values_(function.registers.size()),
-      loads_(function.instructions.size()) {
+    : function_(function), writer_(function.registers.size(), none), loads_(function.instructions.size()) {
   const auto& code = function.instructions;
   for (uint32_t i = 0; i < accesses.size(); ++i) {
     for (const uint32_t r : accesses[i].writes) writer_[r] = writer_[r] == none ? i : several;
   }
+  if (!stores_loads(accesses)) return;
+  values_.resize(function.registers.size());
   uint32_t block = 0;  // where it begins
   std::vector<bool> carries(code.size());
   for (uint32_t i = 0; i < code.size(); ++i) {
     if (begins_block(i)) block = i;
-    const auto in_block = [&](uint32_t r) { return !follows(r) || (writer_[r] >= block && writer_[r] < i); };
     if (accesses_memory(code[i], "ld")) load(i);
+    if (!moves_bytes(code[i])) continue;
+    const auto in_block = [&](uint32_t r) { return !follows(r) || (writer_[r] >= block && writer_[r] < i); };
     carries[i] = std::all_of(accesses[i].reads.begin(), accesses[i].reads.end(), in_block) && carry(code[i]);
   }
   std::vector<uint32_t> stored(code.size());  // as Load::bytes
@@ -76,6 +82,26 @@ Carried::Carried(const ptx::Function& function, const std::vector<Access>& acces
   }
   for (size_t i = 0; i < code.size(); ++i) loads_[i].bytes &= stored[i];
   find_structs(accesses);
+}
+
+// Does some store have a value from a load? Most functions compute what they store.
+bool Carried::stores_loads(const std::vector<Access>& accesses) const {
+  std::vector<uint32_t> values;
+  for (const Instruction& at : function_.instructions) {
+    if (accesses_memory(at, "st")) each_register(at.operands[1], [&](uint32_t r) { values.push_back(r); });
+  }
+  std::vector<bool> seen(function_.registers.size());
+  while (!values.empty()) {
+    const uint32_t r = values.back();
+    values.pop_back();
+    if (seen[r] || !follows(r)) continue;
+    seen[r] = true;
+    const Instruction& writer = function_.instructions[writer_[r]];
+    if (accesses_memory(writer, "ld")) return true;
+    const std::vector<uint32_t>& from = accesses[writer_[r]].reads;
+    if (moves_bytes(writer)) values.insert(values.end(), from.begin(), from.end());
+  }
+  return false;
 }
 
 bool Carried::begins_block(size_t at) const {
@@ -124,7 +150,6 @@ void Carried::load(size_t at) {
 // An instruction that moves whole bytes, and whose results are followed.
 bool Carried::carry(const Instruction& at) {
   const auto& o = at.operands;
-  if (o.size() < 2) return false;
   const std::span<const Operand> results = elements_of(o[0]);
   const auto is_followed = [&](const Operand& each) {
     return each.kind == Operand::Kind::sink || follows(each);
@@ -190,7 +215,7 @@ void Carried::use(uint32_t reg) {
 std::vector<CarriedByte> Carried::of_store(size_t store) const {
   const Instruction& instruction = function_.instructions[store];
   std::vector<CarriedByte> bytes;
-  if (!accesses_memory(instruction, "st")) return bytes;
+  if (values_.empty() || !accesses_memory(instruction, "st")) return bytes;
   const uint32_t each = static_cast<uint32_t>(ptx::bits(type_of(instruction))) / 8;
   if (each > most_bytes) return bytes;
   for (const Operand& element : elements_of(instruction.operands[1])) {

@@ -34,6 +34,7 @@ class Carried {
   static constexpr uint32_t most_bytes = 8;  // of a register that is followed
   using Value = std::array<CarriedByte, most_bytes>;
 
+  bool stores_loads(const std::vector<Access>& accesses) const;
   bool begins_block(size_t at) const;
   bool follows(uint32_t reg) const;
   bool follows(const ptx::Operand& operand) const;
@@ -47,7 +48,7 @@ class Carried {
   const ptx::Function& function_;
   static constexpr uint32_t none = ~0u, several = none - 1;
   std::vector<uint32_t> writer_;  // per register: the one instruction that writes it
-  std::vector<Value> values_;     // per register
+  std::vector<Value> values_;     // per register; empty: nothing is carried
   std::vector<Load> loads_;       // per instruction
 };
 
