@@ -43,6 +43,7 @@ class Tools:
     build: Path
     cmake: str = "cmake"
     gpu_programs: bool = False  # configured: cuBLAS is there
+    sanitize: str = ""  # "address,undefined": what the libraries of this build are compiled with
 
     @staticmethod
     def of(build: Path) -> Tools:

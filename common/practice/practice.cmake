@@ -65,7 +65,7 @@ function(ladder_practice_program)
   list(JOIN archs ", " archs)
   string(TOLOWER ${ladder_gpu_programs} gpu)
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/practice/settings.json
-    CONTENT "{\"nvcc\": \"${CMAKE_CUDA_COMPILER}\", \"ptxas\": \"${CUDAToolkit_BIN_DIR}/ptxas\", \"archs\": {${archs}}, \"cmake\": \"${CMAKE_COMMAND}\", \"gpu_programs\": ${gpu}}\n")
+    CONTENT "{\"nvcc\": \"${CMAKE_CUDA_COMPILER}\", \"ptxas\": \"${CUDAToolkit_BIN_DIR}/ptxas\", \"archs\": {${archs}}, \"cmake\": \"${CMAKE_COMMAND}\", \"gpu_programs\": ${gpu}, \"sanitize\": \"${LADDER_SANITIZE}\"}\n")
   set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/practice)
   file(WRITE ${program} "#!/bin/sh\nexec '${Python3_EXECUTABLE}' -B '${ladder_practice_folder}/practice.py' --build '${CMAKE_BINARY_DIR}' \"$@\"\n")
   file(CHMOD ${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

@@ -1,4 +1,4 @@
 // What a host program may ask of the simulator beyond CUDA's own calls. Programs need none of it.
 #pragma once
 
-#include "common/simulator/counters/report.h"
+#include "common/simulator/reports/report.h"

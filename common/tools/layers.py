@@ -4,7 +4,8 @@
 
 The folder's layers.txt has a line for each layer, the lowest first: folders and files, that stand beside each other and
 do not include each other. `problems/*` is each folder of problems that no other line names. What is in no layer is an
-error, but for folders called tests. `#` begins a comment.
+error, but for folders called tests. `#` begins a comment. A line that begins with `!` has words that no file of the layers
+before it contains, be it in a comment or as a part of a name: with tma and cp.async neither TmaMap nor cp_async_wait is there.
 """
 
 import argparse
@@ -14,18 +15,38 @@ import sys
 from pathlib import Path
 
 SOURCES = (".h", ".cuh", ".cc", ".cu", ".inc")
+WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")  # of TmaMap, tma_map, TMA
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 def read_layers(text):
     """[(level, name)] of all lines."""
     layers = []
-    for line in text.splitlines():
-        names = line.split("#")[0].split()
-        if names:
+    for names in lines_of(text):
+        if not names[0].startswith("!"):
             level = layers[-1][0] + 1 if layers else 0
             layers += [(level, name.rstrip("/")) for name in names]
     return layers
+
+
+def lines_of(text):
+    return [names for line in text.splitlines() if (names := line.split("#")[0].split())]
+
+
+def read_unknown(text):
+    """[(levels below which they are unknown, word)] of all lines of `!`."""
+    unknown, level = [], 0
+    for names in lines_of(text):
+        if names[0].startswith("!"):
+            unknown += [(level, word) for word in " ".join(names)[1:].split()]
+        else:
+            level += 1
+    return unknown
+
+
+def spaced(text):
+    """Its words and parts of names, each between spaces."""
+    return f" {' '.join(WORD.findall(text)).lower()} "
 
 
 def place_of(path, layers):
@@ -52,7 +73,7 @@ def includes(root, file):
             yield beside.resolve().relative_to(root).as_posix()
 
 
-def faults(root, layers):
+def faults(root, layers, unknown=()):
     root = root.resolve()
     found = []
     for file in sorted(root.rglob("*")):
@@ -64,6 +85,10 @@ def faults(root, layers):
         if place is None:
             found.append(f"{path} is in no layer")
             continue
+        words = [word for level, word in unknown if place[0] < level]
+        if words:
+            text = spaced(file.read_text(encoding="utf-8"))
+            found += [f"{path} names {word}, which {place[1]} does not know" for word in words if spaced(word) in text]
         for include in includes(root, file):
             other = place_of(include, layers)
             if other is None or other == place or other[0] < place[0]:
@@ -79,8 +104,9 @@ def main():
     parser.add_argument("--layers", type=Path, help="its layers; without it layers.txt in the folder")
     arguments = parser.parse_args()
     list_file = arguments.layers or arguments.root / "layers.txt"
-    layers = read_layers(list_file.read_text(encoding="utf-8"))
-    found = faults(arguments.root, layers)
+    text = list_file.read_text(encoding="utf-8")
+    layers = read_layers(text)
+    found = faults(arguments.root, layers, read_unknown(text))
     for fault in found:
         print(fault, file=sys.stderr)
     if found:

@@ -3,7 +3,7 @@
 
     record_traces.py --bin build/bin --json docs/results/traces.jsonl    (or, into build/record: target record_traces)
 
-Each of RECORDINGS is a run of a rung. Of the warp that is traced (common/simulator/counters/trace.h) the first accesses
+Each of RECORDINGS is a run of a rung. Of the warp that is traced (common/simulator/reports/trace_file.h) the first accesses
 of each kind are kept: by one line of the source to one allocation, or to shared memory. Of a run in TIMELINES what
 matters is when: its accesses to shared memory, without their addresses, between copies waited for and barriers. The
 result is the same on every run.

@@ -232,7 +232,8 @@ def whole_program(tools: grade.Tools, rung: str, source: Path) -> tuple:
     libraries = ("harness/libladder_harness_sim.a", "harness/libladder_checks.a", "simulator/libcuda_simulator.a")
     arch, program = tools.archs[rung], source.with_suffix("")
     command = [tools.nvcc, "-std=c++20", f"--generate-code=arch=compute_{arch},code=compute_{arch}", "--compress-mode=none",
-               "-lineinfo", "-cudart=none", "-I", ROOT, source, *(tools.build / "common" / library for library in libraries),
+               "-lineinfo", "-cudart=none", *(f"-Xcompiler=-fsanitize={each}" for each in tools.sanitize.split(",") if each),
+               "-I", ROOT, source, *(tools.build / "common" / library for library in libraries),
                "-lpthread", "-ldl", "-o", program]  # fmt: skip
     done = subprocess.run([*map(str, command)], capture_output=True, text=True)
     return program, done.stderr if done.returncode else ""

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "common/simulator/machine/warp.h"
+#include "common/simulator/program/carried.h"
 #include "common/simulator/ptx/module.h"
 
 namespace simulator {
@@ -23,10 +24,12 @@ struct AddressUse {
   bool ahead = false;       // a load made before it is known who wants it: the lanes whose predicate register
   bool choice_when = false;  // `choice` has this value
   uint32_t choice = 0;
-  uint8_t element = 0;            // bytes of one value of a vector; 0: as many as all
-  uint32_t used = ~0u;            // loads: a bit per byte, 0: it is not looked at
-  bool counted = true;            // false: a copy's, which is counted with both its sides
-  bool rows_of_matrices = false;  // ldmatrix: eight lanes, a matrix, are always served together
+  uint8_t element = 0;                // bytes of one value of a vector; 0: as many as all
+  uint32_t used = ~0u;                // loads: a bit per byte, 0: it is not looked at
+  Carried::Load carried;              // loads: what is only carried elsewhere
+  const CarriedByte* from = nullptr;  // stores: of each byte, what is carried here; null: nothing is
+  bool counted = true;                // false: a copy's, which is counted with both its sides
+  bool rows_of_matrices = false;      // ldmatrix: eight lanes, a matrix, are always served together
 };
 
 // The lanes whose access counts: not those for which a load was only made ahead of time.

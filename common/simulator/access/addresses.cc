@@ -83,6 +83,30 @@ void resolve_mixed(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
   to.track = track;
 }
 
+// Of what is stored, the bytes that were never written where they were loaded from are not written here
+// either.
+void carry_unwritten(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at) {
+  uint32_t missing[warp_size] = {};
+  for (uint32_t b = 0; b < inst.bytes; ++b) {
+    for (const UnwrittenLoad& load : warp.frame->unwritten) {
+      if (load.pc != use.from[b].load) continue;
+      for (int l = 0; l < warp_size; ++l)
+        missing[l] |= (load.bytes[static_cast<size_t>(l)] >> use.from[b].byte & 1) << b;
+    }
+  }
+  for (uint32_t left = warp.exec; left; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    if (at.shared && warp.worker->checking)
+      warp.cta->cluster->shadow.unwrite(shadow_offset(*at.holder[l], at.address[l]), inst.bytes, missing[l]);
+    for (uint32_t bits = missing[l]; bits; bits &= bits - 1) {
+      const uint32_t b = static_cast<uint32_t>(std::countr_zero(bits));
+      if (at.track && at.written[l]) at.written[l][b] = 0;
+      if (use.space == ptx::Space::local && !use.generic)
+        warp.local_written[local_index(at.address[l] + b, l)] = 0;
+    }
+  }
+}
+
 }  // namespace
 
 void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
@@ -166,6 +190,8 @@ void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved&
     check_shared(warp, offset, inst.bytes, use,
                  use.kind == AccessKind::atomic && !use.overwrites ? nullptr : values, same);
   }
+  if (use.from && !warp.frame->unwritten.empty()) [[unlikely]]
+    carry_unwritten(warp, inst, use, at);
 }
 
 void read_memory(Warp& warp, int lane, uint64_t address, void* to, uint64_t bytes) {

@@ -6,6 +6,7 @@
 
 #include "common/simulator/access/check_async.h"
 #include "common/simulator/access/names.h"
+#include "common/simulator/access/written.h"
 #include "common/simulator/units/async_copies.h"
 #include "common/simulator/units/async_stores.h"
 
@@ -104,16 +105,22 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
   if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {
     if (kind != AccessKind::load)
       return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
-    // As in reads_unwritten().
-    const uint32_t element = use.element ? use.element : bytes;
+    SharedShadow& shadow = warp.cta->cluster->shadow;
     for (uint32_t left = lanes_that_count(warp, use); left; left &= left - 1) {
       const int l = std::countr_zero(left);
-      for (uint32_t begin = 0; begin < bytes; begin += element) {
-        if ((use.used >> begin & ((uint64_t{1} << element) - 1)) == 0) continue;
-        if (warp.cta->cluster->shadow.ever_written(offset[l] + begin, element)) continue;
+      const int64_t at = offset[l], begin = at / each * each;  // of the CTA's memory
+      const auto written = [&](int32_t i) {
+        return at + i >= begin && at + i < begin + each &&
+               shadow.ever_written(static_cast<uint32_t>(at + i), 1);
+      };
+      if (reads_unwritten(warp, l, bytes, use, written)) {
         return finding(warp, FindingKind::uninitialised,
                        attempt_in_shared(warp, kind, bytes, offset[l]) + ": never written", l);
       }
+      uint32_t missing = 0;  // access() takes it for written now, lest it be told again
+      for (uint32_t b = 0; b < bytes; ++b)
+        missing |= static_cast<uint32_t>(!written(static_cast<int32_t>(b))) << b;
+      shadow.unwrite(offset[l], bytes, missing & use.carried.bytes);
     }
     return;
   }

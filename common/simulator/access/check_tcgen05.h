@@ -1,4 +1,4 @@
-// What may be wrong with an access to tensor memory. See checks/tcgen05_accesses.h. Bounds and allocation are
+// What may be wrong with an access to tensor memory. See units/tcgen05_accesses.h. Bounds and allocation are
 // looked at always; the rest only where something is checked, and then an operation has a number other than
 // 0.
 #pragma once
@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "common/simulator/machine/machine.h"
-#include "common/simulator/units/tcgen05_memory.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 
 namespace simulator {
 

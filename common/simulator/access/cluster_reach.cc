@@ -7,9 +7,8 @@
 namespace simulator {
 namespace {
 
-// Kernels with tcgen05 have their last barrier relaxed at times: what it parts has ended by then.
 bool is_relaxed(const Warp& warp, bool relaxed) {
-  return relaxed && (settings().strict || warp.cta->grid->entry->cta_group == 0);
+  return relaxed && (settings().strict || !warp.cta->grid->entry->relaxed_ends);
 }
 
 }  // namespace

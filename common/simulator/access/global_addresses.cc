@@ -145,8 +145,17 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       !(in_one && all_written(to.written, bytes))) {
     for (uint32_t left = use.overwrites ? 0 : lanes_that_count(warp, use); left; left &= left - 1) {
       const int l = std::countr_zero(left);
-      if (to.written[l] && reads_unwritten(to.written[l], bytes, use)) {
-        const Allocation* holder = global_memory().find(to.address[l]);
+      const uint8_t* flags = to.written[l];
+      if (!flags || all_written(flags, bytes)) continue;
+      const Allocation* holder = nullptr;
+      const auto written = [&](int32_t i) {
+        if (i >= 0 && i < static_cast<int32_t>(bytes)) return flags[i] != 0;
+        if (!holder) holder = global_memory().find(to.address[l]);
+        return to.address[l] + static_cast<uint64_t>(int64_t{i}) - holder->base < holder->size &&
+               flags[i] != 0;
+      };
+      if (reads_unwritten(warp, l, bytes, use, written)) {
+        holder = global_memory().find(to.address[l]);
         never_written(warp, l, use.kind, bytes, to.address[l], " in " + name_of_allocation(*holder));
         std::memset(to.written[l], 1, bytes);  // told once
       }

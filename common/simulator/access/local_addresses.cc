@@ -17,13 +17,18 @@ std::byte* local_byte(Warp& warp, int lane, const AddressUse& use, uint32_t byte
               std::to_string(size) + " bytes",
           lane);
   }
-  const size_t at = address / 16 * 512 + static_cast<size_t>(lane) * 16 + address % 16;
+  const size_t at = local_index(address, lane);
   if (warp.worker->checking) {
     uint8_t* flags = warp.local_written.data() + at;
     if (kind != AccessKind::load) {
       std::memset(flags, 1, bytes);
-    } else if (reads_unwritten(flags, bytes, use)) {
-      never_written(warp, lane, kind, bytes, address, " of local memory");
+    } else if (!all_written(flags, bytes)) {
+      const auto written = [&](int32_t i) {
+        const uint64_t other = address + static_cast<uint64_t>(int64_t{i});
+        return other < size && warp.local_written[local_index(other, lane)] != 0;
+      };
+      if (reads_unwritten(warp, lane, bytes, use, written))
+        never_written(warp, lane, kind, bytes, address, " of local memory");
     }
   }
   return warp.local.data() + at;

@@ -1,9 +1,10 @@
 #include "common/simulator/access/written.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <vector>
 
 namespace simulator {
-namespace {
 
 // Is every byte of n flags set?
 bool all_written(const uint8_t* flags, uint32_t bytes) {
@@ -27,7 +28,19 @@ bool all_written(const uint8_t* flags, uint32_t bytes) {
   }
 }
 
-}  // namespace
+void note_unwritten(Warp& warp, int lane, uint32_t bytes) {
+  std::vector<UnwrittenLoad>& all = warp.frame->unwritten;
+  auto found = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.pc == warp.pc - 1; });
+  if (found == all.end()) found = all.insert(found, UnwrittenLoad{warp.pc - 1, {}});
+  found->bytes[static_cast<size_t>(lane)] = bytes;
+}
+
+void forget_unwritten(Warp& warp) {
+  for (UnwrittenLoad& each : warp.frame->unwritten) {
+    if (each.pc != warp.pc - 1) continue;
+    for (size_t l = 0; l < warp_size; ++l) each.bytes[l] = warp.exec >> l & 1 ? 0 : each.bytes[l];
+  }
+}
 
 std::string hexadecimal(uint64_t value) {
   char text[32];
@@ -38,21 +51,6 @@ std::string hexadecimal(uint64_t value) {
 void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
   fault(warp, FindingKind::misaligned,
         attempt(kind, bytes, address) + ": not a multiple of " + std::to_string(bytes), lane);
-}
-
-bool reads_unwritten(const uint8_t* flags, uint32_t bytes, const AddressUse& use) {
-  if (all_written(flags, bytes)) return false;
-  const uint32_t element = use.element ? use.element : bytes;
-  for (uint32_t begin = 0; begin < bytes; begin += element) {
-    bool used = false, written = false;
-    for (uint32_t at = begin; at < begin + element; ++at) {
-      if (!(use.used >> at & 1)) continue;
-      used = true;
-      written |= flags[at] != 0;
-    }
-    if (used && !written) return true;
-  }
-  return false;
 }
 
 void never_written(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,

@@ -6,8 +6,8 @@
 
 #include "common/simulator/context/cuda_api.h"
 #include "common/simulator/context/state.h"
-#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/settings/device.h"
+#include "common/simulator/units/tma_map.h"
 
 using namespace simulator;
 

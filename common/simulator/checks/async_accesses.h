@@ -1,4 +1,4 @@
-// What the async proxy does to a CTA's shared memory: the reads and writes of bulk copies and of wgmma
+// What the async proxy does to a CTA's shared memory: the reads and writes of copies and of matrix products
 // (PTX ISA 8.6, 9.7.15.4). Each is an operation that a thread, or a warpgroup, has asked for; it has ended
 // for those warps that have waited for it, and for those that synchronise with them later.
 //

@@ -182,7 +182,7 @@ const char* name_of(FindingKind kind) {
       return "race";
     case FindingKind::absent_cta:
       return "absent CTA";
-    case FindingKind::tcgen05_allocation:
+    case FindingKind::tensor_allocation:
       return "tensor memory allocation";
     case FindingKind::divergent_barrier:
       return "divergent barrier";

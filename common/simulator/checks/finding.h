@@ -23,16 +23,17 @@ enum class FindingKind : uint8_t {
   stack_overflow,
   deadlock,
   // What a GPU lets pass:
-  uninitialised,       // a read of memory never written
-  unfinished_copy,     // an access to shared memory that a copy is still to write
-  unfinished_async,    // an access to what an operation of the async proxy is still to read or write
-  missing_fence,       // of two accesses through different proxies, or to a register that wgmma uses too
-  race,                // two accesses to shared or tensor memory, at least one a write, that nothing orders
-  absent_cta,          // an access to shared memory of a CTA that may not have started or may have exited
-  tcgen05_allocation,  // tensor memory that is allocated or freed against the rules, or not freed
-  divergent_barrier,   // a barrier that not all threads reach together
-  invalid_shuffle,     // a warp-wide instruction that names or reads a lane that is not there
-  not_supported,       // the simulator cannot do this
+  uninitialised,     // a read of memory never written
+  unfinished_copy,   // an access to shared memory that a copy is still to write
+  unfinished_async,  // an access to what an operation of the async proxy is still to read or write
+  missing_fence,  // of two accesses through different proxies, or to a register that an operation under way
+                  // uses too
+  race,           // two accesses to shared or tensor memory, at least one a write, that nothing orders
+  absent_cta,     // an access to shared memory of a CTA that may not have started or may have exited
+  tensor_allocation,  // tensor memory that is allocated or freed against the rules, or not freed
+  divergent_barrier,  // a barrier that not all threads reach together
+  invalid_shuffle,    // a warp-wide instruction that names or reads a lane that is not there
+  not_supported,      // the simulator cannot do this
 };
 const char* name_of(FindingKind kind);
 bool faults_on_hardware(FindingKind kind);

@@ -315,6 +315,13 @@ bool SharedShadow::ever_written(uint32_t offset, uint32_t bytes) const {
   return false;
 }
 
+void SharedShadow::unwrite(uint32_t offset, uint32_t bytes, uint32_t which) {
+  const uint32_t granule = 1u << shift_, all = (1u << granule) - 1;
+  for (uint32_t at = 0; at < bytes; at += granule) {
+    if ((which >> at & all) == all) writes_[(offset + at) >> shift_] = 0;
+  }
+}
+
 SharedShadow::Problem SharedShadow::access(uint32_t warp, uint32_t pc, const uint32_t address[32],
                                            uint32_t lanes, uint32_t bytes, bool write, bool atomic,
                                            const std::byte* values) {

@@ -15,9 +15,10 @@
 // as never written, and one comparison with `floor` (all up to then is ordered before me) settles nearly
 // every access.
 //
-// What threads write reaches the async proxy (bulk copies, wgmma) only across a proxy fence. So a warp also
-// knows, for every warp, up to which clock that one's accesses came before such a fence which itself comes
-// before what it does now; this knowledge is passed on like the other. async_accesses.h has the other side.
+// What threads write reaches the async proxy (copies, matrix products) only across a proxy fence. So a warp
+// also knows, for every warp, up to which clock that one's accesses came before such a fence which itself
+// comes before what it does now; this knowledge is passed on like the other. async_accesses.h has the other
+// side.
 //
 // A CTA as such has a clock, too, which ticks when it starts and when a fence publishes its mbarrier objects:
 // a warp that knows of the first tick may address its shared memory.
@@ -63,6 +64,9 @@ class SharedShadow {
 
   // Has this cluster written any of these bytes? (What access() found to be never written does not count.)
   bool ever_written(uint32_t offset, uint32_t bytes) const;
+
+  // Of these bytes, those of which `which` has a bit count as never written from now on.
+  void unwrite(uint32_t offset, uint32_t bytes, uint32_t which);
 
   // Orderings.
   void sync_warp(uint32_t warp);  // __syncwarp

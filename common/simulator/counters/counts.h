@@ -14,7 +14,7 @@ struct Counts {
   uint64_t bytes = 0;       // asked for by the active lanes
   uint64_t wavefronts = 0;  // shared memory: passes of L1's data stage
   uint64_t ideal_wavefronts = 0;  // passes for the same access without bank conflicts
-  uint64_t macs = 0;              // tcgen05.mma: multiply-adds, which only its descriptors tell
+  uint64_t macs = 0;              // multiply-adds, where the PTX alone does not tell how many
 
   Counts& operator+=(const Counts& other) {
     executed += other.executed;
@@ -43,8 +43,8 @@ struct Wavefronts {
 };
 Wavefronts count_wavefronts(const uint32_t address[32], uint32_t lanes, uint32_t bytes, bool store);
 
-// cp.async of 4, 8 or 16 bytes per lane from global to shared memory, aligned to as many. lanes: those that
-// read something. Sectors are measured like the above.
+// Asynchronous copies of 4, 8 or 16 bytes per lane from global to shared memory, aligned to as many. lanes:
+// those that read something. Sectors are measured like the above.
 //   bypass (.cg)  4 wavefronts, the rows of 128 bytes that a warp's 512 bytes fill, also where none reads and
 //                 zeros are written: no hardware counter is known that depends on where they go. Sectors are
 //                 the distinct pairs of a line of 128 bytes that is read and a sector that is written.

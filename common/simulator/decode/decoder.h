@@ -14,7 +14,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "common/simulator/program/carried.h"
 #include "common/simulator/program/program.h"
 #include "common/simulator/program/speculation.h"
 
@@ -82,6 +84,9 @@ class Decoder {
   uint32_t predicate(const ptx::Operand& operand, bool& negated);
   // Of a load: see speculation.h.
   virtual std::optional<Speculation::Choice> speculated() { return {}; }
+  // Of a load, of a store's value: see carried.h.
+  virtual Carried::Load carried() { return {}; }
+  virtual std::vector<CarriedByte> carried_here() { return {}; }
   // The condition code register CC.CF (add.cc, addc …): one predicate register per frame, 0 at first.
   virtual uint32_t carry() = 0;
 

@@ -39,4 +39,9 @@ std::span<Unit* const> all_units() {
   return units;
 }
 
+std::span<const MakeWatch> all_watches() {
+  static constexpr MakeWatch watches[] = {watch_wgmma, watch_tcgen05_loads};
+  return watches;
+}
+
 }  // namespace simulator

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/decode/watch.h"
 #include "common/simulator/machine/unit.h"
 
 namespace simulator {
@@ -13,5 +14,8 @@ Decode find_opcode(std::string_view name);  // null: there is no such opcode
 
 // In the order in which they get their turn.
 std::span<Unit* const> all_units();
+
+// A function has at most one.
+std::span<const MakeWatch> all_watches();
 
 }  // namespace simulator

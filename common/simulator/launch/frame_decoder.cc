@@ -3,9 +3,8 @@
 #include <bit>
 #include <cmath>
 
-#include "common/simulator/instructions/mma/wgmma.h"
+#include "common/simulator/decode/watch.h"
 #include "common/simulator/instructions/opcodes.h"
-#include "common/simulator/instructions/tcgen05/load.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {
@@ -52,11 +51,6 @@ uint16_t to_half(double value) {
 
 }  // namespace
 
-bool is_tcgen05(const ptx::Instruction& instruction, std::string_view operation) {
-  return instruction.opcode == "tcgen05" && !instruction.modifiers.empty() &&
-         instruction.modifiers.front() == operation;
-}
-
 std::vector<Access> FrameDecoder::collect() {
   const ptx::Function& function = *program_->function;
   std::vector<Access> accesses(function.instructions.size());
@@ -70,6 +64,7 @@ std::vector<Access> FrameDecoder::collect() {
     }
     access_->early_clobber = early_clobber_;
   }
+  carried_.emplace(function, accesses);
   return accesses;
 }
 
@@ -99,7 +94,15 @@ void FrameDecoder::emit(const Allocated& allocated) {
 }
 
 std::optional<Speculation::Choice> FrameDecoder::speculated() {
-  return speculation_.of(static_cast<size_t>(ptx_ - program_->function->instructions.data()));
+  return speculation_.of(index());
+}
+
+Carried::Load FrameDecoder::carried() {
+  return carried_ ? carried_->of_load(index()) : Carried::Load{};
+}
+
+std::vector<CarriedByte> FrameDecoder::carried_here() {
+  return carried_ ? carried_->of_store(index()) : std::vector<CarriedByte>{};
 }
 
 uint32_t FrameDecoder::constant(uint32_t bytes, uint64_t low, uint64_t high, bool shared) {
@@ -138,31 +141,17 @@ void FrameDecoder::one(const ptx::Instruction& instruction) {
 }
 
 void FrameDecoder::watch(const Access& access) {
-  const bool wgmma = !program_->wgmma_registers.empty();
-  const std::vector<bool>& used = wgmma ? program_->wgmma_registers : program_->loaded_registers;
-  if (used.empty()) return;
+  if (!program_->watch) return;
   Watched& watched = program_->watched.emplace_back();
-  if (ptx_->opcode == "wgmma" || is_tcgen05(*ptx_, "ld") || is_tcgen05(*ptx_, "wait::ld")) return;
   for (const auto* registers : {&access.reads, &access.writes}) {
     for (const uint32_t r : *registers) {
-      if (used[r]) watched.registers.push_back(offsets_->offset[r]);
+      if (program_->watch->registers[r]) watched.registers.push_back(offsets_->offset[r]);
     }
   }
-  const bool metadata = wgmma && loads_metadata(*ptx_, metadata_);
-  if (metadata) {
-    watched.run = inst_.run;
-    inst_.run = run_watched_metadata;
-  }
-  if (watched.registers.empty() || metadata) return;
-  const auto is_vector = [](const ptx::Operand& each) { return each.kind == ptx::Operand::Kind::vector; };
-  const bool move =
-      ptx_->opcode == "mov" && std::none_of(ptx_->operands.begin(), ptx_->operands.end(), is_vector);
+  const Handler handler = program_->watch->handler(*ptx_, !watched.registers.empty());
+  if (!handler) return;
   watched.run = inst_.run;
-  if (wgmma) {
-    inst_.run = move ? run_watched_move : run_watched;
-  } else {
-    inst_.run = move ? run_watched_load_move : run_watched_load;
-  }
+  inst_.run = handler;
 }
 
 void FrameDecoder::refuse(const std::string& why) {

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/mma/wgmma_metadata.h"
 #include "common/simulator/program/registers.h"
 
 namespace simulator {
@@ -20,15 +19,12 @@ inline uint32_t class_bytes(int bits) {  // per lane, of a register
   return bits <= 1 ? 0 : bits <= 16 ? 2 : static_cast<uint32_t>(bits) / 8;
 }
 
-bool is_tcgen05(const ptx::Instruction& instruction, std::string_view operation);
-
 // The carry flags come first in a frame; so that offset 0 can mean "no guard".
 constexpr uint32_t carry_offset = 0, first_constant = 64;
 
 class FrameDecoder final : public Decoder {
  public:
-  FrameDecoder(Loader& loader, Program& program)
-      : speculation_(*program.function), metadata_(wgmma_metadata_registers(*program.function)) {
+  FrameDecoder(Loader& loader, Program& program) : speculation_(*program.function) {
     loader_ = &loader;
     program_ = &program;
   }
@@ -42,15 +38,16 @@ class FrameDecoder final : public Decoder {
   uint32_t constants_end() const { return next_constant_; }
   uint32_t carry() override { return carry_offset; }
   std::optional<Speculation::Choice> speculated() override;
+  Carried::Load carried() override;
+  std::vector<CarriedByte> carried_here() override;
 
   uint32_t constant(uint32_t bytes, uint64_t low, uint64_t high = 0, bool shared = false);
 
  private:
   void one(const ptx::Instruction& instruction);
+  size_t index() const { return static_cast<size_t>(ptx_ - program_->function->instructions.data()); }
 
-  // Does the instruction use a register that some wgmma uses, or some tcgen05.ld writes, too? (No GPU has
-  // both.)
-  void watch(const Access& access);
+  void watch(const Access& access);  // if it is to be (decode/watch.h)
 
   // One line for all instructions that differ in their operands only: there may be thousands.
   void refuse(const std::string& why);
@@ -70,7 +67,7 @@ class FrameDecoder final : public Decoder {
   };
   std::map<std::string, Refusal> refusals_;
   Speculation speculation_;
-  std::vector<bool> metadata_;  // registers, by number: of some sparse wgmma
+  std::optional<Carried> carried_;  // in the second pass
   const Allocated* offsets_ = nullptr;
   Access* access_ = nullptr;
   uint32_t next_constant_ = first_constant;

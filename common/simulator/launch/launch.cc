@@ -10,14 +10,14 @@
 #include <span>
 #include <thread>
 
-#include "common/simulator/counters/registry.h"
-#include "common/simulator/counters/trace.h"
 #include "common/simulator/instructions/opcodes.h"
 #include "common/simulator/launch/clusters.h"
 #include "common/simulator/launch/deadlock.h"
 #include "common/simulator/launch/speed.h"
 #include "common/simulator/launch/turns.h"
 #include "common/simulator/machine/cluster_queue.h"
+#include "common/simulator/reports/registry.h"
+#include "common/simulator/reports/trace_file.h"
 #include "common/simulator/settings/device.h"
 #include "common/simulator/settings/settings.h"
 
@@ -190,6 +190,7 @@ void describe(Grid& grid, const Kernel& kernel, const Launch& launch) {
   grid.seed = settings().seed;
   grid.counting = counting();
   grid.checking = settings().checks != Checks::off;
+  for (Unit* unit : grid.units) unit->launch(grid);
 }
 
 // Of cooperative launches: {size, barrier, …}: cooperative groups count arrivals in it.
@@ -279,7 +280,7 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
   }
   std::vector<const Program*> functions;
   for (const auto& program : kernel.programs) functions.push_back(program.get());
-  const std::unique_ptr<Trace> trace = Trace::begin(*kernel.entry, functions, grid.id);
+  const std::unique_ptr<Trace> trace = begin_trace(*kernel.entry, functions, grid.id);
   grid.trace = trace.get();
   grid.counting |= trace != nullptr;
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "common/simulator/instructions/control/opcodes.h"
+#include "common/simulator/instructions/opcodes.h"
 #include "common/simulator/launch/frame_decoder.h"
 #include "common/simulator/machine/machine.h"
 
@@ -162,9 +163,11 @@ void KernelLoader::summarise(size_t certain) {
     Program& top = *kernel_->programs[0];
     top.shared_granule = std::min(top.shared_granule, program->shared_granule);
     top.order_sensitive |= program->order_sensitive;
-    if (!top.cta_group) top.cta_group = program->cta_group;
-    if (program->cta_group && program->cta_group != top.cta_group)
-      info.unsupported.push_back(std::string(program->function->name) + ": " + one_cta_group);
+    for (const auto& [rule, value] : program->agreed) {
+      if (top.agreed.emplace(rule, value).first->second != value)
+        info.unsupported.push_back(std::string(program->function->name) + ": " + rule);
+    }
+    top.relaxed_ends |= program->relaxed_ends;
     top.cancels_launches |= program->cancels_launches;
     top.reads_clock |= program->reads_clock;
     top.most_registers = std::max(top.most_registers, program->most_registers);
@@ -231,10 +234,9 @@ void refuse_what_is_not_there(Program& program) {
   }
 }
 
-// Registers that compare-and-swaps, wgmma and tcgen05.ld name.
-void note_registers_of_interest(Program& program) {
-  const ptx::Function& function = *program.function;
-  for (const ptx::Instruction& at : function.instructions) {
+// Registers that compare-and-swaps name.
+void note_compared(Program& program) {
+  for (const ptx::Instruction& at : program.function->instructions) {
     if (at.opcode != "atom" ||
         std::find(at.modifiers.begin(), at.modifiers.end(), "cas") == at.modifiers.end())
       continue;
@@ -245,27 +247,16 @@ void note_registers_of_interest(Program& program) {
       program.compared_values.insert(at.operands[2].index);
     }
   }
+}
 
-  for (const ptx::Instruction& at : function.instructions) {
-    if (at.opcode != "wgmma" || at.operands.size() < 2) continue;
-    program.wgmma_registers.resize(function.registers.size());
-    for (size_t i = 0; i < 2; ++i) {  // D, and A where it is in registers
-      for (const ptx::Operand& each : at.operands[i].elements) {
-        if (each.kind == ptx::Operand::Kind::reg) program.wgmma_registers[each.index] = true;
-      }
+void note_watch(Program& program) {
+  for (const MakeWatch make : all_watches()) {
+    std::shared_ptr<const Watch> made = make(*program.function);
+    if (made && program.watch) {
+      program.unsupported.push_back(std::string(program.function->name) +
+                                    " uses registers asynchronously in two ways, of which a GPU has one");
     }
-  }
-
-  for (const ptx::Instruction& at : function.instructions) {
-    if (!is_tcgen05(at, "ld")) continue;
-    program.loaded_registers.resize(function.registers.size());
-    for (const ptx::Operand& list : at.operands) {
-      if (list.kind == ptx::Operand::Kind::reg) program.loaded_registers[list.index] = true;
-      if (list.kind != ptx::Operand::Kind::vector) continue;
-      for (const ptx::Operand& each : list.elements) {
-        if (each.kind == ptx::Operand::Kind::reg) program.loaded_registers[each.index] = true;
-      }
-    }
+    if (made) program.watch = std::move(made);
   }
 }
 
@@ -282,7 +273,8 @@ void KernelLoader::decode(Program& program) {
   FrameDecoder decoder(*this, program);
   place_variables(program);
   refuse_what_is_not_there(program);
-  note_registers_of_interest(program);
+  note_compared(program);
+  note_watch(program);
   const std::vector<Access> accesses = decoder.collect();
   program.order_sensitive = false;  // the first pass does not know yet which results are unused
   const uint32_t params_begin = decoder.constants_end();

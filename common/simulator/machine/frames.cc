@@ -77,6 +77,7 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
   made->lanes = warp.exec;
   made->local_base = caller ? caller->local_end() : 0;
   made->dynamic = 0;
+  made->unwritten.clear();
   const uint32_t local_end = made->local_base + program.local_bytes;
   if (made->depth > max_call_depth || local_end > max_local_bytes) {
     const uint32_t depth = made->depth;

@@ -22,7 +22,6 @@
 #include "common/simulator/machine/unit_state.h"
 #include "common/simulator/machine/warp.h"
 #include "common/simulator/memory/global_memory.h"
-#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/program/kernel.h"
 
 namespace simulator {
@@ -61,7 +60,7 @@ struct Barrier {
 constexpr int rank_shift = 24;
 constexpr uint32_t offset_in_cta = (1u << rank_shift) - 1;  // of such an address
 
-struct Grid {
+struct Grid : UnitStates {
   const Kernel* kernel = nullptr;
   const Program* entry = nullptr;
   Launch launch;
@@ -81,12 +80,11 @@ struct Grid {
   // that one which may cancel the launch of the others (cluster_queue.h), so that who does what does not
   // depend on the CPU's threads. 0: all are in one queue, and one thread runs them.
   uint64_t queues = 0;
-  std::atomic<uint64_t> next{0};                // queue to begin next; queues == 0: cluster
-  std::atomic<uint64_t> stopped{~0ull};         // lowest cluster in which a fault ended the launch
-  std::mutex mutex;                             // of what follows
-  std::map<uint64_t, std::string> output;       // printf, by cluster
-  std::map<uint64_t, ChangedMap> changed_maps;  // tensor maps, by address
-  std::optional<Finding> fault;                 // of cluster `stopped`
+  std::atomic<uint64_t> next{0};           // queue to begin next; queues == 0: cluster
+  std::atomic<uint64_t> stopped{~0ull};    // lowest cluster in which a fault ended the launch
+  std::mutex mutex;                        // of what follows, and of what units keep of a grid
+  std::map<uint64_t, std::string> output;  // printf, by cluster
+  std::optional<Finding> fault;            // of cluster `stopped`
 };
 
 // CTAs that run at the same time, on one CPU thread, and may address each other's shared memory. Without

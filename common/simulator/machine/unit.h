@@ -14,12 +14,15 @@ namespace simulator {
 struct CommittedGroups;
 struct Cta;
 struct Frame;
+struct Grid;
 struct Group;
 class Warp;
 
 class Unit {
  public:
   virtual ~Unit() = default;
+
+  virtual void launch(Grid&) {}  // its state of a grid is made
 
   // ---- The life of a CTA
   virtual void start(Cta&) {}    // nothing is under way, no warp waits; its state is made

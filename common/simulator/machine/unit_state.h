@@ -1,5 +1,5 @@
-// What a unit keeps of a cluster, a CTA, a warp, an activation, a CPU thread: of a type that is its own, in a
-// place that is its own (units/places.h). The machine holds it and knows no more of it.
+// What a unit keeps of a grid, a cluster, a CTA, a warp, an activation, a CPU thread: of a type that is its
+// own, in a place that is its own (units/places.h). The machine holds it and knows no more of it.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ class UnitState {
 
 class UnitStates {
  public:
-  // Where it has been made: Unit::start() and begin() do that.
+  // Where it has been made: Unit::launch(), start() and begin() do that.
   template <class State>
   State& state() {
     return static_cast<State&>(*states_[index<State>]);

@@ -22,6 +22,12 @@ struct Cta;
 struct Frame;
 struct Worker;
 
+// What a load has loaded, the last time, of memory never written (program/carried.h).
+struct UnwrittenLoad {
+  uint32_t pc = 0;
+  std::array<uint32_t, warp_size> bytes{};  // of each lane: a bit per byte
+};
+
 // One activation of a function by some lanes of a warp.
 struct Frame : UnitStates {
   const Program* program = nullptr;
@@ -36,6 +42,7 @@ struct Frame : UnitStates {
   uint32_t local_base = 0;  // bytes, in each thread's local memory
   uint32_t dynamic = 0;     // bytes of local memory from alloca, behind the program's own
   std::vector<std::byte> storage;
+  std::vector<UnwrittenLoad> unwritten;
 
   uint32_t local_end() const { return local_base + program->local_bytes + dynamic; }
 };

@@ -21,8 +21,8 @@ struct KernelInfo {
   size_t shared_bytes = 0;    // static shared memory
   size_t local_bytes = 0;     // per thread
   size_t constant_bytes = 0;
-  uint32_t registers = 0;           // per thread, estimated: what occupancy is worked out from
-  uint32_t registers_at_entry = 0;  // that setmaxnreg begins with; 0: there is none, or it has no effect
+  uint32_t registers = 0;                      // per thread, estimated: what occupancy is worked out from
+  uint32_t registers_at_entry = 0;             // where they are given and taken at run time; 0: they are not
   bool prints = false, allocates = false;      // calls printf, malloc
   int architecture = 0;                        // that the PTX was made for: 80, 90 …
   uint32_t max_threads = 1024;                 // per block: __launch_bounds__

@@ -16,9 +16,8 @@
 
 namespace simulator {
 
-constexpr uint32_t warpgroup_warps = 4;
-
 class Warp;
+class Watch;
 struct Inst;
 struct Program;
 using Handler = void (*)(Warp&, const Inst&);
@@ -45,22 +44,20 @@ static_assert(sizeof(Inst) == 64, "one cache line an instruction");
 
 // A memory instruction, statically (counters and checks read it).
 struct MemoryUse {
-  enum class Kind : uint8_t { none, load, store, atomic, copy, bulk };  // copy: cp.async; bulk: cp.async.bulk
+  // copy: an asynchronous one, by all lanes; bulk: by one thread.
+  enum class Kind : uint8_t { none, load, store, atomic, copy, bulk };
   Kind kind = Kind::none;
   ptx::Space space = ptx::Space::global;  // the space named in the instruction
   bool generic = false;
   uint8_t bytes = 0;  // per lane
 };
 
-// An instruction that uses registers of some wgmma, or tcgen05.ld, of its function: what it does, and their
-// offsets.
+// An instruction that is watched (decode/watch.h): what it does, and the offsets of the registers that it is
+// watched for.
 struct Watched {
   Handler run = nullptr;
   std::vector<uint32_t> registers;
 };
-
-inline constexpr const char* one_cta_group =
-    "\"All tcgen05 instructions within a kernel must specify the same value for the .cta_group qualifier\"";
 
 struct Program {
   const ptx::Module* module = nullptr;
@@ -70,7 +67,7 @@ struct Program {
   uint32_t frame_bytes = 0;       // registers and call parameters of one activation
   uint32_t local_bytes = 0;       // local memory per thread of one activation
   uint32_t words_live = 0;        // most 32-bit registers alive at once
-  uint32_t most_registers = 0;    // that any setmaxnreg asks for
+  uint32_t most_registers = 0;    // that it may ask for at run time
   struct Constant {               // filled in when a frame is made
     uint32_t offset;
     uint32_t bytes;  // per lane: 2, 4, 8, 16; 0: a predicate, all lanes
@@ -89,18 +86,20 @@ struct Program {
   uint32_t shared_granule = 4;  // bytes: the narrowest access to shared or generic memory (1, 2 or 4)
   bool prints = false, allocates = false;  // calls printf, malloc
   bool order_sensitive = false;   // communicates between CTAs in a way whose outcome depends on their order
-  bool cancels_launches = false;  // clusterlaunchcontrol.try_cancel
+  bool cancels_launches = false;  // that of clusters which have not begun
   bool reads_clock = false;       // %clock, %globaltimer
   // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the
   // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
   // more.
   std::set<std::pair<uint32_t, int64_t>> compared;
-  std::vector<bool> wgmma_registers;     // by number: some wgmma names it; empty: there is no wgmma
-  std::vector<bool> loaded_registers;    // the same of tcgen05.ld, of whose registers it writes
-  std::vector<Watched> watched;          // where there is: as long as code
-  std::set<uint32_t> compared_values;    // registers that they compare with: such a load's destination
-  uint32_t cta_group = 0;                // of its tcgen05 instructions; 0: there is none
-  uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
+  std::shared_ptr<const Watch> watch;  // null: no instruction is watched
+  std::vector<Watched> watched;        // as long as code, or empty
+  std::set<uint32_t> compared_values;  // registers that they compare with: such a load's destination
+  // Qualifiers that all instructions of a kernel must have the same of: the rule in words, the value.
+  std::map<std::string, uint32_t> agreed;
+  bool relaxed_ends =
+      false;           // what a relaxed barrier of it parts has ended by then: `strict` alone doubts it
+  uint32_t first = 0;  // index of code[0] in the kernel's per-instruction counters
   std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched
   std::deque<std::vector<uint32_t>> lists;
   std::deque<std::shared_ptr<void>> owned;

@@ -160,7 +160,7 @@ cudaError_t error_of(FindingKind kind) {
     case FindingKind::missing_fence:
     case FindingKind::race:
     case FindingKind::absent_cta:
-    case FindingKind::tcgen05_allocation:
+    case FindingKind::tensor_allocation:
     case FindingKind::divergent_barrier:
     case FindingKind::invalid_shuffle:
       break;

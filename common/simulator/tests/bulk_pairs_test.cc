@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/tests/execution_fixture.h"
+#include "common/simulator/units/tma_map.h"
 
 namespace simulator {
 namespace {

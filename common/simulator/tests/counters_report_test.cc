@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-#include "common/simulator/counters/description.h"
-#include "common/simulator/counters/registry.h"
 #include "common/simulator/ptx/module.h"
+#include "common/simulator/reports/description.h"
+#include "common/simulator/reports/registry.h"
 #include "common/simulator/simulator.h"
 
 namespace simulator {

@@ -25,7 +25,7 @@ TEST_F(Tcgen05MemoryTest, AllocatesColumns) {
 
 TEST_F(Tcgen05MemoryTest, AllocationHasRules) {
   const std::string alloc64 = "@%p1 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s+4], 64;\n";
-  const FindingKind kind = FindingKind::tcgen05_allocation;
+  const FindingKind kind = FindingKind::tensor_allocation;
   finds(FindingKind::illegal_instruction,
         "48 columns: \"The operand nCols must be within the range [32, 512]\"", allocated(48));
   finds(FindingKind::illegal_instruction, "16 columns: ", allocated(16));

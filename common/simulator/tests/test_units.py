@@ -13,7 +13,7 @@ INCLUDE = re.compile(r'^#include "common/([^"]+)"', re.MULTILINE)
 
 def folders():
     lines = (SIMULATOR / "layers.txt").read_text().splitlines()
-    return [line.split()[0] for line in lines if line and not line.startswith("#") and "." not in line.split()[0]]
+    return [line.split()[0] for line in lines if line and line[0] not in "#!" and "." not in line.split()[0]]
 
 
 def sources():

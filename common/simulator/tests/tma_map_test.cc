@@ -1,5 +1,5 @@
 // Tensor maps: what the hardware refuses, and maps that a kernel changes.
-#include "common/simulator/memory/tma_map.h"
+#include "common/simulator/units/tma_map.h"
 
 #include <gtest/gtest.h>
 

@@ -91,7 +91,7 @@ class TraceTest : public testing::Test {
  protected:
   TraceTest() {
     settings() = Settings{};
-    settings().threads = 2;
+    settings().threads = 1;  // its CTAs store to the same places
     path_ = std::filesystem::temp_directory_path() / ("trace_test." + std::to_string(getpid()));
     path_ += std::string(".") + testing::UnitTest::GetInstance()->current_test_info()->name();
     settings().trace = path_;

@@ -19,8 +19,8 @@
 
 #include "common/simulator/checks/async_accesses.h"
 #include "common/simulator/machine/unit_state.h"
-#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/units/places.h"
+#include "common/simulator/units/tma_map.h"
 
 namespace simulator {
 
@@ -94,6 +94,20 @@ struct BulkCopies final : UnitState {
   bool launches_over = false;  // has seen that no further cluster can be canceled
 
   bool empty() const { return arriving.empty() && leaving.empty(); }
+};
+
+// A tensor map in global memory that a kernel has changed.
+struct ChangedMap {
+  uint64_t changes = 0;   // how often
+  bool released = false;  // a fence of its proxy followed the last time
+  uint64_t cta = 0;       // that changed it then
+  std::string source;     // where
+};
+
+// Those of a launch, by address. Grid::mutex guards them.
+struct ChangedMaps final : UnitState {
+  static constexpr auto place = InGrid::bulk_copies;
+  std::map<uint64_t, ChangedMap> at;
 };
 
 struct BulkGroups final : UnitState {

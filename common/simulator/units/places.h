@@ -1,4 +1,4 @@
-// Who keeps what where (machine/unit_state.h): of each cluster, CTA, warp, activation and CPU
+// Who keeps what where (machine/unit_state.h): of each grid, cluster, CTA, warp, activation and CPU
 // thread a unit has a place for its state, and no other unit uses it.
 #pragma once
 
@@ -6,6 +6,7 @@
 
 namespace simulator {
 
+enum class InGrid : uint8_t { bulk_copies };
 enum class InCta : uint8_t {
   mbarriers,
   register_pool,

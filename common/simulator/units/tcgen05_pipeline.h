@@ -5,7 +5,7 @@
 // on: when a warp finds the phase of an mbarrier not yet complete at which a commit behind it is to arrive.
 // With a seed, at random moments before that. Whether one may rely on it is another matter: to the checks an
 // operation is under way until a warp has seen such a phase complete (checks/async_accesses.h,
-// checks/tcgen05_accesses.h).
+// units/tcgen05_accesses.h).
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@
 
 #include "common/simulator/checks/async_accesses.h"
 #include "common/simulator/checks/finding.h"
-#include "common/simulator/checks/tcgen05_accesses.h"
 #include "common/simulator/machine/unit_state.h"
 #include "common/simulator/units/places.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 
 namespace simulator {
 

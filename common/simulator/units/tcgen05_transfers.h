@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "common/simulator/checks/tcgen05_accesses.h"
 #include "common/simulator/machine/unit_state.h"
 #include "common/simulator/units/places.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 
 namespace simulator {
 
@@ -47,7 +47,7 @@ struct Tcgen05Register {
 };
 struct Tcgen05Registers final : UnitState {
   static constexpr auto place = InFrame::tcgen05_transfers;
-  std::vector<Tcgen05Register> at;  // by offset / 64, where the program has any
+  std::vector<Tcgen05Register> at;  // by offset / 64, where they are watched
 };
 
 }  // namespace simulator

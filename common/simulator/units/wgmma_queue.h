@@ -22,6 +22,8 @@
 
 namespace simulator {
 
+constexpr uint32_t warpgroup_warps = 4;
+
 struct Frame;
 
 // One wgmma.mma_async.
@@ -69,7 +71,7 @@ struct WgmmaRegister {
 };
 struct WgmmaRegisters final : UnitState {
   static constexpr auto place = InFrame::wgmma;
-  std::vector<WgmmaRegister> at;  // by offset / 64, where the program has any
+  std::vector<WgmmaRegister> at;  // by offset / 64, where they are watched
 };
 
 }  // namespace simulator

@@ -66,6 +66,22 @@ class Layers(unittest.TestCase):
         self.write("attic/a.h", "")
         self.assertEqual(self.faults(), ["attic/a.h is in no layer"])
 
+    def test_words_that_lower_layers_do_not_know(self):
+        text = LAYERS.replace("parts/first", "! tma cp.async  # two words\nparts/first")
+        self.assertEqual(layers.read_layers(text), layers.read_layers(LAYERS))
+
+        def named_in(name, content):
+            self.write(name, content)
+            found = layers.faults(self.root, layers.read_layers(text), layers.read_unknown(text))
+            self.write(name, "")
+            return found
+
+        for content in ("struct TmaMap;", "int tma_map;", "// of TMA,", "void useTma();"):
+            self.assertEqual(named_in("left/a.h", content), ["left/a.h names tma, which left does not know"])
+        self.assertEqual(named_in("base/a.h", "cp_async_wait();  // cp.async"), ["base/a.h names cp.async, which base does not know"])
+        self.assertEqual(named_in("base/a.h", "bitmap tmaps async cp"), [])
+        self.assertEqual(named_in("parts/first/a.h", "struct TmaMap;"), [])
+
     def test_tests_may_include_anything(self):
         self.write("tests/a.cc", '#include "house/top/a.h"\n')
         self.write("base/tests/a.cc", '#include "house/top/a.h"\n')

@@ -15,6 +15,32 @@ std::vector<float> widened(const HostMatrix& matrix) {
   return wide_matrix;
 }
 
+// c += a · b for some rows of a and c, and some of b: every sum is in the order of k, as one row at a time
+// makes it. An element of b is widened once for all rows, one of c is stored once for all of k.
+template <std::uint64_t rows, std::uint64_t steps>
+void add_product(double* c, const float* a, const float* b, std::uint64_t n, std::uint64_t k) {
+  double factor[rows][steps];
+  for (std::uint64_t i = 0; i < rows; ++i)
+    for (std::uint64_t l = 0; l < steps; ++l) factor[i][l] = a[i * k + l];
+  for (std::uint64_t j = 0; j < n; ++j) {
+    double wide[steps];
+    for (std::uint64_t l = 0; l < steps; ++l) wide[l] = b[l * n + j];
+    for (std::uint64_t i = 0; i < rows; ++i) {
+      double sum = c[i * n + j];
+      for (std::uint64_t l = 0; l < steps; ++l) sum += factor[i][l] * wide[l];
+      c[i * n + j] = sum;
+    }
+  }
+}
+
+template <std::uint64_t rows>
+void add_rows(double* c, const float* a, const float* b, std::uint64_t n, std::uint64_t k) {
+  constexpr std::uint64_t steps = 2;
+  std::uint64_t l = 0;
+  for (; l + steps <= k; l += steps) add_product<rows, steps>(c, a + l, b + l * n, n, k);
+  if (l < k) add_product<rows, 1>(c, a + l, b + l * n, n, k);
+}
+
 }  // namespace
 
 GemmReference::GemmReference(const Gemm& shape, const HostMatrix& a, const HostMatrix& b, bool whole_numbers)
@@ -55,13 +81,10 @@ std::vector<double> GemmReference::all() const {
   const std::uint64_t n = shape_.n, k = shape_.k;
   std::vector<double> c(shape_.m * n);
   parallel_slices(shape_.m, 1, [&](std::size_t, std::uint64_t begin, std::uint64_t end) {
-    for (std::uint64_t i = begin; i < end; ++i) {
-      double* const row = &c[i * n];
-      for (std::uint64_t l = 0; l < k; ++l) {
-        const double a = a_[i * k + l];
-        for (std::uint64_t j = 0; j < n; ++j) row[j] += a * b_[l * n + j];
-      }
-    }
+    constexpr std::uint64_t rows = 4;
+    std::uint64_t i = begin;
+    for (; i + rows <= end; i += rows) add_rows<rows>(&c[i * n], &a_[i * k], b_.data(), n, k);
+    for (; i < end; ++i) add_rows<1>(&c[i * n], &a_[i * k], b_.data(), n, k);
   });
   return c;
 }

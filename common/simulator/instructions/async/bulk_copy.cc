@@ -332,6 +332,7 @@ void describe_copies(const Cta& cta, uint32_t mbarrier, std::vector<std::string>
 }
 
 class BulkCopyUnit final : public Unit {
+  void launch(Grid& grid) override { grid.make<ChangedMaps>(); }
   void start(Cta& cta) override {
     cta.make<BulkCopies>() = {};
     for (Warp& warp : cta.warps) warp.make<BulkGroups>() = {};

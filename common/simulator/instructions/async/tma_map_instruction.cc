@@ -8,8 +8,8 @@
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
-#include "common/simulator/memory/tma_map.h"
 #include "common/simulator/units/bulk_copies.h"
+#include "common/simulator/units/tma_map.h"
 
 namespace simulator {
 namespace {
@@ -255,7 +255,7 @@ void decode_tma_map_fence(Decoder& d) {
 void tma_map_changed(Warp& warp, uint64_t address, bool released) {
   Grid& grid = *warp.cta->grid;
   const std::lock_guard lock(grid.mutex);
-  ChangedMap& map = grid.changed_maps[address];
+  ChangedMap& map = grid.state<ChangedMaps>().at[address];
   ++map.changes;
   map.released = released;
   map.cta = warp.cta->index;
@@ -265,14 +265,14 @@ void tma_map_changed(Warp& warp, uint64_t address, bool released) {
 void tma_maps_released(Warp& warp) {
   Grid& grid = *warp.cta->grid;
   const std::lock_guard lock(grid.mutex);
-  for (auto& [address, map] : grid.changed_maps) map.released |= map.cta == warp.cta->index;
+  for (auto& [address, map] : grid.state<ChangedMaps>().at) map.released |= map.cta == warp.cta->index;
 }
 
 void tma_map_acquired(Warp& warp, uint64_t address) {
   Grid& grid = *warp.cta->grid;
   const std::lock_guard lock(grid.mutex);
-  const auto map = grid.changed_maps.find(address);
-  if (map != grid.changed_maps.end())
+  const auto& changed = grid.state<ChangedMaps>().at;
+  if (const auto map = changed.find(address); map != changed.end())
     warp.cta->state<BulkCopies>().acquired_maps[address] = map->second.changes;
 }
 
@@ -280,8 +280,9 @@ void check_tma_map(Warp& warp, uint32_t lane, uint64_t address) {
   if (!warp.worker->checking) return;
   Grid& grid = *warp.cta->grid;
   std::unique_lock lock(grid.mutex);
-  const auto found = grid.changed_maps.find(address);
-  if (found == grid.changed_maps.end()) return;
+  const auto& changed = grid.state<ChangedMaps>().at;
+  const auto found = changed.find(address);
+  if (found == changed.end()) return;
   const ChangedMap map = found->second;
   lock.unlock();
   const auto acquired = warp.cta->state<BulkCopies>().acquired_maps.find(address);

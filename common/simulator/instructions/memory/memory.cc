@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "common/simulator/access/addresses.h"
+#include "common/simulator/access/written.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/async/opcodes.h"
@@ -40,8 +41,11 @@ Element narrow(Register value) {
 // Element in memory, register it goes to or comes from, elements per lane.
 template <class Element, class Register, int count>
 void run_load(Warp& warp, const Inst& inst) {
+  const AddressUse& use = *static_cast<const AddressUse*>(inst.data);
+  if (use.carried.bytes && !warp.frame->unwritten.empty()) [[unlikely]]
+    forget_unwritten(warp);
   Resolved from;
-  resolve(warp, inst, *static_cast<const AddressUse*>(inst.data), from);
+  resolve(warp, inst, use, from);
   for (int k = 0; k < count; ++k) {
     warp.write<Register>(count == 1 ? inst.d : inst.list[k],
                          [&](int l) { return fetch<Element, Register>(from.at[l] + k * sizeof(Element)); });
@@ -274,6 +278,7 @@ void decode_load(Decoder& d) {
     use.choice = d.src(*choice->predicate, Type::pred);
     use.choice_when = choice->when;
   }
+  use.carried = d.carried();
   memory_address(d, address, use, static_cast<uint32_t>(ptx::bits(type) / 8 * count));
   d.inst().inner = with_element<Load>(type, true, width, count);
 }
@@ -291,6 +296,7 @@ void decode_store(Decoder& d) {
   const Operand& address = d.operand(0);
   if (use.space == Space::param && decode_param(d, address, d.operand(1), type, count, true)) return;
   const int width = value_registers(d, d.operand(1), type, count, false);
+  if (auto from = d.carried_here(); !from.empty()) use.from = d.keep(std::move(from))->data();
   memory_address(d, address, use, static_cast<uint32_t>(ptx::bits(type) / 8 * count));
   d.inst().inner = with_element<Store>(type, false, width, count);
 }

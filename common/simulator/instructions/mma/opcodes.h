@@ -4,6 +4,7 @@
 #include <span>
 
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/decode/watch.h"
 #include "common/simulator/machine/unit.h"
 
 namespace simulator {
@@ -15,5 +16,7 @@ std::span<const Opcode> wgmma_opcodes();        // wgmma_decode.cc: wgmma
 
 // What the scheduler knows of them (machine/unit.h).
 Unit& wgmma_unit();  // wgmma.cc
+
+std::unique_ptr<const Watch> watch_wgmma(const ptx::Function& function);  // wgmma_watch.cc
 
 }  // namespace simulator

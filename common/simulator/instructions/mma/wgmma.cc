@@ -296,9 +296,8 @@ class WgmmaUnit final : public Unit {
     for (Warp& warp : cta.warps) warp.make<WgmmaQueue>() = {};
   }
   void begin(Frame& frame) override {
-    const Program& program = *frame.program;
-    frame.make<WgmmaRegisters>().at.assign(program.wgmma_registers.empty() ? 0 : program.frame_bytes / 64,
-                                           {});
+    if (&frame.program->watch->unit == this)
+      frame.make<WgmmaRegisters>().at.assign(frame.program->frame_bytes / 64, {});
   }
   void forget(Warp& warp, const Frame* frame) override {
     if (pending(warp)) forget_wgmma_registers(warp, frame);

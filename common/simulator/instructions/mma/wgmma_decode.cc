@@ -100,14 +100,7 @@ void decode(Decoder& d) {
       d.unsupported("the number of groups must be an immediate");
     }
     d.inst().imm = static_cast<uint64_t>(d.operand(0).value);
-    // Until here the registers are in use.
-    Operand each;
-    each.kind = Operand::Kind::reg;
-    const std::vector<bool>& used = d.program().wgmma_registers;
-    for (uint32_t r = 0; r < used.size(); ++r) {
-      each.index = r;
-      if (used[r]) d.src(each, Type::b32);
-    }
+    keep_watched(d);
   }
   static constexpr Handler handlers[] = {nullptr, run_wgmma_fence, run_wgmma_commit, run_wgmma_wait};
   d.inst().inner = handlers[operation];

@@ -12,8 +12,8 @@
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 #include "common/simulator/units/tcgen05_allocator.h"
-#include "common/simulator/units/tcgen05_memory.h"
 
 namespace simulator {
 namespace {
@@ -101,13 +101,13 @@ void check_allocation(Warp& warp, uint32_t columns) {
   if (!warp.worker->checking) return;
   const Tcgen05Allocator& known = warp.cta->state<Tcgen05Allocator>();
   if (known.relinquished) {
-    finding(warp, FindingKind::tcgen05_allocation,
+    finding(warp, FindingKind::tensor_allocation,
             "\"it is illegal for a CTA to perform tcgen05.alloc after any of its constituent threads execute "
             "tcgen05.relinquish_alloc_permit\"",
             -1, {"that was at " + place_of(*warp.cta, *known.relinquished)});
   }
   if (known.columns && columns > known.columns) {
-    finding(warp, FindingKind::tcgen05_allocation,
+    finding(warp, FindingKind::tensor_allocation,
             std::to_string(columns) + " columns after " + std::to_string(known.columns) +
                 ": \"The number of columns allocated should not increase between any two allocations in the "
                 "execution order within the CTA\"",
@@ -230,13 +230,13 @@ void run_dealloc(Warp& warp, const Inst& inst) {
                                 ? ", which " + std::string(tcgen05_memory(cta).state_of(column))
                                 : "";
     if (warp.worker->checking) {
-      finding(warp, FindingKind::tcgen05_allocation,
+      finding(warp, FindingKind::tensor_allocation,
               begin + why + ": \"The operand taddr must point to a previous Tensor Memory allocation\"");
     }
     return;
   }
   if (found->columns != columns && warp.worker->checking) {
-    finding(warp, FindingKind::tcgen05_allocation,
+    finding(warp, FindingKind::tensor_allocation,
             begin + ", where " + std::to_string(found->columns) + " were allocated", -1,
             {"that was at " + place_of(cta, found->pc)});
   }
@@ -260,7 +260,7 @@ bool is_allocation(const Inst& inst) {
 
 void check_tcgen05_leak(Warp& warp, int lane) {
   for (const Tcgen05Memory::Allocation& each : tcgen05_memory(*warp.cta).allocations()) {
-    finding(warp, FindingKind::tcgen05_allocation,
+    finding(warp, FindingKind::tensor_allocation,
             std::to_string(each.columns) + " columns of tensor memory at column " +
                 std::to_string(each.column) +
                 " are still allocated when the CTA exits: \"All of the Tensor Memory that was allocated in a "

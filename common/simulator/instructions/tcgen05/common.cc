@@ -11,13 +11,15 @@
 
 namespace simulator {
 
+constexpr const char* one_cta_group =
+    "\"All tcgen05 instructions within a kernel must specify the same value for the .cta_group qualifier\"";
+
 uint32_t tcgen05_cta_group(Decoder& d) {
   const int found = d.one_of({"cta_group::1", "cta_group::2"});
   if (found < 0) d.unsupported("without .cta_group");
   const uint32_t group = static_cast<uint32_t>(found) + 1;
-  uint32_t& of_kernel = d.program().cta_group;
-  if (of_kernel && of_kernel != group) d.unsupported(one_cta_group);
-  of_kernel = group;
+  if (d.program().agreed.emplace(one_cta_group, group).first->second != group) d.unsupported(one_cta_group);
+  d.program().relaxed_ends = true;  // their last barrier is relaxed at times
   return group;
 }
 

@@ -8,7 +8,7 @@
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/settings/settings.h"
-#include "common/simulator/units/tcgen05_memory.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 #include "common/simulator/units/tcgen05_transfers.h"
 
 namespace simulator {
@@ -134,7 +134,7 @@ uint32_t first_lane(Warp& warp, uint32_t address, const TransferUse& use) {
 }
 
 // What other warps have asked for in the warp's quarter comes before what it asks for now: but for `strict`,
-// these go in order (checks/tcgen05_accesses.h).
+// these go in order (units/tcgen05_accesses.h).
 void land_others(Warp& warp) {
   for (Warp& other : warp.cta->warps) {
     if (&other == &warp || other.index % 4 != warp.index % 4) continue;
@@ -276,17 +276,6 @@ size_t decode_address(Decoder& d, TransferUse& use, size_t next) {
   return next;
 }
 
-// The registers that some tcgen05.ld of the function writes are in use until then.
-void keep_loaded(Decoder& d) {
-  Operand each;
-  each.kind = Operand::Kind::reg;
-  const std::vector<bool>& used = d.program().loaded_registers;
-  for (uint32_t r = 0; r < used.size(); ++r) {
-    each.index = r;
-    if (used[r]) d.src(each, Type::b32);
-  }
-}
-
 // The registers of some tcgen05.ld that the instruction before warp.pc is going to access, while that has not
 // been waited for.
 template <class F>
@@ -318,6 +307,32 @@ void forget_loaded_registers(Warp& warp, const Frame* frame) {
   }
 }
 
+void run_watched_move(Warp& warp, const Inst& inst) {
+  each_pending(warp, inst, [&](const Tcgen05Register& each) { use_pending(warp, each); });
+  run_unwatched(warp, inst);
+}
+
+void run_watched(Warp& warp, const Inst& inst) {
+  const Tcgen05Register* found = nullptr;
+  each_pending(warp, inst, [&](const Tcgen05Register& each) { found = &each; });
+  if (found && strict(warp)) tell_pending(warp, *found);
+  run_watched_move(warp, inst);
+}
+
+bool is_tcgen05(const ptx::Instruction& instruction, std::string_view operation) {
+  return instruction.opcode == "tcgen05" && !instruction.modifiers.empty() &&
+         instruction.modifiers.front() == operation;
+}
+
+class LoadWatch final : public Watch {
+ public:
+  using Watch::Watch;
+  Handler handler(const ptx::Instruction& instruction, bool names_one) const override {
+    if (!names_one || is_tcgen05(instruction, "ld") || is_tcgen05(instruction, "wait::ld")) return nullptr;
+    return is_move(instruction) ? run_watched_move : run_watched;
+  }
+};
+
 class Transfers final : public Unit {
   void start(Cta& cta) override {
     for (Warp& warp : cta.warps) warp.make<Tcgen05Transfers>() = {};
@@ -327,9 +342,8 @@ class Transfers final : public Unit {
     if (cta.worker->checking) accesses.reset(ctas, ctas * cta.grid->warps, settings().strict);
   }
   void begin(Frame& frame) override {
-    const Program& program = *frame.program;
-    frame.make<Tcgen05Registers>().at.assign(program.loaded_registers.empty() ? 0 : program.frame_bytes / 64,
-                                             {});
+    if (&frame.program->watch->unit == this)
+      frame.make<Tcgen05Registers>().at.assign(frame.program->frame_bytes / 64, {});
   }
   void forget(Warp& warp, const Frame* frame) override { forget_loaded_registers(warp, frame); }
   bool pending(const Warp& warp) const override { return !warp.state<Tcgen05Transfers>().pending.empty(); }
@@ -372,21 +386,20 @@ void decode_tcgen05_wait(Decoder& d) {
   d.own_guard();
   const int stores = d.one_of({"wait::ld", "wait::st"});
   if (stores < 0) d.unsupported("unknown wait");
-  if (stores == 0) keep_loaded(d);
+  if (stores == 0) keep_watched(d);
   d.inst().imm = static_cast<uint64_t>(stores);
   d.inst().inner = run_wait;
 }
 
-void run_watched_load(Warp& warp, const Inst& inst) {
-  const Tcgen05Register* found = nullptr;
-  each_pending(warp, inst, [&](const Tcgen05Register& each) { found = &each; });
-  if (found && strict(warp)) tell_pending(warp, *found);
-  run_watched_load_move(warp, inst);
-}
-
-void run_watched_load_move(Warp& warp, const Inst& inst) {
-  each_pending(warp, inst, [&](const Tcgen05Register& each) { use_pending(warp, each); });
-  run_unwatched(warp, inst);
+std::unique_ptr<const Watch> watch_tcgen05_loads(const ptx::Function& function) {
+  std::vector<bool> registers;
+  for (const ptx::Instruction& at : function.instructions) {
+    if (!is_tcgen05(at, "ld")) continue;
+    registers.resize(function.registers.size());
+    for (const ptx::Operand& each : at.operands) add_registers(each, registers);
+  }
+  return registers.empty() ? nullptr
+                           : std::make_unique<LoadWatch>(tcgen05_transfer_unit(), std::move(registers));
 }
 
 }  // namespace simulator

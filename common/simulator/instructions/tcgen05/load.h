@@ -11,8 +11,4 @@ void decode_tcgen05_load(Decoder& decoder);   // ld
 void decode_tcgen05_store(Decoder& decoder);  // st
 void decode_tcgen05_wait(Decoder& decoder);   // wait::ld, wait::st
 
-// What loader.cc has instructions do that use registers of some tcgen05.ld: looks, then runs the instruction.
-void run_watched_load(Warp& warp, const Inst& inst);
-void run_watched_load_move(Warp& warp, const Inst& inst);
-
 }  // namespace simulator

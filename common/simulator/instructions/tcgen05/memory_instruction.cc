@@ -5,7 +5,7 @@
 #include "common/simulator/instructions/tcgen05/copy.h"
 #include "common/simulator/instructions/tcgen05/load.h"
 #include "common/simulator/machine/machine.h"
-#include "common/simulator/units/tcgen05_memory.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 
 namespace simulator {
 namespace {

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/decode/watch.h"
 #include "common/simulator/machine/unit.h"
 
 namespace simulator {
@@ -14,5 +15,7 @@ std::span<const Opcode> tcgen05_opcodes();  // tcgen05.cc: tcgen05
 Unit& tcgen05_pipeline_unit();    // pipeline.cc
 Unit& tcgen05_transfer_unit();    // load.cc
 Unit& tcgen05_allocation_unit();  // allocation.cc
+
+std::unique_ptr<const Watch> watch_tcgen05_loads(const ptx::Function& function);  // load.cc
 
 }  // namespace simulator

@@ -140,6 +140,31 @@ void run_shared_never_written() {
   shared_never_written<fixed><<<1, 32>>>(device_array(32));
 }
 
+struct Padded {
+  double weight;
+  int index;  // … and 4 bytes of padding
+};
+__global__ void make_padded(Padded* to) {
+  to[threadIdx.x].weight = 1;
+  to[threadIdx.x].index = 2;
+}
+template <bool fixed>
+__global__ void padding_used(const Padded* from, int* out) {
+  __shared__ Padded copies[32];
+  const int i = threadIdx.x;
+  copies[i] = from[i];
+  __syncwarp();
+  const int* words = reinterpret_cast<const int*>(&copies[i ^ 1]);
+  out[i] = words[fixed ? 2 : 3] + 1;  // BUG(padding_used): uninitialised read
+}
+template <bool fixed>
+void run_padding_used() {
+  Padded* padded = nullptr;
+  cudaMalloc(&padded, 32 * sizeof(Padded));
+  make_padded<<<1, 32>>>(padded);
+  padding_used<fixed><<<1, 32>>>(padded, device_array(32));
+}
+
 template <bool fixed>
 __global__ void histogram_not_cleared(const int* in, int* out) {
   __shared__ int bins[16];
@@ -534,6 +559,7 @@ constexpr Case cases[] = {
     CASE(shared_past_end),
     CASE(local_past_end),
     CASE(shared_never_written),
+    CASE(padding_used),
     CASE(histogram_not_cleared),
     CASE(missing_barrier),
     CASE(missing_second_barrier),

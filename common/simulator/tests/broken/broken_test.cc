@@ -39,6 +39,7 @@ const Case cases[] = {
     {"shared_past_end", "cudaErrorIllegalAddress", "(63,0,0) of CTA (0,0,0)", true},
     {"local_past_end", "cudaErrorIllegalAddress", "(0,0,0) of CTA (0,0,0)", true},
     {"shared_never_written", launch_failure, "(16,0,0) of CTA (0,0,0)"},
+    {"padding_used", launch_failure, "(0,0,0) of CTA (0,0,0)"},
     {"histogram_not_cleared", launch_failure, ""},
     {"missing_barrier", launch_failure, "(32,0,0) of CTA (0,0,0)"},
     {"missing_second_barrier", launch_failure, ""},

@@ -106,14 +106,6 @@ struct TmaMap {
   static std::optional<TmaMap> load(const std::byte* from);
 };
 
-// A map in global memory that a kernel has changed.
-struct ChangedMap {
-  uint64_t changes = 0;   // how often
-  bool released = false;  // a fence of its proxy followed the last time
-  uint64_t cta = 0;       // that changed it then
-  std::string source;     // where
-};
-
 // What is wrong with a map (Driver API, cuTensorMapEncodeTiled); empty: nothing.
 std::string problem_of(const TmaMap& map);
 

@@ -1,5 +1,5 @@
 // Counters as JSON, as a table, and beside the source.
-#include "common/simulator/counters/report.h"
+#include "common/simulator/reports/report.h"
 
 #include <algorithm>
 #include <cstdarg>

@@ -1,7 +1,12 @@
-#include "common/simulator/instructions/mma/wgmma_metadata.h"
-
+// Which instructions are watched since some wgmma of their function uses the same registers (decode/watch.h).
+//
+// Sparsity metadata are a matter of their own. The simulator reads their register when the instruction is
+// issued, hardware when the product is made: what is loaded into it meanwhile may be taken for them.
 #include <algorithm>
+#include <utility>
 
+#include "common/simulator/decode/watch.h"
+#include "common/simulator/instructions/mma/opcodes.h"
 #include "common/simulator/instructions/mma/wgmma.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/units/wgmma_queue.h"
@@ -42,9 +47,8 @@ const WgmmaOperation* overwritten(const Warp& warp, const ptx::Instruction& load
   return nullptr;
 }
 
-}  // namespace
-
-std::vector<bool> wgmma_metadata_registers(const ptx::Function& function) {
+// By number; empty: no wgmma.mma_async of the function is sparse.
+std::vector<bool> metadata_registers(const ptx::Function& function) {
   std::vector<bool> registers;
   for (const ptx::Instruction& at : function.instructions) {
     const Operand* metadata = metadata_of(at);
@@ -53,11 +57,6 @@ std::vector<bool> wgmma_metadata_registers(const ptx::Function& function) {
     registers[metadata->index] = true;
   }
   return registers;
-}
-
-bool loads_metadata(const ptx::Instruction& instruction, const std::vector<bool>& metadata) {
-  return !metadata.empty() && instruction.opcode.starts_with("ld") &&
-         any_result(instruction, [&](uint32_t r) { return metadata[r]; });
 }
 
 void run_watched_metadata(Warp& warp, const Inst& inst) {
@@ -76,6 +75,43 @@ void run_watched_metadata(Warp& warp, const Inst& inst) {
   }
   const Watched& watched = warp.frame->program->watched[warp.pc - 1];
   watched.registers.empty() ? watched.run(warp, inst) : run_watched(warp, inst);
+}
+
+class WgmmaWatch final : public Watch {
+ public:
+  WgmmaWatch(std::vector<bool> registers_, std::vector<bool> metadata)
+      : Watch(wgmma_unit(), std::move(registers_)), metadata_(std::move(metadata)) {}
+
+  Handler handler(const ptx::Instruction& instruction, bool names_one) const override {
+    if (instruction.opcode == "wgmma") return nullptr;
+    if (loads_metadata(instruction)) return run_watched_metadata;
+    if (!names_one) return nullptr;
+    return is_move(instruction) ? run_watched_move : run_watched;
+  }
+
+ private:
+  // A move into them waits by itself, as of any register that a wgmma uses.
+  bool loads_metadata(const ptx::Instruction& instruction) const {
+    return !metadata_.empty() && instruction.opcode.starts_with("ld") &&
+           any_result(instruction, [&](uint32_t r) { return metadata_[r]; });
+  }
+
+  const std::vector<bool> metadata_;
+};
+
+}  // namespace
+
+std::unique_ptr<const Watch> watch_wgmma(const ptx::Function& function) {
+  std::vector<bool> registers;
+  for (const ptx::Instruction& at : function.instructions) {
+    if (at.opcode != "wgmma" || at.operands.size() < 2) continue;
+    registers.resize(function.registers.size());
+    for (size_t i = 0; i < 2; ++i) {  // D, and A where it is in registers: else its descriptor stands there
+      if (at.operands[i].kind == Operand::Kind::vector) add_registers(at.operands[i], registers);
+    }
+  }
+  if (registers.empty()) return nullptr;
+  return std::make_unique<WgmmaWatch>(std::move(registers), metadata_registers(function));
 }
 
 }  // namespace simulator

@@ -1,4 +1,4 @@
-#include "common/simulator/memory/tcgen05_memory.h"
+#include "common/simulator/units/tcgen05_memory.h"
 
 #include <algorithm>
 #include <bit>

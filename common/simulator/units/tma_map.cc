@@ -1,4 +1,4 @@
-#include "common/simulator/memory/tma_map.h"
+#include "common/simulator/units/tma_map.h"
 
 #include <algorithm>
 #include <type_traits>

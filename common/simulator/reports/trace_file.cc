@@ -1,4 +1,4 @@
-#include "common/simulator/counters/trace.h"
+#include "common/simulator/reports/trace_file.h"
 
 #include <algorithm>
 #include <array>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "common/simulator/memory/global_memory.h"
+#include "common/simulator/reports/description.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {
@@ -59,34 +60,9 @@ std::string lines_in(const std::string& file, const ptx::Module& module, uint32_
   return "[" + out + "]";
 }
 
-}  // namespace
+enum class Event : uint8_t { none, commit, wait, barrier, mbarrier, mma, landed };
 
-std::unique_ptr<Trace> Trace::begin(const Program& kernel, const std::vector<const Program*>& functions,
-                                    uint64_t launch) {
-  if (settings().trace.empty()) return nullptr;
-  return std::unique_ptr<Trace>(new Trace(describe(kernel, functions), functions, launch));
-}
-
-Trace::Trace(KernelDescription description, const std::vector<const Program*>& functions, uint64_t launch)
-    : description_(std::move(description)),
-      launch_(launch),
-      cta_(settings().trace_cta),
-      limit_(settings().trace_limit),
-      warp_(settings().trace_warp) {
-  if (!settings().trace_events) return;
-  kinds_.resize(description_.instructions.size());
-  for (const Program* program : functions) {
-    const std::vector<ptx::Instruction>& code = program->function->instructions;
-    for (size_t pc = 0; pc < code.size(); ++pc) kinds_[program->first + pc] = event_of(code[pc]);
-  }
-}
-
-Trace::~Trace() {
-  write_seen();
-  append(text_);
-}
-
-Trace::Event Trace::event_of(const ptx::Instruction& instruction) {
+Event event_of(const ptx::Instruction& instruction) {
   const auto has = [&](std::string_view modifier) {
     return std::find(instruction.modifiers.begin(), instruction.modifiers.end(), modifier) !=
            instruction.modifiers.end();
@@ -103,18 +79,61 @@ Trace::Event Trace::event_of(const ptx::Instruction& instruction) {
   return Event::none;
 }
 
-bool Trace::full() {
-  return ++lines_ > limit_;
+class TraceFile final : public Trace {
+ public:
+  TraceFile(KernelDescription description, const std::vector<const Program*>& functions, uint64_t launch);
+  ~TraceFile() override;
+
+  void global(const Program& program, uint32_t pc, const uint64_t address[32], uint32_t lanes, uint32_t bytes,
+              uint32_t sectors) override;
+  void shared(const Program& program, uint32_t pc, const uint32_t offset[32], uint32_t lanes, uint32_t bytes,
+              Wavefronts wavefronts) override;
+  void landed(const Program& program, uint32_t pc, uint32_t lanes, uint64_t issued, uint32_t group) override;
+
+ private:
+  void see(const Program& program, uint32_t pc, uint32_t lanes, CommittedGroups committed) override;
+  void unsee() override { seen_.clear(); }
+  bool full() { return ++lines_ > limit_; }
+  std::string begin_line(const std::string& what, const Program& program, uint32_t pc, uint32_t lanes) const;
+  bool access(const Program& program, uint32_t pc, const char* space, uint32_t lanes, uint32_t bytes);
+  std::string event(Event event, const Program& program, uint32_t pc, uint32_t lanes) const;
+  void write_seen();
+
+  const KernelDescription description_;
+  std::vector<Event> kinds_;  // by Program::first + pc; empty: events are not asked for
+  const uint64_t launch_, limit_;
+  uint64_t accesses_ = 0, lines_ = 0;
+  std::string seen_;  // the event of the present instruction
+  std::string text_;
+};
+
+TraceFile::TraceFile(KernelDescription description, const std::vector<const Program*>& functions,
+                     uint64_t launch)
+    : Trace(settings().trace_cta, settings().trace_warp),
+      description_(std::move(description)),
+      launch_(launch),
+      limit_(settings().trace_limit) {
+  if (!settings().trace_events) return;
+  kinds_.resize(description_.instructions.size());
+  for (const Program* program : functions) {
+    const std::vector<ptx::Instruction>& code = program->function->instructions;
+    for (size_t pc = 0; pc < code.size(); ++pc) kinds_[program->first + pc] = event_of(code[pc]);
+  }
 }
 
-std::string Trace::begin_line(const std::string& what, const Program& program, uint32_t pc,
-                              uint32_t lanes) const {
+TraceFile::~TraceFile() {
+  write_seen();
+  append(text_);
+}
+
+std::string TraceFile::begin_line(const std::string& what, const Program& program, uint32_t pc,
+                                  uint32_t lanes) const {
   const ptx::Instruction& instruction = program.function->instructions[pc];
   std::string opcode(instruction.opcode);
   for (const std::string_view modifier : instruction.modifiers) opcode.append(".").append(modifier);
   std::string line = "{\"launch\": " + std::to_string(launch_) +
                      ", \"kernel\": " + quoted(description_.name) + ", \"cta\": " + std::to_string(cta_) +
-                     ", \"warp\": " + std::to_string(warp_) + ", \"at\": " + std::to_string(now_) + ", " +
+                     ", \"warp\": " + std::to_string(warp_) + ", \"at\": " + std::to_string(now()) + ", " +
                      what + ", \"ptx\": " + quoted(opcode);
   const std::string& file = description_.places[description_.instructions[program.first + pc].place].file;
   if (!file.empty()) {
@@ -126,7 +145,8 @@ std::string Trace::begin_line(const std::string& what, const Program& program, u
   return line + ", \"lanes\": \"" + mask + "\"";
 }
 
-bool Trace::access(const Program& program, uint32_t pc, const char* space, uint32_t lanes, uint32_t bytes) {
+bool TraceFile::access(const Program& program, uint32_t pc, const char* space, uint32_t lanes,
+                       uint32_t bytes) {
   ++accesses_;
   if (full()) return false;
   text_ += begin_line("\"access\": " + std::to_string(accesses_), program, pc, lanes) + ", \"space\": \"" +
@@ -134,12 +154,13 @@ bool Trace::access(const Program& program, uint32_t pc, const char* space, uint3
   return true;
 }
 
-std::string Trace::event(Event event, const Program& program, uint32_t pc, uint32_t lanes) const {
+std::string TraceFile::event(Event event, const Program& program, uint32_t pc, uint32_t lanes) const {
   static constexpr const char* names[] = {"", "commit", "wait", "barrier", "mbarrier", "mma", "landed"};
   return begin_line(std::string("\"event\": \"") + names[static_cast<int>(event)] + "\"", program, pc, lanes);
 }
 
-void Trace::see(const Program& program, uint32_t pc, uint32_t lanes, CommittedGroups groups) {
+void TraceFile::see(const Program& program, uint32_t pc, uint32_t lanes, CommittedGroups groups) {
+  if (kinds_.empty()) return;
   write_seen();
   const Event kind = kinds_[program.first + pc];
   if (kind == Event::none || lines_ >= limit_) return;
@@ -157,18 +178,13 @@ void Trace::see(const Program& program, uint32_t pc, uint32_t lanes, CommittedGr
 }
 
 // What the warp was about to do is done.
-void Trace::write_seen() {
+void TraceFile::write_seen() {
   if (seen_.empty()) return;
   if (!full()) text_ += seen_;
   seen_.clear();
 }
 
-void Trace::again() {
-  --now_;
-  seen_.clear();
-}
-
-void Trace::landed(const Program& program, uint32_t pc, uint32_t lanes, uint64_t issued, uint32_t group) {
+void TraceFile::landed(const Program& program, uint32_t pc, uint32_t lanes, uint64_t issued, uint32_t group) {
   if (kinds_.empty()) return;
   write_seen();
   if (full()) return;
@@ -176,8 +192,8 @@ void Trace::landed(const Program& program, uint32_t pc, uint32_t lanes, uint64_t
            ", \"issued\": " + std::to_string(issued) + "}\n";
 }
 
-void Trace::global(const Program& program, uint32_t pc, const uint64_t address[32], uint32_t lanes,
-                   uint32_t bytes, uint32_t sectors) {
+void TraceFile::global(const Program& program, uint32_t pc, const uint64_t address[32], uint32_t lanes,
+                       uint32_t bytes, uint32_t sectors) {
   if (!access(program, pc, "global", lanes, bytes)) return;
   std::array<uint32_t, 32> number{};
   std::array<uint64_t, 32> offset{};
@@ -202,12 +218,20 @@ void Trace::global(const Program& program, uint32_t pc, const uint64_t address[3
   text_ += ", \"sectors\": " + std::to_string(sectors) + "}\n";
 }
 
-void Trace::shared(const Program& program, uint32_t pc, const uint32_t offset[32], uint32_t lanes,
-                   uint32_t bytes, Wavefronts wavefronts) {
+void TraceFile::shared(const Program& program, uint32_t pc, const uint32_t offset[32], uint32_t lanes,
+                       uint32_t bytes, Wavefronts wavefronts) {
   if (!access(program, pc, "shared", lanes, bytes)) return;
   text_ += ", \"addresses\": " + per_lane(lanes, [&](int lane) { return offset[lane]; }) +
            ", \"wavefronts\": " + std::to_string(wavefronts.actual) +
            ", \"ideal_wavefronts\": " + std::to_string(wavefronts.ideal) + "}\n";
+}
+
+}  // namespace
+
+std::unique_ptr<Trace> begin_trace(const Program& kernel, const std::vector<const Program*>& functions,
+                                   uint64_t launch) {
+  if (settings().trace.empty()) return nullptr;
+  return std::make_unique<TraceFile>(describe(kernel, functions), functions, launch);
 }
 
 }  // namespace simulator

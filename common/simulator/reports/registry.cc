@@ -1,4 +1,4 @@
-#include "common/simulator/counters/registry.h"
+#include "common/simulator/reports/registry.h"
 
 #include <atomic>
 #include <cstdio>
@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "common/simulator/counters/description.h"
-#include "common/simulator/counters/report.h"
+#include "common/simulator/reports/description.h"
+#include "common/simulator/reports/report.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {

@@ -1,4 +1,4 @@
-#include "common/simulator/checks/tcgen05_accesses.h"
+#include "common/simulator/units/tcgen05_accesses.h"
 
 #include <algorithm>
 #include <cstring>

@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "common/simulator/checks/shared_shadow.h"
-#include "common/simulator/memory/tcgen05_memory.h"
+#include "common/simulator/machine/machine.h"
+#include "common/simulator/units/places.h"
+#include "common/simulator/units/tcgen05_memory.h"
 
 namespace simulator {
 
@@ -102,5 +104,13 @@ class Tcgen05Accesses {
   };
   std::vector<Fence> fences_;
 };
+
+struct Tcgen05OfCluster final : UnitState {
+  static constexpr auto place = InCluster::tcgen05_memory;
+  Tcgen05Accesses accesses;
+};
+inline Tcgen05Accesses& tcgen05_accesses(Cluster& cluster) {
+  return cluster.state<Tcgen05OfCluster>().accesses;
+}
 
 }  // namespace simulator

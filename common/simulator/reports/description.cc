@@ -1,4 +1,4 @@
-#include "common/simulator/counters/description.h"
+#include "common/simulator/reports/description.h"
 
 #include <cxxabi.h>
 
@@ -13,6 +13,8 @@
 #include <string_view>
 #include <system_error>
 #include <tuple>
+
+#include "common/simulator/units/wgmma_queue.h"
 
 namespace simulator {
 namespace {
