@@ -5,11 +5,16 @@
 #include "08_warp_specialized/shapes/swapped/kernel.cuh"
 #include "common/extension.h"
 
+namespace ladder::rung_08 {
+std::string rows_of_vectors(const Gemm& p);  // gemm.cu
+}
+
 namespace ladder::rung_08::swapped {
 
 struct Entry {
   Design design;
   Choice choice;
+  std::string (*unsupported)(const Gemm&);
   cudaError_t (*launch)(const Gemm&, cudaStream_t);  // with the parts of k that the estimate takes
   std::size_t (*workspace_bytes)(const Gemm&);       // null where it has none
 };
@@ -64,8 +69,18 @@ std::size_t workspace_for(const Gemm& p) {
   return workspace_bytes<d>(int(most));
 }
 
+// Where a CTA has one part of one tile, a row of tiles is a row of the grid.
 template <Design d>
-constexpr Entry entry = {d, choice<d>(), launch_alone<d>, d.in_memory ? workspace_for<d> : nullptr};
+std::string unsupported(const Gemm& p) {
+  constexpr int most = 65535;
+  if ((d.split || d.in_memory) && ceil_div(p.m, d.rows) > most)
+    return std::string("m must be at most ").append(std::to_string(most * d.rows));
+  return rows_of_vectors(p);
+}
+
+template <Design d>
+constexpr Entry entry = {d, choice<d>(), unsupported<d>, launch_alone<d>,
+                         d.in_memory ? workspace_for<d> : nullptr};
 
 std::span<const Entry> of_one_consumer();
 std::span<const Entry> of_several_consumers();

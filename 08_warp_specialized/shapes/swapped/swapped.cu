@@ -10,8 +10,6 @@
 
 namespace ladder::rung_08 {
 
-std::string rows_of_vectors(const Gemm& p);
-
 namespace {
 
 using swapped::Design;
@@ -75,6 +73,7 @@ const Table& table() {
         t.choices.back().name = texts.emplace_back(name_of(e)).c_str();
         t.variants.push_back({.name = t.choices.back().name,
                               .what = texts.emplace_back(what_of(e)).c_str(),
+                              .unsupported = e.unsupported,
                               .launch = e.launch});
         if (!e.workspace_bytes) continue;
         t.extensions.push_back({.workspace_bytes = e.workspace_bytes, .prepare = prepare_parts});
@@ -85,9 +84,9 @@ const Table& table() {
         {.name = "stream_k",
          .what = "transposed: 256 columns and 152 rows, and each pair has the same number of k-tiles of "
                  "the last two waves",
+         .unsupported = rows_of_vectors,
          .launch = stream_k,
          .extension = &with_partials});
-    for (Variant<Gemm>& variant : t.variants) variant.unsupported = rows_of_vectors;
     return t;
   }();
   return all;
