@@ -9,13 +9,15 @@ namespace {
 using grouped::launch, swapped::Design;
 
 constexpr Design tile_128x64{.rows = 64};
-constexpr Design tile_256x152{.rows = 152, .blocks = 2, .cluster_n = 2};
+constexpr Design tile_256x152{.rows = 152, .blocks = 2};
+constexpr Cluster pairs{.n = 2};  // which share A
 
 // The host knows the average alone. Where groups are low, B's bytes take the time, and a tile as high as most
 // groups reads each once; where they are high the MMAs do, and a large tile reads least of A and B from L2.
 // The bound is where the two were equally fast on one H100, with weights that do not stay in L2.
 cudaError_t launch_by_average(const GroupedGemm& p, cudaStream_t stream) {
-  return ceil_div(p.m, p.groups) < 64 ? launch<tile_128x64>(p, stream) : launch<tile_256x152>(p, stream);
+  return ceil_div(p.m, p.groups) < 64 ? launch<tile_128x64>(p, stream)
+                                      : launch<tile_256x152, pairs>(p, stream);
 }
 
 std::string rows_of_vectors(const GroupedGemm& p) {
@@ -30,7 +32,7 @@ Variants<GroupedGemm> grouped_gemm() {
       {.name = "grouped_128x64", .what = "tiles of 128 columns and 64 rows", .launch = launch<tile_128x64>},
       {.name = "grouped_256x152",
        .what = "256 columns and 152 rows, pairs share A",
-       .launch = launch<tile_256x152>},
+       .launch = launch<tile_256x152, pairs>},
       {.name = "grouped",
        .what = "one of the two, by the average of the groups' rows",
        .launch = launch_by_average}};

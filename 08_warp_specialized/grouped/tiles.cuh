@@ -13,20 +13,21 @@ namespace ladder::rung_08::grouped {
 template <class C>
 class Tiles {
  public:
-  __device__ Tiles(const GroupedGemm& p, int rows_together, int rank)
+  __device__ Tiles(const GroupedGemm& p, const swapped::Operands& operands, int rank)
       : offsets_(p.offsets),
         groups_(p.groups),
-        clusters_n_(ceil_div(p.n, C::block_n * C::cluster_n)),
+        clusters_n_(ceil_div(p.n, C::block_n * operands.cluster.n)),
         tiles_k_(ceil_div(p.k, C::block_k)),
-        rows_together_(rows_together),
+        rows_together_(operands.group),
+        cluster_(operands.cluster.n),
         rank_(rank),
-        index_(int(blockIdx.x) / C::sharers) {
+        index_(int(blockIdx.x) / cluster_) {
     read_groups();
     find();
   }
   __device__ bool valid() const { return lanes_first_ < groups_; }
   __device__ void advance() {
-    index_ += int(gridDim.x) / C::sharers;
+    index_ += int(gridDim.x) / cluster_;
     find();
   }
   __device__ int row() const { return row_; }  // of A and C, of the tile's first element
@@ -73,11 +74,11 @@ class Tiles {
     const int above = i / per_band * rows_together_, in_band = i % per_band;
     const int rows = min(tiles_m - above, rows_together_);
     row_ = top + (above + in_band % rows) * C::block_m;
-    col_ = (in_band / rows * C::cluster_n + rank_) * C::block_n;
+    col_ = (in_band / rows * cluster_ + rank_) * C::block_n;
   }
 
   const int* const offsets_;
-  const int groups_, clusters_n_, tiles_k_, rows_together_, rank_;
+  const int groups_, clusters_n_, tiles_k_, rows_together_, cluster_, rank_;
   int index_;
   int lanes_first_ = 0, tiles_before_ = 0;               // of the lanes' groups the first; tiles before it
   int lane_top_ = 0, lane_bottom_ = 0, lane_tiles_ = 0;  // differ from lane to lane

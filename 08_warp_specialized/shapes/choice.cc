@@ -13,7 +13,7 @@ namespace {
 constexpr int block_k = 64, element = 2, sector = 32 / element;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// Fitted, and pace.cc's with them, to times of the 86 kernels at some thousand drawn shapes on one H100: such
+// Fitted, and pace.cc's with them, to times of the 65 kernels at some thousand drawn shapes on one H200: such
 // that the choice loses least.
 struct Costs {
   double start;  // cycles of a launch
@@ -23,21 +23,22 @@ struct Costs {
 };
 // By Kind; a straight kernel in ping-pong has those of in_turn.
 constexpr Costs costs[] = {
-    {352, 2936, 0.147, 372.9},     // split
-    {0, 3653, 0.1649, 19.99},      // whole
-    {5853, 26.21, 0.088, 60.09},   // in_turn
-    {1214, 1418, 0.2073, 340.3},   // straight
-    {0, 0, 0, 370.8},              // straight_split
-    {671.3, 1752, 0.2064, 35.81},  // narrow
-    {1192, 364.8, 0, 59.2},        // in_memory
+    {343.4, 2337, 0.2161, 306.7},   // split
+    {247.2, 3328, 0.146, 101.7},    // whole
+    {3000, 1274, 0.1051, 68.52},    // in_turn
+    {2993, 3425, 0.4832, 204.3},    // straight
+    {516.4, 516.4, 0.1721, 291.3},  // straight_split
+    {199, 1670, 0.1986, 251.2},     // narrow
+    {1001, 840.1, 0.04749, 217.9},  // in_memory
 };
-constexpr double intake = 93.77;       // bytes that an SM takes in per cycle,
-constexpr double l2 = 4148;            // and that L2 delivers to all of them
-constexpr double two_lines = 0.5119;   // of a load more, where rows of 128 bytes begin within a line of L2
-constexpr double cut_sector = 0.2297;  // cycles for a sector of L2 that two stores write a part of
-constexpr double tensor = 1.321;       // of an MMA's cycles, where nothing else is short
-constexpr double add_up = 4654, add_element = 0.01165;  // the parts of k
-constexpr double add_in_memory = 2857, add_element_in_memory = 1.931;
+constexpr double intake = 91.28;          // bytes that an SM takes in per cycle,
+constexpr double l2 = 4528;               // and that L2 delivers to all of them
+constexpr double asked_at_once = 0.7879;  // of it, where CTAs that start one after the other ask for the same
+constexpr double two_lines = 0.8628;      // of a load more, where rows of 128 bytes begin within a line of L2
+constexpr double cut_sector = 0.2438;     // cycles for a sector of L2 that two stores write a part of
+constexpr double tensor = 1.531;          // of an MMA's cycles, where nothing else is short
+constexpr double add_up = 3045, add_element = 0.01158;  // the parts of k
+constexpr double add_in_memory = 2400, add_element_in_memory = 1.794;
 
 double eighth_power(double x) {
   for (int i = 0; i < 3; ++i) x *= x;
@@ -51,28 +52,30 @@ int clusters_at_once(int ctas, int sms) {
 
 }  // namespace
 
-double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
+double estimate_cycles(const Gemm& p, const Choice& c, const Launch& how, int sms) {
+  const auto [cluster_n, cluster_m] = how.cluster;
+  const int parts = how.parts;
   const bool in_memory = c.kind == Kind::in_memory;
   const bool transposed =
       c.kind != Kind::straight && c.kind != Kind::straight_split && c.kind != Kind::narrow;
-  const int tiles_k = ceil_div(p.k, block_k), rows = c.rows * c.cluster_m, cols = c.cols * c.cluster_n;
+  const int tiles_k = ceil_div(p.k, block_k), rows = c.rows * cluster_m, cols = c.cols * cluster_n;
   const int clusters_m = ceil_div(p.m, rows), clusters_n = ceil_div(p.n, cols);
   const double clusters = 1.0 * clusters_m * clusters_n;
-  if (c.cluster_m > 1 && p.m <= c.rows) return never;  // a CTA would have no tile
-  if (c.kind == Kind::narrow && c.cluster_n > 1 && p.n <= cols - c.cols) return never;
+  if (cluster_m > 1 && p.m <= c.rows) return never;  // a CTA would have no tile
+  if (c.kind == Kind::narrow && cluster_n > 1 && p.n <= cols - c.cols) return never;
   if (in_memory && (parts == 1 || tiles_k < 4 * parts)) return never;  // other kernels have whole tiles
   if (transposed) {
     const int high = ceil_div(p.m, 8) * 8;
-    const double at_once = 1.0 * sms * c.per_sm / (c.cluster_m * c.cluster_n);
+    const double at_once = 1.0 * sms * c.per_sm / (cluster_m * cluster_n);
     const bool too_high = c.rows > 8 && c.rows >= 2 * high;
     const bool too_low = c.rows < 112 && p.m > 8 * c.rows && clusters > at_once;
-    const bool idle = c.cluster_n > 1 && p.n <= cols - c.cols;
+    const bool idle = cluster_n > 1 && p.n <= cols - c.cols;
     const bool too_many = parts > 1 && (clusters * parts > sms * c.per_sm || tiles_k < 2 * parts);
     if (too_high || too_low || idle || too_many) return never;
   }
   const Costs& cost = costs[int(c.ping_pong ? Kind::in_turn : c.kind)];
-  const int size = c.cluster_m * c.cluster_n * (in_memory ? 1 : parts);  // CTAs of a cluster
-  const int together = in_memory ? parts : 1;                            // clusters that have the same tile
+  const int size = cluster_m * cluster_n * (in_memory ? 1 : parts);  // CTAs of a cluster
+  const int together = in_memory ? parts : 1;                        // clusters that have the same tile
   const int at_once = clusters_at_once(size, sms) * c.per_sm / together;
   if (in_memory && clusters > at_once) return never;  // they wait for each other
   if (c.kind == Kind::straight_split && clusters > at_once)
@@ -86,7 +89,11 @@ double estimate_cycles(const Gemm& p, const Choice& c, int parts, int sms) {
   const double load_a = c.rows * (p.k % block_k ? 1 + two_lines : 1) * bytes_of_row;
   const double load_b = c.cols * (p.n % block_k ? 1 + two_lines : 1) * bytes_of_row;
   const double mma = c.rows * c.cols * block_k / 2048.0;
-  const double to_all = ctas * (load_a / c.cluster_n + load_b / c.cluster_m);
+  // Without a cluster and in a single wave, those that start one after the other share the larger matrix, see
+  // swapped::Tiles.
+  const double of_larger = waves == 1 && size == 1 ? asked_at_once : 1;
+  const double to_all = ctas * (load_a / cluster_n * (p.m > p.n ? of_larger : 1) +
+                                load_b / cluster_m * (p.m > p.n ? 1 : of_larger));
   // At the pace of the slowest unit, and a little slower where another is nearly as busy.
   double busy = 0;
   for (const double unit : {tensor * mma * on_sm, (load_a + load_b) * on_sm / intake, to_all / l2, cost.pass})
@@ -109,16 +116,18 @@ cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chose
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
-  // Of each kernel the best parts of k.
+  // Of each kernel the best way to launch it.
   std::vector<Chosen> all;
   const bool workspace = p.typed && p.typed->workspace;
   for (const Choice& choice : choices) {
     const int most = choice.kind == Kind::in_memory && !workspace ? 1 : choice.parts;
     const int fewest = choice.kind == Kind::straight_split ? choice.parts : 1;
-    Chosen best{&choice, fewest, never};
-    for (int parts = fewest; parts <= most; ++parts) {
-      const double cycles = estimate_cycles(p, choice, parts, sms);
-      if (cycles < best.cycles) best = {&choice, parts, cycles};
+    Chosen best{&choice, {choice.clusters[0], fewest}, never};
+    for (const Cluster& cluster : choice.clusters) {
+      for (int parts = fewest; parts <= most; ++parts) {
+        const double cycles = estimate_cycles(p, choice, {cluster, parts}, sms);
+        if (cycles < best.cycles) best = {&choice, {cluster, parts}, cycles};
+      }
     }
     if (best.cycles < never || all.empty()) all.push_back(best);
   }

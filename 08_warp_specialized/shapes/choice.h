@@ -4,6 +4,7 @@
 #include <span>
 #include <string_view>
 
+#include "08_warp_specialized/shapes/cluster.h"
 #include "common/rung.h"
 
 namespace ladder::rung_08 {
@@ -19,27 +20,32 @@ enum class Kind {
   in_memory,       // transposed; a cluster has a part of a tile, and the parts are added up in global memory
 };
 
+// How a kernel is launched.
+struct Launch {
+  Cluster cluster;
+  int parts = 1;  // of k
+};
+
 // A kernel that may be chosen.
 struct Choice {
   const char* name;  // of its variant
   Kind kind;
-  int rows, cols;  // of a CTA's tile, or of a consumer's in ping-pong
-  int cluster_m = 1, cluster_n = 1;
-  int per_sm = 1;          // CTAs
-  bool ping_pong = false;  // a tile for each consumer, in turn
-  int parts = 1;           // of k; Kind::split and Kind::in_memory take up to as many
-  double pace = 1;         // its time, measured, beside what the costs of its kind alone say
-  cudaError_t (*launch)(const Gemm&, int parts, cudaStream_t, bool early_start) = nullptr;
+  int rows, cols;                     // of a CTA's tile, or of a consumer's in ping-pong
+  std::span<const Cluster> clusters;  // that it may be launched in
+  int per_sm = 1;                     // CTAs
+  bool ping_pong = false;             // a tile for each consumer, in turn
+  int parts = 1;                      // of k; Kind::split and Kind::in_memory take up to as many
+  double pace = 1;                    // its time, measured, beside what the costs of its kind alone say
+  cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;
 };
 
-// An estimate of the time in cycles of the SMs, with so many parts of k, each a CTA of a cluster; without
-// what takes all kernels equally long. Infinite where the kernel is not made for the problem. See
-// docs/deeper/08_shapes.md.
-double estimate_cycles(const Gemm& p, const Choice& choice, int parts, int sms);
+// An estimate of the time in cycles of the SMs, without what takes all kernels equally long. Infinite where
+// the kernel is not made for the problem. See docs/deeper/08_shapes.md.
+double estimate_cycles(const Gemm& p, const Choice& choice, const Launch& how, int sms);
 
 struct Chosen {
   const Choice* choice = nullptr;
-  int parts = 1;
+  Launch how;
   double cycles = 0;
 };
 // Kind::in_memory counts only where the problem has a workspace. The kernel of the lowest estimate on the

@@ -3,14 +3,18 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace ladder::rung_08 {
 namespace {
 
 constexpr int sms = 132;
-constexpr Choice in_two{.name = "in_two", .kind = Kind::straight_split, .rows = 64, .cols = 64, .parts = 2};
-constexpr Choice whole_k{.name = "whole_k", .kind = Kind::straight, .rows = 64, .cols = 64};
+constexpr Cluster alone[] = {{}};
+constexpr Choice in_two{
+    .name = "in_two", .kind = Kind::straight_split, .rows = 64, .cols = 64, .clusters = alone, .parts = 2};
+constexpr Choice whole_k{
+    .name = "whole_k", .kind = Kind::straight, .rows = 64, .cols = 64, .clusters = alone};
 
 Gemm shape(int m, int n, int k) {
   Gemm p{};
@@ -23,45 +27,68 @@ Gemm shape(int m, int n, int k) {
 // A split leaves fewer SMs idle. At 9934 x 88 x 72, where none are, it took 2.7 times as long as a whole
 // tile.
 TEST(Choice, KIsNotSplitWhereTilesFillTheGpu) {
-  EXPECT_TRUE(std::isinf(estimate_cycles(shape(9934, 88, 72), in_two, 2, sms)));
-  EXPECT_FALSE(std::isinf(estimate_cycles(shape(9934, 88, 72), whole_k, 1, sms)));
+  EXPECT_TRUE(std::isinf(estimate_cycles(shape(9934, 88, 72), in_two, Launch{{}, 2}, sms)));
+  EXPECT_FALSE(std::isinf(estimate_cycles(shape(9934, 88, 72), whole_k, {}, sms)));
 }
 
 TEST(Choice, KIsSplitWhereTilesLeaveSmsIdle) {
   const Gemm few_tiles = shape(256, 256, 8192);
-  EXPECT_LT(estimate_cycles(few_tiles, in_two, 2, sms), estimate_cycles(few_tiles, whole_k, 1, sms));
+  EXPECT_LT(estimate_cycles(few_tiles, in_two, Launch{{}, 2}, sms),
+            estimate_cycles(few_tiles, whole_k, {}, sms));
 }
 
 TEST(Choice, NoCtaOfAClusterIsWithoutRows) {
   for (const Choice& c : narrow_choices()) {
-    if (c.cluster_m == 1) continue;
-    EXPECT_TRUE(std::isinf(estimate_cycles(shape(c.rows, 96, 512), c, 1, sms))) << c.name;
-    EXPECT_FALSE(std::isinf(estimate_cycles(shape(c.rows + 1, 96, 512), c, 1, sms))) << c.name;
+    const Launch pair{.cluster = {.m = 2}};
+    EXPECT_TRUE(std::isinf(estimate_cycles(shape(c.rows, 96, 512), c, pair, sms))) << c.name;
+    EXPECT_FALSE(std::isinf(estimate_cycles(shape(c.rows + 1, 96, 512), c, pair, sms))) << c.name;
   }
 }
 
 TEST(Choice, NoCtaOfAClusterIsWithoutColumns) {
   for (const Choice& c : narrow_choices()) {
-    if (c.cluster_n == 1) continue;
-    const int others = (c.cluster_n - 1) * c.cols;
-    EXPECT_TRUE(std::isinf(estimate_cycles(shape(512, others, 512), c, 1, sms))) << c.name;
-    EXPECT_FALSE(std::isinf(estimate_cycles(shape(512, others + 8, 512), c, 1, sms))) << c.name;
+    const Launch four{.cluster = {.n = 4}};
+    EXPECT_TRUE(std::isinf(estimate_cycles(shape(512, 3 * c.cols, 512), c, four, sms))) << c.name;
+    EXPECT_FALSE(std::isinf(estimate_cycles(shape(512, 3 * c.cols + 8, 512), c, four, sms))) << c.name;
   }
 }
 
+// A kernel is launched in the cluster that the estimate finds best for the problem, and never in another.
+TEST(Choice, TakesAClusterOfTheKernels) {
+  for (const Gemm& p :
+       {shape(345, 4096, 4096), shape(64, 4096, 4096), shape(4096, 64, 4096), shape(8, 8, 8)}) {
+    for (int rank = 0; rank < 8; ++rank) {
+      Chosen chosen;
+      ASSERT_EQ(choose(p, all_choices(), &chosen, rank), cudaSuccess);
+      const auto& clusters = chosen.choice->clusters;
+      EXPECT_NE(std::find(clusters.begin(), clusters.end(), chosen.how.cluster), clusters.end());
+      for (const Cluster& other : clusters)
+        EXPECT_GE(estimate_cycles(p, *chosen.choice, {other, chosen.how.parts}, sms), chosen.cycles);
+    }
+  }
+}
+
+// The larger matrix is asked for by CTAs that start one after the other, which L2 gives it at once.
+TEST(Choice, ASingleWaveWithoutAClusterAsksL2ForLess) {
+  constexpr Choice tile{.name = "tile", .kind = Kind::in_turn, .rows = 128, .cols = 128, .clusters = alone};
+  const double one_wave = estimate_cycles(shape(512, 4096, 4096), tile, {}, sms);  // 128 tiles
+  const double two_waves = estimate_cycles(shape(1024, 4096, 4096), tile, {}, sms);
+  EXPECT_GT(two_waves, 2.1 * one_wave);
+}
+
 constexpr Choice in_memory{
-    .name = "in_memory", .kind = Kind::in_memory, .rows = 128, .cols = 128, .parts = 16};
+    .name = "in_memory", .kind = Kind::in_memory, .rows = 128, .cols = 128, .clusters = alone, .parts = 16};
 
 // Parts wait for each other in a loop: if they did not run at the same time, a launch would not end.
 TEST(Choice, PartsInMemoryRunAtOnce) {
   const Gemm p = shape(1024, 1024, 65536);  // 64 tiles
-  EXPECT_FALSE(std::isinf(estimate_cycles(p, in_memory, 2, sms)));
-  EXPECT_TRUE(std::isinf(estimate_cycles(p, in_memory, 3, sms)));
+  EXPECT_FALSE(std::isinf(estimate_cycles(p, in_memory, Launch{{}, 2}, sms)));
+  EXPECT_TRUE(std::isinf(estimate_cycles(p, in_memory, Launch{{}, 3}, sms)));
 }
 
 TEST(Choice, AWholeTileAndAShortKAreNotSharedOutThroughMemory) {
-  EXPECT_TRUE(std::isinf(estimate_cycles(shape(256, 256, 65536), in_memory, 1, sms)));
-  EXPECT_TRUE(std::isinf(estimate_cycles(shape(256, 256, 448), in_memory, 2, sms)));
+  EXPECT_TRUE(std::isinf(estimate_cycles(shape(256, 256, 65536), in_memory, {}, sms)));
+  EXPECT_TRUE(std::isinf(estimate_cycles(shape(256, 256, 448), in_memory, Launch{{}, 2}, sms)));
 }
 
 // The workspace holds the parts of as many CTAs as a launch may have.
@@ -75,17 +102,17 @@ TEST(Choice, WorkspaceGrowsWithTheTilesAndIsBounded) {
 
 // As many tiles, and fewer columns; but a row of a box lies in two lines of L2.
 TEST(Choice, RowsThatCutLinesTakeLonger) {
-  EXPECT_GT(estimate_cycles(shape(4096, 4080, 4096), whole_k, 1, sms),
-            estimate_cycles(shape(4096, 4096, 4096), whole_k, 1, sms));
-  EXPECT_GT(estimate_cycles(shape(4096, 4096, 4080), whole_k, 1, sms),
-            estimate_cycles(shape(4096, 4096, 4096), whole_k, 1, sms));
+  EXPECT_GT(estimate_cycles(shape(4096, 4080, 4096), whole_k, {}, sms),
+            estimate_cycles(shape(4096, 4096, 4096), whole_k, {}, sms));
+  EXPECT_GT(estimate_cycles(shape(4096, 4096, 4080), whole_k, {}, sms),
+            estimate_cycles(shape(4096, 4096, 4096), whole_k, {}, sms));
 }
 
 // At a short k what takes long is to store C.
 TEST(Choice, RowsThatCutSectorsTakeLonger) {
-  constexpr Choice wide{.name = "wide", .kind = Kind::straight, .rows = 128, .cols = 256, .cluster_m = 2};
-  EXPECT_GT(estimate_cycles(shape(8192, 8168, 16), wide, 1, sms),
-            1.2 * estimate_cycles(shape(8192, 8176, 16), wide, 1, sms));
+  constexpr Choice wide{.name = "wide", .kind = Kind::in_turn, .rows = 128, .cols = 128, .clusters = alone};
+  EXPECT_GT(estimate_cycles(shape(8192, 8168, 16), wide, {}, sms),
+            1.2 * estimate_cycles(shape(8192, 8176, 16), wide, {}, sms));
 }
 
 // A kernel without one would be compared with the others as if it had been measured.
@@ -104,7 +131,7 @@ TEST(Choice, AKernelOfSlowerPaceTakesLonger) {
   Choice slower = whole_k;
   slower.pace = 1.1;
   const Gemm p = shape(512, 512, 512);
-  EXPECT_DOUBLE_EQ(estimate_cycles(p, slower, 1, sms), 1.1 * estimate_cycles(p, whole_k, 1, sms));
+  EXPECT_DOUBLE_EQ(estimate_cycles(p, slower, {}, sms), 1.1 * estimate_cycles(p, whole_k, {}, sms));
 }
 
 // One that wastes a third of each tile must not look as good.
@@ -113,8 +140,8 @@ TEST(Choice, ATileAsWideAsTheProblemIsFaster) {
   double of_96 = 0, of_160 = 0;
   for (const Choice& c : narrow_choices()) {
     if (c.rows != 64) continue;
-    if (c.cols == 96) of_96 = estimate_cycles(tall, c, 1, sms);
-    if (c.cols == 160) of_160 = estimate_cycles(tall, c, 1, sms);
+    if (c.cols == 96) of_96 = estimate_cycles(tall, c, {}, sms);
+    if (c.cols == 160) of_160 = estimate_cycles(tall, c, {}, sms);
   }
   EXPECT_LT(of_96, of_160);
 }

@@ -19,33 +19,27 @@ using general::Design, general::launch, general::Order;
 constexpr Design ping_pong{.rows_each = 2, .block_n = 128, .stages = 6, .ping_pong = true};
 
 template <Design d>
+constexpr Cluster in_cluster[] = {{.n = d.cluster_n, .m = d.cluster_m}};
+
+template <Design d>
 constexpr Choice choice(const char* name) {
   using C = general::Config<d>;
   return {.name = name,
           .kind = d.cluster_k > 1 ? Kind::straight_split : Kind::straight,
           .rows = C::block_m,
           .cols = C::block_n,
-          .cluster_m = d.cluster_m,
-          .cluster_n = d.cluster_n,
+          .clusters = in_cluster<d>,
           .ping_pong = d.ping_pong,
           .parts = d.cluster_k,
-          .launch = [](const Gemm& p, int, cudaStream_t stream, bool early_start) {
+          .launch = [](const Gemm& p, const Launch&, cudaStream_t stream, bool early_start) {
             return launch<d>(p, stream, {}, early_start);
           }};
 }
 
 std::vector<Choice> with_paces() {
-  std::vector<Choice> all = {choice<general::tile_64x64>("64x64"),
-                             choice<general::split_2>("split_2"),
-                             choice<general::split_4>("split_4"),
-                             choice<general::split_8>("split_8"),
-                             choice<general::tile_64x128_share_a>("64x128_share_a"),
-                             choice<general::tile_64x128_share_b>("64x128_share_b"),
-                             choice<general::tile_128x128>("128x128"),
-                             choice<general::tile_128x192>("128x192"),
-                             choice<ping_pong>("ping_pong"),
+  std::vector<Choice> all = {choice<general::split_4>("split_4"), choice<general::split_8>("split_8"),
                              choice<general::tile_128x256>("128x256")};
-  all.back().launch = [](const Gemm& p, int, cudaStream_t stream, bool early_start) {
+  all.back().launch = [](const Gemm& p, const Launch&, cudaStream_t stream, bool early_start) {
     return launch_128x256(p, stream, early_start);  // of gemm.cu
   };
   all.insert(all.end(), swapped_choices().begin(), swapped_choices().end());
@@ -72,7 +66,7 @@ template <bool early_start, int rank = 0>
 cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
   Chosen chosen;
   const cudaError_t error = choose(p, all_choices(), &chosen, rank);
-  return error != cudaSuccess ? error : chosen.choice->launch(p, chosen.parts, stream, early_start);
+  return error != cudaSuccess ? error : chosen.choice->launch(p, chosen.how, stream, early_start);
 }
 
 }  // namespace
@@ -142,7 +136,7 @@ Variants<Gemm> shapes() {
        .launch = launch_fastest<false, 3>,
        .extension = &ranked<3>},
       {.name = "warp_specialized",
-       .what = "by size one of 86 kernels: the estimate's choice",
+       .what = "by size one of 65 kernels: the estimate's choice",
        .launch = launch_fastest<false>,
        .extension = &ranked<0>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;

@@ -14,10 +14,8 @@ namespace ladder::rung_08::narrow {
 struct Design {
   int width;          // columns of B, and of a tile of C: a multiple of 16
   int consumers = 1;  // warpgroups, of 64 rows of A each
-  int cluster_m = 1;  // CTAs of a cluster below each other, which share B
-  int cluster_n = 1;  // and beside each other, which share A
   int per_sm = 1;     // CTAs
-  static constexpr bool split = false, in_memory = false;  // see swapped::Tiles
+  static constexpr bool split = false, in_memory = false, streamed = false;  // see swapped::Tiles
 };
 
 template <Design d>
@@ -29,20 +27,15 @@ struct Config {
   static constexpr bool move_registers = consumers == 2 && d.per_sm == 1 && d.width > 192;
   static constexpr int threads = (consumer_warps + (move_registers ? 4 : 1)) * warp_size;
   static constexpr int block_m = consumers * mma_m, block_n = d.width, block_k = 64;
-  static constexpr int cluster_m = d.cluster_m, cluster_n = d.cluster_n, sharers = cluster_m * cluster_n;
   static constexpr int row_a = block_k * element, tile_a = block_m * row_a;  // bytes
-  static constexpr int share_a = block_m / cluster_n;                        // rows that a CTA loads for all
   // B has its columns in boxes, each swizzled over the bytes of its row. In a cluster each CTA loads some
   // rows of every box for all.
   static constexpr int box_cols = d.width % 64 == 0 ? 64 : d.width % 32 == 0 ? 32 : 16;
   static constexpr int boxes = block_n / box_cols, row_b = box_cols * element;
-  static constexpr int box_b = block_k * row_b, tile_b = boxes * box_b, share_b = block_k / cluster_m;
+  static constexpr int box_b = block_k * row_b, tile_b = boxes * box_b;
   static constexpr int stage_bytes = tile_a + tile_b;
   // A wgmma has at most 256 columns. A wider tile has two, of whole boxes.
   static constexpr int first_mma = block_n <= 256 ? block_n : block_n / 2 / box_cols * box_cols;
-  // Arrivals at a stage's barrier until it is empty: the consumers' in all the CTAs that this one loads for,
-  // which are those that load into its own stages.
-  static constexpr int fillers = cluster_m + cluster_n - 1, releases = fillers * consumers;
   // A warp stores its 16 rows of C through a box of shared memory, so many columns at once. 16 bytes between
   // the box's rows put 8 of them into different banks.
   static constexpr int columns_of(int most) { return ceil_div(block_n / 16, ceil_div(block_n, most)) * 16; }
@@ -65,8 +58,6 @@ struct Config {
   };
   static constexpr int shared_bytes = sizeof(Shared) + 1024;  // to align it
   static_assert(block_n % 16 == 0, "stmatrix stores 16 columns");
-  static_assert(block_k % (8 * cluster_m) == 0 && block_m % (8 * cluster_n) == 0,
-                "the swizzle's pattern has 8 rows");
   static_assert(stage_bytes % 1024 == 0, "the swizzle's pattern repeats after as many bytes");
   static_assert(stages >= 2, "one stage is multiplied, one loaded");
   static_assert((shared_bytes + 1024) * d.per_sm <= 228 * 1024, "what an SM has");

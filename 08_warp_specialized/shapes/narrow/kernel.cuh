@@ -17,13 +17,20 @@ using swapped::Tiles;
 
 // By a warp. It runs ahead of the consumers, from one tile to the next as well, until every stage is full.
 // What lies past the edges of A and B arrives as zeros, which count as bytes, too.
-template <class C>
-__device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> tiles, int rank) {
-  const Peers<C> peers{rank};
-  const unsigned short beside = peers.all_beside(), below = peers.all_below();
-  const int from_a = rank / C::cluster_m * C::share_a, from_b = rank % C::cluster_m * C::share_b;  // rows
+template <class C, int cluster_n, int cluster_m, class Meet>
+__device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> tiles, int rank,
+                        const Meet& meet) {
+  constexpr Cluster cluster{cluster_n, cluster_m};
+  const int row_in_cluster = rank / cluster_n, col_in_cluster = rank % cluster_n;
+  const auto beside = static_cast<unsigned short>(cluster.beside() << row_in_cluster * cluster_n);
+  const auto below = static_cast<unsigned short>(cluster.below() << col_in_cluster);
+  // Rows that this CTA loads for all.
+  const int from_a = col_in_cluster * (C::block_m / cluster_n),
+            from_b = row_in_cluster * (C::block_k / cluster_m);
   Stage<C> stage;
+  meet();
   for (; tiles.valid(); tiles.advance()) {
+#pragma unroll 1
     for (int t = 0; t < p.tiles_k; ++t) {
       const SharedAddress full = ptx::shared_address(&shared.full[stage.index]);
       const SharedAddress to_a = ptx::shared_address(shared.buffer[stage.index]), to_b = to_a + C::tile_a;
@@ -38,14 +45,14 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> 
         for (int i = 0; i < C::boxes; ++i) {
           const SharedAddress to = to_b + i * C::box_b + from_b * C::row_b;
           const int x = tiles.col() + i * C::box_cols, y = t * C::block_k + from_b;
-          if constexpr (C::cluster_m == 1) {
+          if constexpr (cluster_m == 1) {
             ptx::tma_load(to, p.b, x, y, full);
           } else {
             ptx::tma_load_multicast(to, p.b, x, y, full, below);
           }
         }
         const SharedAddress to = to_a + from_a * C::row_a;
-        if constexpr (C::cluster_n == 1) {
+        if constexpr (cluster_n == 1) {
           ptx::tma_load(to, p.a, t * C::block_k, tiles.row(), full);
         } else {
           ptx::tma_load_multicast(to, p.a, t * C::block_k, tiles.row() + from_a, full, beside);
@@ -56,7 +63,7 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, Tiles<C> 
     }
   }
   // The peers' consumers arrive at this CTA's barriers until all of its stages are empty.
-  if constexpr (C::sharers > 1) {
+  if constexpr (cluster.size() > 1) {
     for (int s = 0; s < C::stages; ++s) {
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[stage.index]), stage.parity ^ 1);
       stage.advance();
@@ -79,7 +86,7 @@ __device__ void multiply_step(Accumulator<C>& accumulator, MatrixDescriptor a, M
 
 // By a warpgroup: rows of a tile from row `first` on, and all columns.
 template <class C>
-__device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared, Peers<C> peers, int first,
+__device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared, Peers peers, int first,
                          int tiles_k, Stage<C>& stage) {
   // The MMAs of a small tile take hardly longer than the loop around them. So its addresses are worked out
   // here, and kept from the compiler, which would work them out again in each pass.
@@ -90,20 +97,14 @@ __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared
   // A warpgroup's MMAs are complete for all of its warps at once, so a single one arrives at a CTA that loads
   // into the stage: each warp at another one.
   const int filler = threadIdx.x % warp_size * 4 + threadIdx.x / warp_size % 4;
-  const bool releases = filler < C::fillers;
+  const bool releases = filler < peers.fillers();
   SharedAddress empty = ptx::shared_address(&shared.empty[0]);
-  if constexpr (C::sharers > 1) empty = ptx::cluster_address(empty, peers.filler(releases ? filler : 0));
-  empty = ptx::keep(empty);
+  empty = ptx::keep(ptx::cluster_address(empty, peers.filler(releases ? filler : 0)));
   auto release = [&](int stage_read) {
-    const SharedAddress barrier = empty + stage_read * int(sizeof(ptx::Mbarrier));
-    if constexpr (C::sharers == 1) {
-      if (releases) ptx::mbarrier_arrive(barrier);
-    } else {
-      if (releases) ptx::mbarrier_arrive_in_cluster(barrier);
-    }
+    if (releases) ptx::mbarrier_arrive_in_cluster(empty + stage_read * int(sizeof(ptx::Mbarrier)));
   };
   int before = 0;
-#pragma unroll(C::sharers == 1 ? 4 : 1)
+#pragma unroll(C::block_n <= 32 ? 4 : 1)
   for (int t = 0; t < tiles_k; ++t) {
     const MatrixDescriptor a = a_0 + stage.index * C::stage_bytes, b = b_0 + stage.index * C::stage_bytes;
     ptx::mbarrier_wait(full + stage.index * int(sizeof(ptx::Mbarrier)), stage.parity);
@@ -170,74 +171,85 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
   auto& shared = *reinterpret_cast<typename C::Shared*>(
       unaligned + (1024 - ptx::shared_address(unaligned) % 1024) % 1024);
   const int warp = __shfl_sync(~0u, int(threadIdx.x) / warp_size, 0);
-  const int rank = C::sharers > 1 ? ptx::cluster_rank() : 0;
+  const int cluster = p.cluster.size(), rank = cluster > 1 ? ptx::cluster_rank() : 0;
 
-  // The producer goes on to load as soon as the barriers are initialised. The consumers wait for that at a
-  // barrier of the CTA, and where CTAs share operands, all wait for the peers' barriers, too.
-  constexpr int started = 15, waiting = (C::consumer_warps + 1) * warp_size;
-  if (warp == C::consumer_warps) {
+  // As in swapped/kernel.cuh: a warp of the consumers initialises the barriers, while the producer works out
+  // what it can, and then all wait for each other, and for the peers.
+  auto meet = [&] {
+    if (cluster > 1) {
+      ptx::cluster_sync_relaxed();
+    } else {
+      ptx::barrier_sync(15, (C::consumer_warps + 1) * warp_size);
+    }
+    ptx::let_next_grid_start();
+    ptx::wait_for_previous_grid();  // it may have written A and B, and read C
+  };
+  if (warp >= C::consumer_warps) {
+    if constexpr (C::move_registers) ptx::give_back_registers<24>();
+    if (warp == C::consumer_warps) {
+      if (ptx::elect_one()) {
+        ptx::prefetch_tensor_map(p.b);
+        ptx::prefetch_tensor_map(p.a);
+      }
+      __syncwarp();
+      const Tiles<C> tiles(p);
+      swapped::in_cluster(p.cluster, [&]<int n, int m> { produce<C, n, m>(shared, p, tiles, rank, meet); });
+    } else if (cluster > 1) {
+      ptx::cluster_arrive_relaxed();
+    }
+    return;
+  }
+  if (warp == 0) {
     if (ptx::elect_one()) {
-      ptx::prefetch_tensor_map(p.b);
-      ptx::prefetch_tensor_map(p.a);
       for (int s = 0; s < C::stages; ++s) {
         ptx::mbarrier_init(ptx::shared_address(&shared.full[s]), 1);
-        ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]), C::releases);
+        // Until it is empty: the arrivals of the consumers in all the CTAs that this one loads for.
+        ptx::mbarrier_init(ptx::shared_address(&shared.empty[s]),
+                           (p.cluster.n + p.cluster.m - 1) * C::consumers);
       }
       ptx::fence_mbarrier_init();
     }
     __syncwarp();
   }
-  if constexpr (C::sharers > 1) {
-    ptx::cluster_sync_relaxed();
-  } else if (warp == C::consumer_warps) {
-    ptx::barrier_arrive(started, waiting);
-  } else if (warp < C::consumer_warps) {
-    ptx::barrier_sync(started, waiting);
-  }
-  ptx::let_next_grid_start();
-  ptx::wait_for_previous_grid();  // it may have written A and B, and read C
-
-  Tiles<C> tiles(p, rank);
-  if (warp >= C::consumer_warps) {
-    if constexpr (C::move_registers) ptx::give_back_registers<24>();
-    if (warp == C::consumer_warps) produce<C>(shared, p, tiles, rank);
-    return;
-  }
   if constexpr (C::move_registers) ptx::take_registers<240>();
+  meet();
   Stage<C> stage;
-  for (; tiles.valid(); tiles.advance()) {
+  for (Tiles<C> tiles(p); tiles.valid(); tiles.advance()) {
     Accumulator<C> accumulator;
-    multiply<C>(accumulator, shared, Peers<C>{rank}, warp / 4 * mma_m, p.tiles_k, stage);
+    multiply<C>(accumulator, shared, Peers{p.cluster, rank}, warp / 4 * mma_m, p.tiles_k, stage);
     store<C>(accumulator, shared.boxes[warp], p, tiles.row() + warp * 16, tiles.col());
   }
 }
 
 template <Design d>
-cudaError_t launch(const Gemm& gemm, cudaStream_t stream, bool early_start) {
+cudaError_t launch(const Gemm& gemm, Cluster cluster, cudaStream_t stream, bool early_start) {
   using C = Config<d>;
   Operands p{};  // whole tiles, whose k is not divided
   p.to = gemm.c;
   p.m = gemm.m;
   p.n = gemm.n;
-  p.clusters_m = ceil_div(p.m, C::block_m * C::cluster_m);
-  p.clusters_n = ceil_div(p.n, C::block_n * C::cluster_n);
+  p.cluster = cluster;
+  p.clusters_m = ceil_div(p.m, C::block_m * cluster.m);
+  p.clusters_n = ceil_div(p.n, C::block_n * cluster.n);
   p.tiles_k = ceil_div(gemm.k, C::block_k);
   auto* kernel = gemm_kernel<C>;
   cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.a, gemm.a, p.m, gemm.k, C::share_a, C::block_k, Swizzle::bytes128);
+    error = ptx::make_tensor_map(&p.a, gemm.a, p.m, gemm.k, C::block_m / cluster.n, C::block_k,
+                                 Swizzle::bytes128);
   if (error == cudaSuccess)
-    error = ptx::make_tensor_map(&p.b, gemm.b, gemm.k, p.n, C::share_b, C::box_cols, Swizzle(C::row_b));
+    error = ptx::make_tensor_map(&p.b, gemm.b, gemm.k, p.n, C::block_k / cluster.m, C::box_cols,
+                                 Swizzle(C::row_b));
   if (error != cudaSuccess) return error;
 
   cudaLaunchAttribute attributes[2]{};
   attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {C::sharers, 1, 1};
+  attributes[0].val.clusterDim = {unsigned(cluster.n), unsigned(cluster.m), 1};
   attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attributes[1].val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config{};
-  config.gridDim = C::sharers;
+  config.gridDim = dim3(cluster.n, cluster.m);
   config.blockDim = C::threads;
   config.dynamicSmemBytes = C::shared_bytes;
   config.stream = stream;
@@ -249,8 +261,8 @@ cudaError_t launch(const Gemm& gemm, cudaStream_t stream, bool early_start) {
   if (error != cudaSuccess) return error;
   const int clusters = int(std::min<long long>(at_once, 1ll * p.clusters_m * p.clusters_n));
   swapped::order<C>(p, at_once, clusters);
-  config.gridDim = unsigned(clusters * C::sharers);
-  if (C::sharers == 1) {
+  config.gridDim.z = unsigned(clusters);
+  if (cluster.size() == 1) {
     ++config.attrs;
     --config.numAttrs;
   }

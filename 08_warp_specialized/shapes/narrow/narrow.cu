@@ -22,22 +22,24 @@ struct Entry {
 };
 
 template <Design d>
-cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
-  return narrow::launch<d>(p, stream, false);
-}
-
-template <Design d>
 constexpr Choice choice() {
   return {.name = nullptr,  // of the variant
           .kind = Kind::narrow,
           .rows = Config<d>::block_m,
           .cols = Config<d>::block_n,
-          .cluster_m = d.cluster_m,
-          .cluster_n = d.cluster_n,
+          .clusters = swapped::all_clusters,
           .per_sm = d.per_sm,
-          .launch = [](const Gemm& p, int, cudaStream_t stream, bool early_start) {
-            return narrow::launch<d>(p, stream, early_start);
+          .launch = [](const Gemm& p, const Launch& how, cudaStream_t stream, bool early_start) {
+            return narrow::launch<d>(p, how.cluster, stream, early_start);
           }};
+}
+
+template <Design d>
+cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
+  constexpr Choice only[] = {choice<d>()};
+  Chosen chosen;
+  const cudaError_t error = choose(p, only, &chosen);
+  return error != cudaSuccess ? error : only[0].launch(p, chosen.how, stream, false);
 }
 
 template <Design d>
@@ -45,32 +47,27 @@ constexpr Entry entry = {d, choice<d>(), launch_alone<d>};
 
 // Of those that were timed at drawn shapes, the ones that gain most.
 constexpr Entry entries[] = {entry<Design{.width = 16, .per_sm = 3}>,
-                             entry<Design{.width = 32, .cluster_m = 2, .per_sm = 2}>,
+                             entry<Design{.width = 32, .per_sm = 2}>,
                              entry<Design{.width = 64, .per_sm = 2}>,
-                             entry<Design{.width = 64, .cluster_m = 2, .per_sm = 2}>,
-                             entry<Design{.width = 96, .cluster_m = 4}>,
-                             entry<Design{.width = 128, .cluster_m = 4}>,
-                             entry<Design{.width = 160, .cluster_m = 4}>,
-                             entry<Design{.width = 192, .cluster_m = 4}>,
-                             entry<Design{.width = 256, .cluster_m = 4}>,
-                             entry<Design{.width = 32, .consumers = 2, .per_sm = 2}>,
-                             entry<Design{.width = 160, .consumers = 2, .cluster_m = 2}>,
-                             entry<Design{.width = 224, .consumers = 2, .cluster_m = 2}>,
-                             entry<Design{.width = 320, .consumers = 2, .cluster_m = 2}>,
-                             entry<Design{.width = 256, .cluster_n = 2}>,
-                             entry<Design{.width = 256, .consumers = 2, .cluster_n = 2}>};
+                             entry<Design{.width = 64}>,
+                             entry<Design{.width = 96}>,
+                             entry<Design{.width = 128}>,
+                             entry<Design{.width = 160}>,
+                             entry<Design{.width = 192}>,
+                             entry<Design{.width = 224}>,
+                             entry<Design{.width = 128, .consumers = 2}>,
+                             entry<Design{.width = 160, .consumers = 2}>,
+                             entry<Design{.width = 192, .consumers = 2}>,
+                             entry<Design{.width = 224, .consumers = 2}>,
+                             entry<Design{.width = 256, .consumers = 2}>,
+                             entry<Design{.width = 320, .consumers = 2}>};
 
-// narrow_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: x2, two CTAs on an SM;
-// 1x2, the CTAs of a cluster, columns first.
+// narrow_<columns>x<rows> of a tile; x2, two CTAs on an SM.
 std::string name_of(const Entry& e) {
   const Design& d = e.design;
   std::string name = "narrow_";
   name.append(std::to_string(e.choice.cols)).append("x").append(std::to_string(e.choice.rows));
   if (d.per_sm > 1) name.append("_x").append(std::to_string(d.per_sm));
-  if (d.cluster_n * d.cluster_m > 1) {
-    name.append("_").append(std::to_string(d.cluster_n));
-    name.append("x").append(std::to_string(d.cluster_m));
-  }
   return name;
 }
 
@@ -79,10 +76,6 @@ std::string what_of(const Entry& e) {
   std::string what = std::to_string(e.choice.cols);
   what.append(" columns and ").append(std::to_string(e.choice.rows)).append(" rows");
   if (d.per_sm > 1) what.append(", ").append(std::to_string(d.per_sm)).append(" CTAs on an SM");
-  if (d.cluster_n * d.cluster_m > 1) {
-    what.append(", ").append(std::to_string(d.cluster_n * d.cluster_m)).append(" CTAs share ");
-    what += d.cluster_n > 1 && d.cluster_m > 1 ? "A and B" : d.cluster_n > 1 ? "A" : "B";
-  }
   return what;
 }
 

@@ -5,16 +5,28 @@
 #include "08_warp_specialized/shapes/swapped/kernel.cuh"
 #include "common/extension.h"
 
+namespace ladder::rung_08 {
+std::string rows_of_vectors(const Gemm& p);  // gemm.cu
+}
+
 namespace ladder::rung_08::swapped {
 
 struct Entry {
   Design design;
   Choice choice;
+  std::string (*unsupported)(const Gemm&);
   cudaError_t (*launch)(const Gemm&, cudaStream_t);  // with the parts of k that the estimate takes
   std::size_t (*workspace_bytes)(const Gemm&);       // null where it has none
 };
 
 constexpr int most_parts_in_memory = 16;
+
+// The swizzle's pattern has 8 rows, so no CTA loads less of A.
+template <Design d>
+constexpr std::span<const Cluster> clusters() {
+  const std::span<const Cluster> all = all_clusters;
+  return all.first(d.split || d.rows < 16 ? 1 : d.rows < 32 ? 6 : 8);
+}
 
 template <Design d>
 constexpr Choice choice() {
@@ -26,15 +38,14 @@ constexpr Choice choice() {
                                 : Kind::whole,
           .rows = C::block_m,
           .cols = C::block_n,
-          .cluster_m = d.cluster_m,
-          .cluster_n = d.cluster_n,
+          .clusters = clusters<d>(),
           .per_sm = d.per_sm,
           .ping_pong = d.ping_pong,
           .parts = d.split       ? C::most_parts
                    : d.in_memory ? most_parts_in_memory
                                  : 1,
-          .launch = [](const Gemm& p, int parts, cudaStream_t stream, bool early_start) {
-            return launch<d>(p, parts, 0, p.typed ? p.typed->workspace : nullptr, stream, early_start);
+          .launch = [](const Gemm& p, const Launch& how, cudaStream_t stream, bool early_start) {
+            return launch<d>(p, how, p.typed ? p.typed->workspace : nullptr, stream, early_start);
           }};
 }
 
@@ -43,20 +54,33 @@ cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
   constexpr Choice only[] = {choice<d>()};
   Chosen chosen;
   const cudaError_t error = choose(p, only, &chosen);
-  return error != cudaSuccess ? error : only[0].launch(p, chosen.parts, stream, false);
+  return error != cudaSuccess ? error : only[0].launch(p, chosen.how, stream, false);
 }
 
 template <Design d>
 std::size_t workspace_for(const Gemm& p) {
   using C = Config<d>;
-  const long long clusters =
-      1ll * ceil_div(p.m, C::block_m * d.cluster_m) * ceil_div(p.n, C::block_n * d.cluster_n);
-  return workspace_bytes<d>(
-      int(std::min<long long>(most_ctas, clusters * C::sharers * most_parts_in_memory)));
+  long long most = 0;
+  for (const Cluster& c : clusters<d>()) {
+    const long long tiles =
+        1ll * ceil_div(p.m, C::block_m * c.m) * ceil_div(p.n, C::block_n * c.n) * c.size();
+    most = std::max(most, std::min<long long>(most_ctas, tiles * most_parts_in_memory));
+  }
+  return workspace_bytes<d>(int(most));
+}
+
+// Where a CTA has one part of one tile, a row of tiles is a row of the grid.
+template <Design d>
+std::string unsupported(const Gemm& p) {
+  constexpr int most = 65535;
+  if ((d.split || d.in_memory) && ceil_div(p.m, d.rows) > most)
+    return std::string("m must be at most ").append(std::to_string(most * d.rows));
+  return rows_of_vectors(p);
 }
 
 template <Design d>
-constexpr Entry entry = {d, choice<d>(), launch_alone<d>, d.in_memory ? workspace_for<d> : nullptr};
+constexpr Entry entry = {d, choice<d>(), unsupported<d>, launch_alone<d>,
+                         d.in_memory ? workspace_for<d> : nullptr};
 
 std::span<const Entry> of_one_consumer();
 std::span<const Entry> of_several_consumers();

@@ -4,26 +4,15 @@
 namespace ladder::rung_08::swapped {
 
 constexpr Entry entries[] = {entry<Design{.rows = 8, .consumers = 1, .per_sm = 3, .split = true}>,
-                             entry<Design{.rows = 8, .consumers = 1, .split = true}>,
                              entry<Design{.rows = 16, .consumers = 1, .per_sm = 3, .split = true}>,
                              entry<Design{.rows = 32, .consumers = 1, .per_sm = 3, .split = true}>,
+                             entry<Design{.rows = 8, .consumers = 1, .split = true}>,
                              entry<Design{.rows = 8, .consumers = 1, .per_sm = 2}>,
                              entry<Design{.rows = 16, .consumers = 1, .per_sm = 2}>,
-                             entry<Design{.rows = 16, .consumers = 1, .cluster_m = 2, .per_sm = 2}>,
-                             entry<Design{.rows = 32, .consumers = 1, .cluster_m = 4}>,
-                             entry<Design{.rows = 40, .consumers = 1, .cluster_n = 4}>,
-                             entry<Design{.rows = 64, .consumers = 1, .cluster_m = 2}>,
-                             entry<Design{.rows = 64, .consumers = 1, .cluster_m = 4}>,
-                             entry<Design{.rows = 64, .consumers = 1, .cluster_n = 4}>,
-                             entry<Design{.rows = 64, .consumers = 1, .cluster_n = 4, .cluster_m = 2}>,
-                             entry<Design{.rows = 88, .consumers = 1, .cluster_n = 4}>,
-                             entry<Design{.rows = 88, .consumers = 1, .cluster_n = 4, .cluster_m = 2}>,
-                             entry<Design{.rows = 96, .consumers = 1, .cluster_n = 2, .cluster_m = 4}>,
-                             entry<Design{.rows = 96, .consumers = 1, .cluster_n = 4}>,
-                             entry<Design{.rows = 104, .consumers = 1, .cluster_m = 2}>,
-                             entry<Design{.rows = 112, .consumers = 1, .cluster_n = 2, .cluster_m = 4}>,
-                             entry<Design{.rows = 128, .consumers = 1, .cluster_m = 4}>,
-                             entry<Design{.rows = 168, .consumers = 1, .cluster_n = 4}>};
+                             entry<Design{.rows = 32, .consumers = 1}>,
+                             entry<Design{.rows = 48, .consumers = 1}>,
+                             entry<Design{.rows = 88, .consumers = 1}>,
+                             entry<Design{.rows = 96, .consumers = 1}>};
 
 std::span<const Entry> of_one_consumer() {
   return entries;

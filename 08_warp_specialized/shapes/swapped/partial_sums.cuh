@@ -13,6 +13,16 @@ __device__ int first_group(int part, int parts) {
   return C::groups * part / parts;
 }
 
+// By a thread, before fence_mbarrier_init().
+template <class C>
+__device__ void expect_parts(typename C::Shared& shared, int part, int parts) {
+  if (parts == 1) return;
+  ptx::mbarrier_init(ptx::shared_address(&shared.combined), 1);
+  const int own = first_group<C>(part + 1, parts) - first_group<C>(part, parts);
+  ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&shared.combined),
+                                    (parts - 1) * own * C::tile_threads * int(sizeof(float4)));
+}
+
 // accumulator of a part of k -> of all of k, for the groups of rows that are this CTA's. Each CTA sends the
 // others what is theirs, straight from its registers into their shared memory. They are added in the order of
 // k, whichever arrives first. Who waits for what is sent to it cannot exit too early.
@@ -72,8 +82,8 @@ template <class C>
 __device__ void finish(Accumulator<C>& accumulator, const Operands& p, const Tiles<C>& tiles, int rank,
                        int warp) {
   const int lane = threadIdx.x % warp_size;
-  for (int cluster = tiles.cluster() + 1; tiles.goes_on_in(cluster); ++cluster) {
-    const int cta = cluster * C::sharers + rank;
+  for (int part = tiles.part() + 1; tiles.goes_on_in(part); ++part) {
+    const int cta = part * p.cluster.size() + rank;
     unsigned* const ready = &p.ready[cta * C::consumer_warps + warp];
     if (lane == 0) {
       while (ptx::load_acquire(ready) == 0) {

@@ -10,8 +10,6 @@
 
 namespace ladder::rung_08 {
 
-std::string rows_of_vectors(const Gemm& p);
-
 namespace {
 
 using swapped::Design;
@@ -26,8 +24,7 @@ std::string joined(const Parts&... parts) {
 }
 
 // swapped_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: pp, ping-pong; split;
-// mem, the parts of k are added up in memory; x2, two CTAs on an SM; 2x1, the CTAs of a cluster, columns
-// first.
+// mem, the parts of k are added up in memory; x2, two CTAs on an SM.
 std::string name_of(const Entry& e) {
   const Design& d = e.design;
   std::string name = joined("swapped_", e.choice.cols, "x", e.choice.rows);
@@ -35,7 +32,6 @@ std::string name_of(const Entry& e) {
   if (d.split) name += "_split";
   if (d.in_memory) name += "_mem";
   if (d.per_sm > 1) name += joined("_x", d.per_sm);
-  if (d.cluster_n * d.cluster_m > 1) name += joined("_", d.cluster_n, "x", d.cluster_m);
   return name;
 }
 
@@ -46,8 +42,6 @@ std::string what_of(const Entry& e) {
   if (d.split) what += ", k split in a cluster";
   if (d.in_memory) what += ", k split among CTAs that add up their parts in memory";
   if (d.per_sm > 1) what += joined(", ", d.per_sm, " CTAs on an SM");
-  const char* shared = d.cluster_n > 1 && d.cluster_m > 1 ? "A and B" : d.cluster_n > 1 ? "A" : "B";
-  if (d.cluster_n * d.cluster_m > 1) what += joined(", ", d.cluster_n * d.cluster_m, " CTAs share ", shared);
   return what;
 }
 
@@ -56,12 +50,12 @@ std::array<std::span<const Entry>, 4> all_entries() {
           swapped::of_parts_in_memory()};
 }
 
-constexpr Design streamed{.rows = 152, .blocks = 2, .cluster_n = 2};
+constexpr Design streamed{.rows = 152, .blocks = 2, .streamed = true};
 const Extension<Gemm> with_partials{
     .workspace_bytes = [](const Gemm&) { return swapped::workspace_bytes<streamed>(); },
     .prepare = prepare_parts};
 cudaError_t stream_k(const Gemm& p, cudaStream_t stream) {
-  return swapped::launch<streamed>(p, 1, 2, p.typed->workspace, stream, false);
+  return swapped::launch<streamed>(p, {.cluster = {.n = 2}}, p.typed->workspace, stream, false);
 }
 
 struct Table {
@@ -79,6 +73,7 @@ const Table& table() {
         t.choices.back().name = texts.emplace_back(name_of(e)).c_str();
         t.variants.push_back({.name = t.choices.back().name,
                               .what = texts.emplace_back(what_of(e)).c_str(),
+                              .unsupported = e.unsupported,
                               .launch = e.launch});
         if (!e.workspace_bytes) continue;
         t.extensions.push_back({.workspace_bytes = e.workspace_bytes, .prepare = prepare_parts});
@@ -89,9 +84,9 @@ const Table& table() {
         {.name = "stream_k",
          .what = "transposed: 256 columns and 152 rows, and each pair has the same number of k-tiles of "
                  "the last two waves",
+         .unsupported = rows_of_vectors,
          .launch = stream_k,
          .extension = &with_partials});
-    for (Variant<Gemm>& variant : t.variants) variant.unsupported = rows_of_vectors;
     return t;
   }();
   return all;

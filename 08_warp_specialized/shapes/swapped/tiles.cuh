@@ -16,56 +16,51 @@ constexpr int most_gpcs = 8;  // of an H100 or an H200
 // The order is made for L2: a line that several SMs of a GPC ask for at about the same time is read once for
 // all of them. The hardware deals clusters out to the GPCs like cards. So cluster c is taken for one of the
 // GPC c % gpcs, and each GPC has consecutive tiles. They follow each other down B's columns, in groups of
-// rows such that what all GPCs compute at a time is about a square.
+// rows such that what all GPCs compute at a time is about a square. CTAs without a cluster that have one tile
+// each are better off the other way: those that start one after the other share what is larger of A and B,
+// and ask for it at the same time.
 template <class C>
 class Tiles {
  public:
-  __device__ Tiles(const Operands& p, int rank)
-      : clusters_m_(p.clusters_m),
-        clusters_n_(p.clusters_n),
-        group_(p.group),
-        tiles_k_(p.tiles_k),
-        share_(p.share),
-        longer_(p.longer),
-        parts_(p.parts),
-        cluster_(ptx::cluster_id()) {
-    if (p.gpcs > 1) {
-      const int gpc = cluster_ % most_gpcs;
-      cluster_ = gpc * p.per_gpc + min(gpc, p.larger_gpcs) + cluster_ / most_gpcs;
-    }
-    if constexpr (!C::design.split) {
-      row_in_cluster_ = rank % C::cluster_m;
-      col_in_cluster_ = rank / C::cluster_m;
-    }
+  __device__ Tiles(const Operands& p) : p_(p) {
     if constexpr (one_part) {
-      index_ = C::design.split ? cluster_ : cluster_ / p.parts;
-      const int part = C::design.split ? rank : cluster_ % p.parts;
-      first_ = begin_of(part);
-      end_ = begin_of(part + 1);
-      find();
+      row_ = int(blockIdx.y) * C::block_m;
+      col_ = int(blockIdx.x) * C::block_n;
+      first_ = begin_of(int(blockIdx.z));
+      end_ = begin_of(int(blockIdx.z) + 1);
+      valid_ = true;
     } else {
-      clusters_ = int(gridDim.x) / C::sharers;
-      next_ = begin_of(cluster_);
-      share_end_ = begin_of(cluster_ + 1);
-      whole_ = p.streamed + cluster_;
+      cluster_ = int(blockIdx.z);
+      if (p.gpcs > 1) {
+        const int gpc = cluster_ % most_gpcs;
+        cluster_ = gpc * p.per_gpc + min(gpc, p.larger_gpcs) + cluster_ / most_gpcs;
+      }
+      whole_ = cluster_;
+      if constexpr (C::design.streamed) {
+        next_ = begin_of(cluster_);
+        share_end_ = begin_of(cluster_ + 1);
+        whole_ += p.streamed;
+      }
       advance();
     }
   }
-  __device__ bool valid() const { return unsigned(index_) < clusters_m_ * clusters_n_; }
+  __device__ bool valid() const { return valid_; }
   __device__ void advance() {
     if constexpr (one_part) {
-      index_ = int(clusters_m_ * clusters_n_);
-    } else if (next_ < share_end_) {
-      index_ = next_ / tiles_k_;
-      first_ = next_ % tiles_k_;
-      end_ = min(tiles_k_, first_ + share_end_ - next_);
+      valid_ = false;
+      return;
+    }
+    if (C::design.streamed && next_ < share_end_) {
+      index_ = next_ / p_.tiles_k;
+      first_ = next_ % p_.tiles_k;
+      end_ = min(p_.tiles_k, first_ + share_end_ - next_);
       next_ += end_ - first_;
       find();
     } else {
       index_ = whole_;
-      whole_ += clusters_;
+      whole_ += int(gridDim.z);
       first_ = 0;
-      end_ = tiles_k_;
+      end_ = p_.tiles_k;
       find();
     }
   }
@@ -74,14 +69,22 @@ class Tiles {
   __device__ int first() const { return first_; }  // k-tile
   __device__ int end() const { return end_; }
   __device__ bool begins() const { return first_ == 0; }
-  __device__ bool ends() const { return end_ == tiles_k_; }
-  __device__ int cluster() const { return cluster_; }
-  // Whether a later cluster has a later part of the tile.
-  __device__ bool goes_on_in(int cluster) const {
+  __device__ bool ends() const { return end_ == p_.tiles_k; }
+  // Of a design whose CTAs have parts of tiles: where this one's is in the workspace, counted in clusters.
+  __device__ int part() const {
     if constexpr (C::design.in_memory) {
-      return cluster < (index_ + 1) * parts_;
+      const int tile = int(blockIdx.y) / p_.cluster.m * p_.clusters_n + int(blockIdx.x) / p_.cluster.n;
+      return tile * p_.parts + int(blockIdx.z);
     } else {
-      return cluster < clusters_ && begin_of(cluster) < (index_ + 1) * tiles_k_;
+      return cluster_;
+    }
+  }
+  // Whether a later one has a later part of the tile.
+  __device__ bool goes_on_in(int part) const {
+    if constexpr (C::design.in_memory) {
+      return part % p_.parts != 0;
+    } else {
+      return part < int(gridDim.z) && begin_of(part) < (index_ + 1) * p_.tiles_k;
     }
   }
 
@@ -89,64 +92,84 @@ class Tiles {
   static constexpr bool one_part = C::design.split || C::design.in_memory;  // of one tile
 
   // The first k-tile of a cluster, of the streamed ones, or of a part.
-  __device__ int begin_of(int cluster) const { return cluster * share_ + min(cluster, longer_); }
+  __device__ int begin_of(int cluster) const { return cluster * p_.share + min(cluster, p_.longer); }
   __device__ void find() {
-    if (!valid()) return;
-    unsigned m = 0, n = index_;  // of tiles of clusters
-    if (clusters_m_ > 1) {
-      unsigned above = 0, rows = clusters_m_;
-      if (group_ < clusters_m_) {
-        const unsigned per_group = group_ * clusters_n_;
-        above = index_ / per_group * group_;
-        rows = min(clusters_m_ - above, group_);
-        n = index_ % per_group;
-      }
-      m = above + n % rows;
-      n = n / rows;
+    valid_ = index_ < p_.clusters_m * p_.clusters_n;
+    int m = 0, n = index_;  // of tiles of clusters
+    if (p_.clusters_m > 1) {
+      const int group = p_.per_group.quotient(index_), above = group * p_.group;
+      const int in_group = p_.per_group.remainder(index_, group);
+      const Divisor& per_column = above + p_.group > p_.clusters_m ? p_.per_last_column : p_.per_column;
+      n = per_column.quotient(in_group);
+      m = above + per_column.remainder(in_group, n);
     }
-    row_ = (int(m) * C::cluster_m + row_in_cluster_) * C::block_m;
-    col_ = (int(n) * C::cluster_n + col_in_cluster_) * C::block_n;
+    row_ = (m * p_.cluster.m + int(blockIdx.y)) * C::block_m;
+    col_ = (n * p_.cluster.n + int(blockIdx.x)) * C::block_n;
   }
 
-  const unsigned clusters_m_, clusters_n_, group_;
-  const int tiles_k_, share_, longer_, parts_;
-  int cluster_, clusters_ = 1, row_in_cluster_ = 0, col_in_cluster_ = 0, whole_ = 0;
-  int next_ = 0, share_end_ = 0;
+  const Operands& p_;
+  bool valid_ = false;
+  int cluster_ = 0, whole_ = 0, next_ = 0, share_end_ = 0;
   int index_ = 0, row_ = 0, col_ = 0, first_ = 0, end_ = 0;
 };
 
-// The order of the tiles, see Tiles, where so many clusters run at once, of so many in all.
+// The order of the tiles, see Tiles, where so many clusters may run at once, and so many are launched.
 template <class C>
 void order(Operands& p, int at_once, int clusters) {
-  constexpr int rows = C::block_m * C::cluster_m, cols = C::block_n * C::cluster_n;
+  const int rows = C::block_m * p.cluster.m, cols = C::block_n * p.cluster.n;
   // What runs at once is about a square of C.
   p.group = std::clamp(int(std::sqrt(double(at_once) * cols / rows) + 0.5), 1, p.clusters_m);
   p.gpcs = p.clusters_m > 1 ? most_gpcs : 1;
+  if (p.cluster.size() == 1 && clusters == p.clusters_m * p.clusters_n) {
+    p.group = p.m <= p.n ? p.clusters_m : 1;
+    p.gpcs = 1;
+  }
+  p.per_group = Divisor(p.group * p.clusters_n);
+  p.per_column = Divisor(p.group);
+  if (p.clusters_m % p.group != 0) p.per_last_column = Divisor(p.clusters_m % p.group);
   p.per_gpc = clusters / most_gpcs;
   p.larger_gpcs = clusters % most_gpcs;
 }
 
 // The CTAs of the cluster that get what this one loads: A all that lie beside it, B all below and above.
-template <class C>
 struct Peers {
+  Cluster cluster;
   int rank;
-  __device__ int beside(int i) const { return rank % C::cluster_m + i * C::cluster_m; }
-  __device__ int below(int i) const { return rank / C::cluster_m * C::cluster_m + i; }
-  __device__ unsigned short all_beside() const {
-    unsigned short ctas = 0;
-    for (int i = 0; i < C::cluster_n; ++i) ctas |= 1 << beside(i);
-    return ctas;
-  }
-  __device__ unsigned short all_below() const {
-    unsigned short ctas = 0;
-    for (int i = 0; i < C::cluster_m; ++i) ctas |= 1 << below(i);
-    return ctas;
-  }
-  // The i-th CTA that loads into this one's stages, for i < C::fillers: each once, this one among them.
+  __device__ int col() const { return rank & (cluster.n - 1); }
+  __device__ int row() const { return rank >> (__ffs(cluster.n) - 1); }
+  __device__ int beside(int i) const { return row() * cluster.n + i; }
+  __device__ int below(int i) const { return col() + i * cluster.n; }
+  // CTAs that load into this one's stages, and as many load what it loads: those beside and below it.
+  __device__ int fillers() const { return cluster.m + cluster.n - 1; }
+  // The i-th of them: each once, this one among them.
   __device__ int filler(int i) const {
-    const int other = i - C::cluster_m;
-    return other < 0 ? below(i) : beside(other + (other >= rank / C::cluster_m));
+    const int other = i - cluster.m;
+    return other < 0 ? below(i) : beside(other + (other >= col()));
   }
 };
+
+// body<n, m>(), for the cluster's n and m: what it must know when it is compiled.
+template <class Body>
+__device__ void in_cluster(Cluster cluster, const Body& body) {
+  switch (cluster.n * 8 + cluster.m) {
+    case 1 * 8 + 1:
+      return body.template operator()<1, 1>();
+    case 1 * 8 + 2:
+      return body.template operator()<1, 2>();
+    case 1 * 8 + 4:
+      return body.template operator()<1, 4>();
+    case 2 * 8 + 1:
+      return body.template operator()<2, 1>();
+    case 2 * 8 + 2:
+      return body.template operator()<2, 2>();
+    case 2 * 8 + 4:
+      return body.template operator()<2, 4>();
+    case 4 * 8 + 1:
+      return body.template operator()<4, 1>();
+    case 4 * 8 + 2:
+      return body.template operator()<4, 2>();
+  }
+}
+inline constexpr Cluster all_clusters[] = {{1, 1}, {1, 2}, {1, 4}, {2, 1}, {2, 2}, {2, 4}, {4, 1}, {4, 2}};
 
 }  // namespace ladder::rung_08::swapped
