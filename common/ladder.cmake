@@ -26,16 +26,8 @@ if(LADDER_WERROR)
   endif()
 endif()
 
+# Of targets that say UNITY_BUILD ${LADDER_UNITED}, whose headers take most of the time.
 option(LADDER_UNITED "C++ files are compiled eight at a time: half the time from nothing, more after an edit" OFF)
-
-# ladder_united(TARGET): the headers of its C++ files, which take most of the time, are then read once for eight of them.
-# Their names must not clash.
-function(ladder_united target)
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ${LADDER_UNITED})
-  get_target_property(sources ${target} SOURCES)
-  list(FILTER sources INCLUDE REGEX "\\.cu$") # CMake before 3.31 leaves them alone by itself
-  set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-endfunction()
 
 if(LADDER_GPU STREQUAL "auto")
   set(ladder_local_gpu "${ladder_gpu_here}")
