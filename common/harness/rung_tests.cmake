@@ -234,8 +234,7 @@ function(ladder_fault name patch)
   add_library(${target} OBJECT ${compiled} ${planted})
   set_target_properties(${target} PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES OFF)
   target_include_directories(${target} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
-  target_compile_options(${target} PRIVATE "SHELL:-gencode arch=compute_${arch},code=compute_${arch}" -lineinfo
-    --Ofast-compile=mid) # the file's every variant is compiled, and one is run: half the time
+  target_compile_options(${target} PRIVATE "SHELL:-gencode arch=compute_${arch},code=compute_${arch}" -lineinfo)
   add_dependencies(${target} ${name}_sim)
   set_property(GLOBAL APPEND PROPERTY LADDER_FAULTS ${target})
   set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/faults/${target})
