@@ -4,6 +4,7 @@
     tidy.py build [PART OF A PATH...]      (target tidy)
 
 It reads BUILD/compile_commands.json and takes the .cc files of the repository; with parts of paths, those that contain one.
+The build has to compile each file by itself: that of the preset contributor does.
 Left out are tests, and CUDA sources: the pinned clang knows neither the toolkit nor its tensor cores. The pinned clang-tidy
 comes from the Python package index, into BUILD/tidy-venv. Ten files take a minute on a core. Exits with 1 where it says
 anything.
@@ -30,6 +31,8 @@ def sources(build: Path, root: Path, parts: list) -> list:
     commands = json.loads((build / "compile_commands.json").read_text(encoding="utf-8"))
     found = set()
     for command in commands:
+        if "/Unity/unity_" in command["file"]:
+            sys.exit(f"tidy: {build} compiles several files as one, configure it with: cmake --preset contributor")
         file = (Path(command["directory"]) / command["file"]).resolve()
         if file.suffix != ".cc" or root not in file.parents or build.resolve() in file.parents:
             continue

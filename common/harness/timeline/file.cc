@@ -59,7 +59,7 @@ class Clocks {
   std::map<unsigned, Sm> sms_;
 };
 
-std::string number(double value) {
+std::string three_decimals(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%.3f", value);
   return text;
@@ -90,8 +90,9 @@ std::string timeline_text(const Recording& recording, const JsonObject& about) {
                    took = clocks.ns_of(span.cycles) / 1000;
       add(std::string("{\"ph\": \"X\", \"name\": \"") + doings[span.what & 15] +
           "\", \"pid\": " + std::to_string(warp.cta) + ", \"tid\": " + std::to_string(warp.warp) +
-          ", \"ts\": " + number(us - took) + ", \"dur\": " + number(took) + ", \"args\": {\"tile\": " +
-          std::to_string(span.what >> 4 & 4095) + ", \"k_tile\": " + std::to_string(span.what >> 16) + "}}");
+          ", \"ts\": " + three_decimals(us - took) + ", \"dur\": " + three_decimals(took) +
+          ", \"args\": {\"tile\": " + std::to_string(span.what >> 4 & 4095) +
+          ", \"k_tile\": " + std::to_string(span.what >> 16) + "}}");
     }
   }
   return "{\"otherData\": " + about.text() + ",\n\"traceEvents\": [\n" + events + "\n]}\n";

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-namespace simulator {
+namespace simulator::async_accesses {
 namespace {
 
 using Kind = AsyncAccesses::Problem::Kind;
@@ -135,4 +135,4 @@ TEST_F(AsyncAccessesTest, ManyOperationsInTurn) {
 }
 
 }  // namespace
-}  // namespace simulator
+}  // namespace simulator::async_accesses

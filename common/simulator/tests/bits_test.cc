@@ -10,7 +10,7 @@
 #include "common/simulator/tests/decode_fixture.h"
 #include "common/simulator/tests/lanewise.h"
 
-namespace simulator::testing {
+namespace simulator::tests::bits {
 namespace {
 
 using ptx::Type;
@@ -320,4 +320,4 @@ TEST(Bits, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace simulator::testing
+}  // namespace simulator::tests::bits

@@ -12,7 +12,7 @@
 #include "common/simulator/tests/decode_fixture.h"
 #include "common/simulator/tests/lanewise.h"
 
-namespace simulator::testing {
+namespace simulator::tests::compare {
 namespace {
 
 using ptx::Type;
@@ -369,4 +369,4 @@ TEST(Compare, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace simulator::testing
+}  // namespace simulator::tests::compare

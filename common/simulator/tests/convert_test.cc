@@ -13,7 +13,7 @@
 #include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/tests/float_golden.h"
 
-namespace simulator::testing {
+namespace simulator::tests {
 namespace {
 
 using ptx::Type;
@@ -252,4 +252,4 @@ TEST(Convert, UnknownModifiersAndTypesAreRefused) {
 }
 
 }  // namespace
-}  // namespace simulator::testing
+}  // namespace simulator::tests

@@ -19,7 +19,7 @@
 #include "common/simulator/reports/registry.h"
 #include "common/simulator/simulator.h"
 
-namespace simulator {
+namespace simulator::counters_report {
 namespace {
 
 // A kernel of which nothing but the text is decoded.
@@ -453,4 +453,4 @@ TEST(AtExit, CountersGoWhereTheEnvironmentSays) {
 }
 
 }  // namespace
-}  // namespace simulator
+}  // namespace simulator::counters_report

@@ -26,7 +26,7 @@
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/machine/warp.h"
 
-namespace simulator::testing {
+namespace simulator::tests {
 
 class OneWarp : public Decoder {
  public:
@@ -233,4 +233,4 @@ class OneWarp : public Decoder {
   ptx::Instruction instruction_;
 };
 
-}  // namespace simulator::testing
+}  // namespace simulator::tests

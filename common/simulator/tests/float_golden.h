@@ -17,7 +17,7 @@
 #include "common/simulator/tests/decode_fixture.h"
 #include "common/simulator/tests/golden/float_inputs.h"
 
-namespace simulator::testing {
+namespace simulator::tests {
 
 struct Golden {
   std::string name;                // "fma.rn.f32"
@@ -170,4 +170,4 @@ inline void expect_exact(const Golden& golden, std::vector<std::span<const Opcod
   EXPECT_EQ(hash, golden.hash) << golden.name << ": of all " << float_ops::cases << " cases";
 }
 
-}  // namespace simulator::testing
+}  // namespace simulator::tests

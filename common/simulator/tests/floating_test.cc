@@ -14,7 +14,7 @@
 #include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/tests/float_golden.h"
 
-namespace simulator::testing {
+namespace simulator::tests {
 namespace {
 
 using ptx::Type;
@@ -256,4 +256,4 @@ TEST(Floating, UnknownModifiersAndTypesAreRefused) {
 }
 
 }  // namespace
-}  // namespace simulator::testing
+}  // namespace simulator::tests

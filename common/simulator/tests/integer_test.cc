@@ -11,7 +11,7 @@
 #include "common/simulator/tests/decode_fixture.h"
 #include "common/simulator/tests/lanewise.h"
 
-namespace simulator::testing {
+namespace simulator::tests::integer {
 namespace {
 
 using ptx::Type;
@@ -375,4 +375,4 @@ TEST(Integer, RefusesWhatItDoesNotKnow) {
 }
 
 }  // namespace
-}  // namespace simulator::testing
+}  // namespace simulator::tests::integer

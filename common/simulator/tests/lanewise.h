@@ -14,7 +14,7 @@
 
 #include "common/simulator/tests/decode_fixture.h"
 
-namespace simulator::testing {
+namespace simulator::tests {
 
 // Bits of a lane's value, zero-extended; predicates: 0 or 1.
 using Reference = std::function<uint64_t(const std::vector<uint64_t>& sources)>;
@@ -131,4 +131,4 @@ inline void check_lanes(std::vector<std::span<const Opcode>> families, const std
   }
 }
 
-}  // namespace simulator::testing
+}  // namespace simulator::tests

@@ -10,7 +10,7 @@
 #include "common/simulator/memory/global_memory.h"
 #include "common/simulator/settings/device.h"
 
-namespace simulator {
+namespace simulator::memory {
 namespace {
 
 using Kind = Allocation::Kind;
@@ -199,4 +199,4 @@ TEST(GlobalMemoryDeathTest, TheHostCannotTouchFreedHostMemory) {
 }
 
 }  // namespace
-}  // namespace simulator
+}  // namespace simulator::memory

@@ -4,6 +4,7 @@
 #include "common/simulator/settings/device.h"
 #include "common/simulator/tests/runtime_fixture.h"
 
+namespace device_calls {
 namespace {
 
 __global__ void nothing() {}
@@ -219,3 +220,4 @@ TEST_F(Runtime, LibrariesOfPtx) {
 }
 
 }  // namespace
+}  // namespace device_calls

@@ -3,6 +3,7 @@
 
 #include "common/simulator/tests/runtime_fixture.h"
 
+namespace stream_calls {
 namespace {
 
 __global__ void nothing() {}
@@ -439,3 +440,4 @@ TEST_F(Capture, GraphsInGraphs) {
 }
 
 }  // namespace
+}  // namespace stream_calls

@@ -15,7 +15,7 @@
 
 #include "common/simulator/checks/shared_shadow.h"
 
-namespace simulator {
+namespace simulator::shared_shadow_random {
 namespace {
 
 using Kind = SharedShadow::Problem::Kind;
@@ -262,4 +262,4 @@ TEST(SharedShadowRandom, LikeTheReferenceWithAtomics) {
 }
 
 }  // namespace
-}  // namespace simulator
+}  // namespace simulator::shared_shadow_random

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace simulator {
+namespace simulator::shared_shadow {
 namespace {
 
 using Kind = SharedShadow::Problem::Kind;
@@ -513,4 +513,4 @@ TEST_F(SharedShadowTest, TheClockRunsOutOverManyCtas) {
 }
 
 }  // namespace
-}  // namespace simulator
+}  // namespace simulator::shared_shadow

@@ -9,7 +9,7 @@
 #include "common/simulator/tests/execution_fixture.h"
 #include "common/simulator/tests/ptx_fixture.h"
 
-namespace simulator {
+namespace simulator::speculation {
 namespace {
 
 // Of the first load in the body: the predicate's name, "!" in front where it must be false; "all" where every
@@ -115,4 +115,4 @@ TEST_F(SpeculativeLoad, AnExchangeMayWriteWhatWasNeverWritten) {
 }
 
 }  // namespace
-}  // namespace simulator
+}  // namespace simulator::speculation

@@ -10,7 +10,7 @@
 #include <memory>
 #include <random>
 
-namespace simulator::testing {
+namespace simulator::tests {
 namespace {
 
 constexpr int fraction = 25;
@@ -124,4 +124,4 @@ TEST_F(TensorCoreTest, AnElementThatIsAbsentMeetsNoInfinity) {
 }
 
 }  // namespace
-}  // namespace simulator::testing
+}  // namespace simulator::tests

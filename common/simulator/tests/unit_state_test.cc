@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace simulator::testing {
+namespace simulator::tests {
 namespace {
 
 enum class InThing { numbers, words };
@@ -36,4 +36,4 @@ TEST(UnitState, IsMadeOnceAndAnewOnDemand) {
 }
 
 }  // namespace
-}  // namespace simulator::testing
+}  // namespace simulator::tests

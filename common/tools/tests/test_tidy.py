@@ -11,10 +11,10 @@ import tidy
 
 
 class Tidy(InFolder):
-    def tidy(self, script, *parts):
+    def tidy(self, script, *parts, more=()):
         build = self.root / "build"
         files = ("a/one.cc", "a/two.cc", "a/one.cc", "b/kernel.cu", "a/tests/other.cc", "a/one_test.cc", "build/made.cc", "/elsewhere/x.cc")
-        commands = [{"directory": str(self.root), "file": name} for name in files]
+        commands = [{"directory": str(self.root), "file": name} for name in (*files, *more)]
         self.write("build/compile_commands.json", json.dumps(commands))
         program = self.program("clang-tidy", 'for last; do :; done; echo "$last" >&3\n' + script)
         arguments = [str(build), "--jobs", "1", "--clang-tidy", str(program), *parts]
@@ -23,7 +23,7 @@ class Tidy(InFolder):
                 code = tidy.main(arguments)
             except SystemExit as stopped:
                 code = stopped.code
-        return code, said.getvalue(), [line.rpartition("/")[2] for line in self.log()]
+        return code, said.getvalue() or code, [line.rpartition("/")[2] for line in self.log()]
 
     def test_every_source_once(self):
         code, said, files = self.tidy("exit 0")
@@ -35,6 +35,11 @@ class Tidy(InFolder):
         code, said, _ = self.tidy("exit 0", "nowhere")
         self.assertEqual(code, 1)
         self.assertIn("no such source", said)
+
+    def test_a_build_that_compiles_several_files_as_one(self):
+        code, said, files = self.tidy("exit 0", more=["build/CMakeFiles/a.dir/Unity/unity_0_cxx.cxx"])
+        self.assertIn("cmake --preset contributor", said)
+        self.assertEqual((bool(code), files), (True, []))
 
     def test_what_it_says(self):
         code, said, _ = self.tidy('case "$*" in *two.cc) echo "two.cc:3: error: worse"; exit 1; esac')

@@ -10,7 +10,7 @@
 #include "common/harness/measure/nvml.h"
 #include "common/harness/measure/rotation.h"
 
-namespace ladder {
+namespace ladder::benchmark {
 namespace {
 
 constexpr std::uint64_t mebibyte = 1 << 20, gibibyte = 1 << 30;
@@ -87,4 +87,4 @@ TEST(ThrottleText, SeveralAreJoined) {
 }
 
 }  // namespace
-}  // namespace ladder
+}  // namespace ladder::benchmark

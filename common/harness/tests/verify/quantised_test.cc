@@ -17,7 +17,7 @@
 #include "common/harness/verify/precision.h"
 #include "common/harness/verify/verify.h"
 
-namespace ladder {
+namespace ladder::quantised {
 namespace {
 
 float largest_of(const std::vector<float>& matrix) {
@@ -158,4 +158,4 @@ TEST(CheckQuantised, FindsAScalePastTheRowsEnd) {
 }
 
 }  // namespace
-}  // namespace ladder
+}  // namespace ladder::quantised
