@@ -3,41 +3,16 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
-#include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "08_warp_specialized/shapes/choice.h"
+#include "08_warp_specialized/shapes/test_operands.h"
 #include "common/extension.h"
 
 namespace ladder::rung_08 {
 namespace {
-
-using Bits = std::vector<std::uint16_t>;  // of bf16
-
-Bits numbers(std::size_t count, std::uint32_t seed) {  // from -2 to 2
-  Bits bits(count);
-  for (std::uint16_t& each : bits) {
-    seed = seed * 1664525 + 1013904223;
-    each = std::uint16_t((seed >> 31 << 15) | 0x3F00 | (seed >> 16 & 0xFF));
-  }
-  return bits;
-}
-
-class OnDevice {
- public:
-  explicit OnDevice(std::size_t bytes) { EXPECT_EQ(cudaMalloc(&data_, bytes), cudaSuccess); }
-  explicit OnDevice(const Bits& host) : OnDevice(host.size() * sizeof host[0]) {
-    EXPECT_EQ(cudaMemcpy(data_, host.data(), host.size() * sizeof host[0], cudaMemcpyHostToDevice),
-              cudaSuccess);
-  }
-  ~OnDevice() { cudaFree(data_); }
-  OnDevice(const OnDevice&) = delete;
-  __nv_bfloat16* get() const { return static_cast<__nv_bfloat16*>(data_); }
-
- private:
-  void* data_ = nullptr;
-};
 
 const Choice& kernel(const std::string& name) {
   for (const Choice& c : all_choices())
@@ -55,10 +30,7 @@ Bits product(const Choice& choice, const Launch& how, int m, int n, int k) {
   EXPECT_EQ(prepare_parts(p, nullptr), cudaSuccess);
   EXPECT_EQ(choice.launch(p, how, nullptr, false), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-  Bits result(std::size_t(m) * n);
-  EXPECT_EQ(cudaMemcpy(result.data(), c.get(), result.size() * sizeof result[0], cudaMemcpyDeviceToHost),
-            cudaSuccess);
-  return result;
+  return c.read(std::size_t(m) * n);
 }
 
 class InClusters : public testing::TestWithParam<const char*> {};

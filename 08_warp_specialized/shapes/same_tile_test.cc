@@ -4,11 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstring>
 #include <functional>
 #include <string_view>
 #include <vector>
 
+#include "08_warp_specialized/shapes/test_operands.h"
 #include "common/harness/backend/counters.h"
 #include "common/harness/backend/device.h"
 #include "common/rung.h"
@@ -20,32 +20,7 @@ cudaError_t launch_general_128x256(const Gemm& p, cudaStream_t stream);  // shap
 
 namespace {
 
-using Bits = std::vector<std::uint16_t>;  // of bf16
-
-class OnDevice {
- public:
-  explicit OnDevice(const Bits& host) {
-    EXPECT_EQ(cudaMalloc(&data_, host.size() * sizeof host[0]), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(data_, host.data(), host.size() * sizeof host[0], cudaMemcpyHostToDevice),
-              cudaSuccess);
-  }
-  ~OnDevice() { cudaFree(data_); }
-  OnDevice(const OnDevice&) = delete;
-  __nv_bfloat16* get() const { return static_cast<__nv_bfloat16*>(data_); }
-
- private:
-  void* data_ = nullptr;
-};
-
-// From -2 to 2, with all bits of the fraction.
-Bits numbers(std::size_t count, std::uint32_t seed) {
-  Bits bits(count);
-  for (std::uint16_t& each : bits) {
-    seed = seed * 1664525 + 1013904223;
-    each = std::uint16_t((seed >> 31 << 15) | 0x3F00 | (seed >> 16 & 0xFF));
-  }
-  return bits;
-}
+using rung_08::Bits, rung_08::numbers, rung_08::OnDevice;
 
 struct Done {
   Bits c;
@@ -60,14 +35,13 @@ Done run(cudaError_t (*launch)(const Gemm&, cudaStream_t), int m, int n, int k) 
               cudaSuccess);
     EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   };
-  Done done{.c = Bits(std::size_t(m) * n), .counters = {}};
+  Done done;
   if (device_kind() == DeviceKind::simulator) {
     done.counters = count(launched, false);
   } else {
     launched();
   }
-  EXPECT_EQ(cudaMemcpy(done.c.data(), c.get(), done.c.size() * sizeof done.c[0], cudaMemcpyDeviceToHost),
-            cudaSuccess);
+  done.c = c.read(std::size_t(m) * n);
   return done;
 }
 
