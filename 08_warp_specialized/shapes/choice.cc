@@ -21,7 +21,7 @@ struct Costs {
   double store;  // and of each element of a tile
   double pass;   // cycles that a k-tile takes at least: a pass through the loop
 };
-// By Kind; a straight kernel in ping-pong has those of in_turn.
+// By Kind.
 constexpr Costs costs[] = {
     {343.4, 2337, 0.2161, 306.7},   // split
     {247.2, 3328, 0.146, 101.7},    // whole
@@ -73,7 +73,7 @@ double estimate_cycles(const Gemm& p, const Choice& c, const Launch& how, int sm
     const bool too_many = parts > 1 && (clusters * parts > sms * c.per_sm || tiles_k < 2 * parts);
     if (too_high || too_low || idle || too_many) return never;
   }
-  const Costs& cost = costs[int(c.ping_pong ? Kind::in_turn : c.kind)];
+  const Costs& cost = costs[int(c.kind)];
   const int size = cluster_m * cluster_n * (in_memory ? 1 : parts);  // CTAs of a cluster
   const int together = in_memory ? parts : 1;                        // clusters that have the same tile
   const int at_once = clusters_at_once(size, sms) * c.per_sm / together;

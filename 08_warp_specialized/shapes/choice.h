@@ -33,7 +33,6 @@ struct Choice {
   int rows, cols;                     // of a CTA's tile, or of a consumer's in ping-pong
   std::span<const Cluster> clusters;  // that it may be launched in
   int per_sm = 1;                     // CTAs
-  bool ping_pong = false;             // a tile for each consumer, in turn
   int parts = 1;                      // of k; Kind::split and Kind::in_memory take up to as many
   double pace = 1;                    // its time, measured, beside what the costs of its kind alone say
   cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;

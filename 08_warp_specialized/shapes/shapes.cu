@@ -29,7 +29,6 @@ constexpr Choice choice(const char* name) {
           .rows = C::block_m,
           .cols = C::block_n,
           .clusters = in_cluster<d>,
-          .ping_pong = d.ping_pong,
           .parts = d.cluster_k,
           .launch = [](const Gemm& p, const Launch&, cudaStream_t stream, bool early_start) {
             return launch<d>(p, stream, {}, early_start);

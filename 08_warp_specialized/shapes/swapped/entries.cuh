@@ -40,7 +40,6 @@ constexpr Choice choice() {
           .cols = C::block_n,
           .clusters = clusters<d>(),
           .per_sm = d.per_sm,
-          .ping_pong = d.ping_pong,
           .parts = d.split       ? C::most_parts
                    : d.in_memory ? most_parts_in_memory
                                  : 1,

@@ -22,7 +22,7 @@ constexpr int most_gpcs = 8;  // of an H100 or an H200
 template <class C>
 class Tiles {
  public:
-  __device__ Tiles(const Operands& p) : p_(p) {
+  __device__ explicit Tiles(const Operands& p) : p_(p) {
     if constexpr (one_part) {
       row_ = int(blockIdx.y) * C::block_m;
       col_ = int(blockIdx.x) * C::block_n;
