@@ -1,12 +1,13 @@
-// Every mistake of broken.cu is found, and told with its kind, its line, kernel and thread; its twin without
-// the mistake passes without a word, as do the kernels of sound.cu.
-//   BROKEN_PROGRAM, SOUND_PROGRAM: broken.cu and sound.cu, linked with cuda_simulator; BROKEN_SOURCE:
-//   broken.cu
+// Every mistake of broken.h's tables is found, and told with its kind, its line, kernel and thread; its twin
+// without the mistake passes without a word, as do the kernels of sound.cu.
+//   BROKEN_PROGRAM, SOUND_PROGRAM: broken.cu and its kernels, and sound.cu, linked with cuda_simulator;
+//   BROKEN_SOURCES: the folder of this file
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
 #include <array>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <ostream>
 #include <regex>
@@ -89,28 +90,28 @@ std::string last_line(std::string text) {
 
 struct Mark {
   std::string kind;
-  std::set<int> lines;
+  std::set<std::string> lines;  // "races.cu:12"
 };
 Mark mark_of(const std::string& name) {
-  std::ifstream source(BROKEN_SOURCE);
   const std::string begin = "// BUG(" + name + "): ";
   Mark mark;
-  std::string line;
-  for (int number = 1; std::getline(source, line); ++number) {
-    const size_t at = line.find(begin);
-    if (at == std::string::npos) continue;
-    mark.kind = line.substr(at + begin.size());
-    mark.lines.insert(number);
+  for (const auto& entry : std::filesystem::directory_iterator(BROKEN_SOURCES)) {
+    if (entry.path().extension() != ".cu") continue;
+    std::ifstream source(entry.path());
+    std::string line;
+    for (int number = 1; std::getline(source, line); ++number) {
+      const size_t at = line.find(begin);
+      if (at == std::string::npos) continue;
+      mark.kind = line.substr(at + begin.size());
+      mark.lines.insert(entry.path().filename().string() + ":" + std::to_string(number));
+    }
   }
   return mark;
 }
 
-std::set<int> lines_in(const std::string& text) {
-  static const std::regex place("broken\\.cu:([0-9]+)");
-  std::set<int> lines;
-  for (std::sregex_iterator it(text.begin(), text.end(), place), end; it != end; ++it)
-    lines.insert(std::stoi((*it)[1]));
-  return lines;
+std::set<std::string> lines_in(const std::string& text) {
+  static const std::regex place("[a-z_]+\\.cu:[0-9]+");
+  return {std::sregex_token_iterator(text.begin(), text.end(), place), std::sregex_token_iterator()};
 }
 
 class Broken : public testing::TestWithParam<Case> {};
@@ -128,14 +129,14 @@ TEST_P(Broken, IsFound) {
   while (std::getline(lines, head) && head.rfind("simulator: ", 0) != 0) {
   }
   EXPECT_EQ(head.rfind("simulator: " + mark.kind + " in " + one.name + "<false>(", 0), 0u) << head;
-  const std::set<int> named = lines_in(head);
+  const std::set<std::string> named = lines_in(head);
   if (mark.kind != "deadlock") {  // which concerns several places
     ASSERT_EQ(named.size(), 1u) << head;
-    EXPECT_TRUE(mark.lines.contains(*named.begin())) << "no such mark: line " << *named.begin();
+    EXPECT_TRUE(mark.lines.contains(*named.begin())) << "no such mark: " << *named.begin();
     EXPECT_NE(output.find("thread (" + (one.thread.empty() ? "" : one.thread.substr(1))), std::string::npos);
   }
-  const std::set<int> all = lines_in(output);
-  for (const int line : mark.lines) EXPECT_TRUE(all.contains(line)) << "line " << line << " is not named";
+  const std::set<std::string> all = lines_in(output);
+  for (const std::string& line : mark.lines) EXPECT_TRUE(all.contains(line)) << line << " is not named";
   EXPECT_NE(output.find("CTA ("), std::string::npos);
 }
 
