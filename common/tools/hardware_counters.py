@@ -10,12 +10,13 @@ names are Nsight Compute's; docs/deeper/records.md says what they mean.
 
 import argparse
 import csv
-import io
 import json
+import math
 import pathlib
-import shutil
 import subprocess
 import sys
+
+from programs import CannotRun, device_of, nvidia_tool, run_for
 
 SIZES = {"gemm": {"m": 1024, "n": 1024, "k": 1024}, "fused_norm": {"rows": 2048, "cols": 8192}}
 
@@ -39,52 +40,64 @@ COUNTERS = {
 UNITS = {"Kbyte": 1e3, "Mbyte": 1e6, "Gbyte": 1e9}
 
 
-class CannotRun(Exception):
-    """This GPU cannot run the rung, and why."""
+LIMIT = 300  # seconds of a variant: replayed for each group of counters, and compared with the CPU
+
+
+class Failed(Exception):
+    """What ran, and how it ended."""
 
 
 def run(command):
-    """The output of a command; stops the program with one line where it fails."""
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode == 77:
-        raise CannotRun(done.stderr.strip().splitlines()[-1])
+    """The output of a command."""
+    try:
+        done = run_for(LIMIT, command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"{' '.join(command)}: not done after {LIMIT} s") from None
     if done.returncode != 0:
-        sys.exit(f"hardware_counters.py: {' '.join(command)} failed:\n{done.stdout}{done.stderr}")
+        raise Failed(f"{' '.join(command)}: exit code {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 
 
-def variants(program):
-    """(problem, variant, is it the rung itself) for every line of --list but the gemms of other types than bf16: theirs
-    begins with kernels that round A and B, and the first launch is what is counted."""
-    rows = run([program, "gemm", "--type", "bf16", "--ablate", "--verify-only", "--reference", "cpu", "--size", "64"])
-    in_bf16 = {row.split()[2] for row in rows.splitlines() if row.startswith(pathlib.Path(program).name)}
+def listed(program):
+    """(problem, variant, is it the rung itself) for every line of --list."""
     for line in run([program, "--list"]).splitlines():
         problem, variant, *rest = line.split()
-        if problem != "gemm" or variant in in_bf16:
-            yield problem, variant, rest[:2] == ["(the", "rung)"]
+        yield problem, variant, rest[:2] == ["(the", "rung)"]
 
 
-def device_of(program):
-    """The GPU that the rungs run on, from the second line that one prints: "NVIDIA H200, driver …"."""
-    return run([program, "gemm", "--size", "8", "--verify-only", "--reference", "cpu"]).splitlines()[1].split(", driver ")[0]
+def variants(program):
+    """The same, but for the gemms of other types than bf16: theirs begins with kernels that round A and B, and the first
+    launch is what is counted."""
+    rows = run([program, "gemm", "--type", "bf16", "--ablate", "--verify-only", "--reference", "cpu", "--size", "64"])
+    in_bf16 = {row.split()[2] for row in rows.splitlines() if row.startswith(pathlib.Path(program).name)}
+    return [each for each in listed(program) if each[0] != "gemm" or each[1] in in_bf16]
+
+
+def arguments_for(problem, variant):
+    """Of the rung's program: one launch of the variant."""
+    sizes = [word for name, value in SIZES[problem].items() for word in (f"--{name}", str(value))]
+    return [problem, "--variant", variant, "--verify-only", "--reference", "cpu", *sizes]
 
 
 def counters(ncu, program, problem, variant):
     """The counters of one launch of one variant."""
-    sizes = [word for name, value in SIZES[problem].items() for word in (f"--{name}", str(value))]
     command = [ncu, "--csv", "--clock-control", "none", "--metrics", ",".join(COUNTERS.values())]
     # The harness's own kernels are told apart by their name; the variant's only launch is the one that is checked.
     command += ["--kernel-name", "regex:^(?!fill_kernel).*", "--launch-count", "1"]
-    command += [program, problem, "--variant", variant, "--verify-only", "--reference", "cpu", *sizes]
+    command += [program, *arguments_for(problem, variant)]
     output = run(command)
-    table = output[output.index('"ID"') :]
+    # Around the table stand what the program prints, and ncu's own lines, which begin with "==".
+    table = csv.DictReader(line for line in output.splitlines() if line.startswith('"'))
     values = {}
-    for row in csv.DictReader(io.StringIO(table)):
+    for row in table:
         try:
             value = float(row["Metric Value"].split(" ")[0].replace(",", ""))
         except ValueError:
             continue  # not available on this GPU
-        values[row["Metric Name"]] = value * UNITS.get(row["Metric Unit"], 1)
+        if math.isfinite(value):
+            values[row["Metric Name"]] = value * UNITS.get(row["Metric Unit"], 1)
+    if not values:  # no permission to read counters (ERR_NVGPUCTRPERM), say, with which the program runs on
+        raise Failed(f"{' '.join(command)}: no counters\n{output}")
     named = {name: values[metric] for name, metric in COUNTERS.items() if metric in values}
     for kind in ("load", "store"):
         if named.get(f"global_{kind}_requests"):
@@ -93,39 +106,55 @@ def counters(ncu, program, problem, variant):
     return named
 
 
-def profile(ncu, program, device, only, out):
-    """Writes a record of each variant of a rung."""
+def profile(ncu, program, only, out):
+    """Writes a record of each variant of a rung. How many, and which variants could not be profiled."""
+    device, done, failed = device_of(program), 0, []
     for problem, variant, is_rung in variants(program):
         if problem not in SIZES or only not in (None, problem):
             continue
         record = {"record": "profile", "rung": pathlib.Path(program).name, "problem": problem, "variant": variant,
-                  "is_rung": is_rung, **SIZES[problem], "device": device,
-                  "counters": counters(ncu, program, problem, variant)}
+                  "is_rung": is_rung, **SIZES[problem], "device": device}
+        try:
+            record["counters"] = counters(ncu, program, problem, variant)
+        except Failed as why:
+            print(f"hardware_counters.py: {why}", file=sys.stderr, flush=True)
+            failed.append(f"{record['rung']} {problem} {variant}")
+            continue
         out.write(json.dumps(record) + "\n")
         out.flush()  # what was measured stays, whatever ends the program
         print(record["rung"], problem, variant, json.dumps(record["counters"]), flush=True)
+        done += 1
+    return done, failed
 
 
-def main():
+def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--bin", required=True, help="folder of the rungs' programs")
     parser.add_argument("--json", required=True, help="file to append to")
     parser.add_argument("--problem", choices=sorted(SIZES), help="this one alone")
     parser.add_argument("rungs", nargs="+")
-    options = parser.parse_args()
-    ncu = shutil.which("ncu")
+    options = parser.parse_args(arguments)
+    ncu = nvidia_tool("ncu")
     if not ncu:
         sys.exit("hardware_counters.py: ncu is missing: it comes with the CUDA Toolkit (nsight-compute)")
-    done = 0
+    pathlib.Path(options.json).parent.mkdir(parents=True, exist_ok=True)
+    ran, failed = False, []
     with open(options.json, "a", encoding="utf-8") as out:
         for rung in options.rungs:
-            program = f"{options.bin}/{rung}"
             try:
-                profile(ncu, program, device_of(program), options.problem, out)
-                done += 1
+                done, unread = profile(ncu, f"{options.bin}/{rung}", options.problem, out)
+                failed += unread
+                ran = True
+                if unread and not done:
+                    break  # nor will the next: ncu does not work here
             except CannotRun as why:
                 print(f"{rung}: {why}", file=sys.stderr)
-    if not done:
+            except (Failed, OSError) as why:
+                print(f"hardware_counters.py: {why}", file=sys.stderr)
+                failed.append(rung)
+    if failed:
+        sys.exit(f"hardware_counters.py: not profiled: {', '.join(failed)}")
+    if not ran:
         sys.exit("hardware_counters.py: no rung can run here")
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -21,6 +23,39 @@ def problems(program: Path) -> list:
     if done.returncode:
         raise OSError(f"{program} --list: exit code {done.returncode}: {(done.stdout + done.stderr).strip()}")
     return list(dict.fromkeys(line.split()[0] for line in done.stdout.splitlines() if line.strip()))
+
+
+class CannotRun(Exception):
+    """This machine cannot run the rung, and why."""
+
+
+def device_of(program: Path) -> str:
+    """The GPU that it runs on, from the second line that it prints: "NVIDIA H200, driver …"."""
+    # A shape that every rung takes. Without a GPU for the rung nothing is launched.
+    command = [program, "gemm", "--size", "8", "--verify-only", "--reference", "cpu"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == CANNOT_RUN:
+        raise CannotRun((done.stderr.strip().splitlines() or ["no usable GPU"])[-1])
+    if done.returncode:
+        raise OSError(f"{program}: exit code {done.returncode}: {(done.stdout + done.stderr).strip()}")
+    return done.stdout.splitlines()[1].split(", driver ")[0]
+
+
+def run_for(seconds: float, command: list, **options) -> subprocess.CompletedProcess:
+    """Runs a command, and ends it after so many seconds with all that it started: the target of a profiler, too, which
+    would otherwise stay on the GPU. What it printed until then is in the exception."""
+    with subprocess.Popen(command, text=True, errors="replace", start_new_session=True, **options) as process:
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except BaseException:  # Ctrl-C as well, which does not reach another session
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def nvidia_tool(name: str) -> str | None:
+    """Where a program of the CUDA Toolkit is: on the PATH or where the toolkit is installed by default."""
+    return shutil.which(name) or shutil.which(name, path="/usr/local/cuda/bin")
 
 
 def plain_environment(**variables: str) -> dict:

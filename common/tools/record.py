@@ -39,6 +39,7 @@ from programs import CANNOT_RUN, REFUSED, ROOT, plain_environment, problems, rev
 sys.path.append(str(ROOT / "common/plots"))
 
 TIMES = "record_times.json"
+LIMIT = 3600  # seconds of a program: a kernel that hangs is not the end of the record
 COUNTED = ("gemm --size 1024", "fused_norm --rows 2048 --cols 8192", "norm_gemm --size 1024")
 TIMELINES = (  # long enough for a picture and no longer
     "04_cp_async gemm --m 4096 --n 4096 --k 128",
@@ -73,7 +74,10 @@ class Session:
         if program in self.without_gpu or not (self.binaries / program).exists() and program == "cutlass_beside":
             return False
         try:
-            code = subprocess.run([self.binaries / program, *arguments, *more], env=environment).returncode
+            code = subprocess.run([self.binaries / program, *arguments, *more], env=environment, timeout=LIMIT).returncode
+        except subprocess.TimeoutExpired:
+            self.fail(f"{command}: not done after {LIMIT} s")
+            return False
         except OSError as error:
             code = error.strerror
         if code == CANNOT_RUN:
@@ -153,9 +157,9 @@ def transcripts(session: Session) -> None:
 
 
 def parts(session: Session) -> list:
-    def has(rung: str, problem: str) -> bool:
-        program = session.binaries / f"{rung}_sim"
-        return program.exists() and problem in problems(program)
+    def has(rung: str, problem: str) -> bool:  # either program says it, without a GPU
+        programs = (session.binaries / f"{rung}_sim", session.binaries / rung)
+        return any(problem in problems(program) for program in programs if program.exists())
 
     norm_gemm = [rung for rung in session.rungs if has(rung, "norm_gemm")]
     on_gpu = []

@@ -10,56 +10,75 @@ simulator and the harness, has sanitizers of its own: the presets asan and tsan.
 from __future__ import annotations
 
 import argparse
-import shutil
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-from programs import CANNOT_RUN, problems, rungs
+from programs import CannotRun, device_of, nvidia_tool, problems, run_for, rungs
 
 TOOLS = ("memcheck", "racecheck", "initcheck")
 ALWAYS = ("gemm", "fused_norm")  # in one run, which has no problem's name
 LIMIT = 900  # seconds of a run
 
 
-def check(sanitizer: str, tool: str, program: Path, problem: str) -> bool:
-    """Whether it is clean, or cannot run here; says so in a line."""
+def arguments_for(problem: str) -> list:
+    """Of the rung's program: every variant at awkward sizes."""
+    return [*problem.split(), "--ablate", "--verify-only", "--reference", "cpu"]
+
+
+def runs(program: Path) -> list:
+    """The problems that are named apart; first those that run without a name."""
+    return ["", *(problem for problem in problems(program) if problem not in ALWAYS)]
+
+
+def check(sanitizer: str, tool: str, program: Path, problem: str, limit: int) -> bool:
+    """Whether it is clean; says so in a line."""
     name = f"{program.name} {problem}".strip()
-    command = [sanitizer, "--tool", tool, "--error-exitcode", "99", "--print-limit", "3", program]
-    command += [*problem.split(), "--ablate", "--verify-only", "--reference", "cpu"]
+    command = [sanitizer, "--tool", tool, "--error-exitcode", "99", "--print-limit", "3"]
+    command += [str(program), *arguments_for(problem)]
     begun = time.monotonic()
     try:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=LIMIT)
+        done = run_for(limit, command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     except subprocess.TimeoutExpired:
-        print(f"{name} {tool}: not done after {LIMIT} s", flush=True)
+        print(f"{name} {tool}: not done after {limit} s: {' '.join(command)}", flush=True)
         return False
-    if done.returncode == CANNOT_RUN:
-        print(f"{name}: not run, no usable GPU", flush=True)
-        return True
-    summary = "; ".join(line for line in done.stdout.splitlines() if "SUMMARY" in line)
-    print(f"{name} {tool}: exit code {done.returncode} in {time.monotonic() - begun:.0f} s {summary}", flush=True)
-    if done.returncode:
-        print(done.stdout, flush=True)
-    return done.returncode == 0
+    # Without a summary nothing was checked, whatever the exit code: where the tool cannot attach, say.
+    summary = "; ".join(line.strip("= ") for line in done.stdout.splitlines() if "SUMMARY" in line) or "no summary"
+    print(f"{name} {tool}: exit code {done.returncode} in {time.monotonic() - begun:.0f} s, {summary}", flush=True)
+    clean = done.returncode == 0 and summary != "no summary"
+    if not clean:
+        print(f"{' '.join(command)}\n{done.stdout}", flush=True)
+    return clean
 
 
 def main(arguments=None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bin", type=Path, required=True, help="the folder of the rungs' programs")
     parser.add_argument("--tools", default=",".join(TOOLS), help="which of compute-sanitizer's")
+    parser.add_argument("--limit", type=int, default=LIMIT, metavar="S", help="seconds of a run, after which it is ended")
     parser.add_argument("rungs", nargs="*", help="these alone")
     options = parser.parse_args(arguments)
-    sanitizer = shutil.which("compute-sanitizer")
+    sanitizer = nvidia_tool("compute-sanitizer")
     if not sanitizer:
         print("compute-sanitizer is missing: it comes with the CUDA Toolkit (cuda-sanitizer-13-0)", file=sys.stderr)
         return 1
-    unclean = []
+    programs, unclean = {}, []
+    for program in (options.bin.resolve() / rung for rung in options.rungs or rungs()):
+        try:  # by itself: under the sanitizer a program that finds no GPU has no exit code
+            device_of(program)
+            programs[program] = runs(program)
+        except CannotRun as why:
+            print(f"{program.name}: not run: {why}", flush=True)
+        except OSError as error:
+            parser.exit(1, f"sanitize: {error}\n")
+    if not programs:
+        print("sanitize: no rung can run here", file=sys.stderr)
+        return 1
     for tool in options.tools.split(","):
-        for program in (options.bin / rung for rung in options.rungs or rungs()):
-            others = [problem for problem in problems(program) if problem not in ALWAYS]
-            for problem in ("", *others):
-                if not check(sanitizer, tool, program, problem):
+        for program, others in programs.items():
+            for problem in others:
+                if not check(sanitizer, tool, program, problem, options.limit):
                     unclean.append(f"{program.name} {problem} {tool}".replace("  ", " "))
     if unclean:
         print(f"not clean: {', '.join(unclean)}", file=sys.stderr)

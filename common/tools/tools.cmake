@@ -42,5 +42,10 @@ function(ladder_tools)
   if(LADDER_TESTS AND Python3_Interpreter_FOUND)
     add_test(NAME tools COMMAND ${Python3_EXECUTABLE} -B -m unittest discover -s ${ladder_tools_folder}/tests)
     set_tests_properties(tools PROPERTIES TIMEOUT 120)
+    if(ladder_gpu_programs) # what is run on a GPU is read by the programs without one
+      add_test(NAME tools.command_lines
+        COMMAND ${Python3_EXECUTABLE} -B ${ladder_tools_folder}/tests/plan_test.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+      set_tests_properties(tools.command_lines PROPERTIES TIMEOUT 300)
+    endif()
   endif()
 endfunction()

@@ -135,6 +135,19 @@ class Recorded(InFolder):
         self.assertIn("the record is incomplete: 1 failed\n  03_a --sweep: exit code 1", said)
         self.assertEqual(len(self.lines("results.jsonl")), 2)
 
+    def test_a_kernel_that_hangs(self):
+        self.rung("03_a", '[ "$1" = --sweep ] && exec sleep 60; exit 0')
+        with mock.patch("record.LIMIT", 2):
+            code, said = self.record("--only", "ladder")
+        self.assertEqual((code, len(self.lines("results.jsonl"))), (1, 2))
+        self.assertIn("03_a --sweep: not done after 2 s", said)
+
+    def test_norm_gemm_without_the_simulated_programs(self):
+        for rung in RUNGS:
+            (self.root / f"{rung}_sim").unlink()
+        self.record("--only", "operators")
+        self.assertIn("08_b norm_gemm --ablate --sweep", [line.split(" --json")[0] for line in self.log()])
+
     def test_a_type_that_the_card_lacks(self):
         group = record_plan.Group("types", "", ("03_a gemm --type {a,b}",), may_refuse=True)
         self.rung("03_a", '[ "$3" = a ] && exit 2; exit 0')
