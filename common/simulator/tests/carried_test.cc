@@ -100,6 +100,25 @@ TEST_F(CarriedValues, BytesArePackedOnTheWay) {
   finds(apart + "ld.~.u8 %r11, [from+6]; add.u32 %r12, %r11, 1;");
 }
 
+// Nothing tells a word of padding from an element of an array that was forgotten: a thread that copies word
+// by word loads nothing beside it.
+TEST_F(CarriedValues, ALoopThatCopiesWordByWord) {
+  const std::string loop = R"(
+      mov.u64 %rd2, from;
+      mov.u64 %rd3, to;
+      mov.u32 %r10, 0;
+      L:
+      ld.~.u32 %r2, [%rd2];
+      st.~.u32 [%rd3], %r2;
+      add.u64 %rd2, %rd2, 4;
+      add.u64 %rd3, %rd3, 4;
+      add.u32 %r10, %r10, 1;
+      setp.lt.u32 %p1, %r10, 2;
+      @%p1 bra L;)";
+  finds(first + loop);
+  fine(first + "st.~.u8 [from+4], %r1;\n" + loop);
+}
+
 TEST_F(CarriedValues, ALoopForgetsWhatItCarriedBefore) {
   fine(first + R"(
       mov.u32 %r10, 0;

@@ -30,6 +30,7 @@ struct AsyncCopy {
   std::array<uint32_t, 32> to{};  // addresses in shared memory
   std::array<uint32_t, 32> group{};
   std::array<uint8_t, 32> present{};
+  std::array<uint16_t, 32> unwritten{};  // a bit per byte: `from` was never written there
   std::array<const std::byte*, 32> from{};
 };
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "common/simulator/access/addresses.h"
+#include "common/simulator/access/written.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
@@ -54,6 +55,16 @@ void land(Warp& warp, AsyncCopy& copy, uint32_t lanes) {
   }
 }
 
+// Where a copy's source was never written, its target is not, either: a struct's padding. What uses it is
+// told.
+void carry_unwritten(Warp& warp, const AsyncCopy& copy, uint32_t lanes) {
+  each(lanes, [&](uint32_t l) {
+    if (!copy.unwritten[l]) return;
+    const uint32_t offset = shadow_offset(*warp.cta, copy.to[l]);
+    warp.cta->cluster->shadow.unwrite(offset, copy.bytes, copy.unwritten[l]);
+  });
+}
+
 // To the search for races, the copies are writes that their threads make now. (When they were asked for they
 // were writes, too: to find who uses the bytes before.)
 void order(Warp& warp, AsyncCopy& copy, uint32_t lanes) {
@@ -63,6 +74,7 @@ void order(Warp& warp, AsyncCopy& copy, uint32_t lanes) {
   uint32_t offset[32] = {};
   each(lanes, [&](uint32_t l) { offset[l] = shadow_offset(*warp.cta, copy.to[l]); });
   warp.cta->cluster->shadow.access(warp.in_cluster, copy.pc, offset, lanes, copy.bytes, true, false, nullptr);
+  carry_unwritten(warp, copy, lanes);
 }
 
 // These lanes' copies have been waited for.
@@ -165,6 +177,8 @@ void run_copy(Warp& warp, const Inst& inst) {
     }
     if (present[l]) reads |= exec & 1u << l;
   }
+  if (!warp.frame->unwritten.empty()) [[unlikely]]
+    forget_unwritten(warp);
   Resolved from;
   if (reads) {  // lanes that read nothing may have any address
     warp.exec = reads;
@@ -191,6 +205,13 @@ void run_copy(Warp& warp, const Inst& inst) {
   // Who reads or writes these bytes now races with the copy.
   stored(warp, target, use.to, to, values);
   if (warp.worker->checking) {
+    for (const UnwrittenLoad& load : warp.frame->unwritten) {
+      if (load.pc != warp.pc - 1) continue;
+      each(reads, [&](uint32_t l) {
+        copy.unwritten[l] = static_cast<uint16_t>(load.bytes[l] & ((1u << present[l]) - 1));
+      });
+    }
+    carry_unwritten(warp, copy, reads);
     each(exec, [&](uint32_t l) {
       warp.cta->cluster->pending_copies.add(shadow_offset(*warp.cta, copy.to[l]), copy.bytes,
                                             {warp.in_cluster, l, warp.state<AsyncCopies>().next()});
@@ -265,6 +286,8 @@ void decode_copy(Decoder& d) {
   use.to_base = d.inst().a;
   use.to_offset = d.inst().imm;
   use.from = memory_address(d, d.operand(1), use.from, bytes);
+  // Padding follows written bytes of its struct, which is aligned to 16 at most.
+  use.from.carried = {(1u << bytes) - 1, static_cast<int32_t>(bytes) - 16, static_cast<int32_t>(bytes)};
   // cp-size{, src-size or ignore-src}{, cache policy}: a policy has 64 bits and no effect here
   for (size_t i = 3; i < d.operand_count(); ++i) {
     const Operand& operand = d.operand(i);

@@ -122,6 +122,39 @@ void run_copy_refills_too_early() {
   copy_refills_too_early<fixed><<<1, 64>>>(device_array(64 * 8), device_array(64), 8);
 }
 
+// A struct's padding is copied with it, word by word here: its use is the mistake.
+template <bool fixed>
+__global__ void copy_of_padding_used(const int* from, int* out) {
+  __shared__ int words[32 * 4];
+  const int i = threadIdx.x;
+  for (int word = i; word < 32 * 4; word += 32) COPY(&words[word], &from[word]);
+  COMMIT();
+  WAIT(0);
+  __syncthreads();
+  out[i] = words[4 * i + (fixed ? 2 : 3)] + 1;  // BUG(copy_of_padding_used): uninitialised read
+}
+template <bool fixed>
+void run_copy_of_padding_used() {
+  int* structs = device_array(32 * 4, false);
+  make_padded<<<1, 32>>>(reinterpret_cast<Padded*>(structs));
+  copy_of_padding_used<fixed><<<1, 32>>>(structs, device_array(32));
+}
+
+template <bool fixed>
+__global__ void copy_of_never_written(const int* in, int* out) {
+  __shared__ int values[64];
+  const int i = threadIdx.x;
+  COPY(&values[i], &in[i]);  // BUG(copy_of_never_written): uninitialised read
+  COMMIT();
+  WAIT(0);
+  __syncthreads();
+  out[i] = values[i ^ 32] + 1;
+}
+template <bool fixed>
+void run_copy_of_never_written() {
+  copy_of_never_written<fixed><<<1, 64>>>(device_array(64, fixed), device_array(64));
+}
+
 std::span<const Case> copy_cases() {
   static constexpr Case cases[] = {
       CASE(copy_not_waited_for),  CASE(copy_read_by_its_own_thread), CASE(copy_waited_for_one_too_few),
