@@ -7,6 +7,7 @@
 // Who waits for whom is as in ../gemm.cu; and with scales
 //   multiply  empty of a stage: the MMAs are complete that read the scales it is about to overwrite
 #include "09_tcgen05/block_scaled/workspace.h"
+#include "09_tcgen05/launch.h"
 #include "09_tcgen05/tiles.cuh"
 #include "common/ptx/elect.cuh"
 #include "common/ptx/tcgen05.cuh"
@@ -352,17 +353,9 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
         cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error != cudaSuccess) return error;
 
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {C::ctas, 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = ceil_div(p.m, C::tile_m) * ceil_div(p.n, C::tile_n) * C::ctas;
-  config.blockDim = C::threads;
-  config.dynamicSmemBytes = C::shared_bytes;
-  config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, gemm_kernel<C>, operands);
+  const Launch config(ceil_div(p.m, C::tile_m) * ceil_div(p.n, C::tile_n), C::ctas, C::threads,
+                      C::shared_bytes, stream);
+  return cudaLaunchKernelEx(&config.config, gemm_kernel<C>, operands);
 }
 
 template <Precision precision>

@@ -2,6 +2,7 @@
 // front of the product is the sum h = x + residual and each row's sum of squares, which one kernel computes.
 // The other is the rung's gemm, whose epilogue has a row of C in each thread, and multiplies it by one
 // number.
+#include "09_tcgen05/launch.h"
 #include "09_tcgen05/tiles.cuh"
 #include "common/extension.h"
 #include "common/norm.cuh"
@@ -302,17 +303,9 @@ cudaError_t launch_product(const NormGemm& p, cudaStream_t stream) {
     error = cudaFuncSetAttribute(gemm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error != cudaSuccess) return error;
 
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {C::ctas, 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = ceil_div(p.rows, C::tile_m) * ceil_div(p.n, C::tile_n) * C::ctas;
-  config.blockDim = C::threads;
-  config.dynamicSmemBytes = C::shared_bytes;
-  config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, gemm_kernel, operands);
+  const Launch config(ceil_div(p.rows, C::tile_m) * ceil_div(p.n, C::tile_n), C::ctas, C::threads,
+                      C::shared_bytes, stream);
+  return cudaLaunchKernelEx(&config.config, gemm_kernel, operands);
 }
 
 cudaError_t launch(const NormGemm& p, cudaStream_t stream) {

@@ -1,4 +1,5 @@
 // A product with an epilogue: C = f(A·B + bias), or f(A·Gate) ⊙ (A·B) in one pass over A.
+#include "09_tcgen05/launch.h"
 #include "09_tcgen05/operators/activation.cuh"
 #include "09_tcgen05/operators/kernel.cuh"
 
@@ -25,17 +26,9 @@ cudaError_t launch(const Linear& p, cudaStream_t stream) {
     error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error != cudaSuccess) return error;
 
-  cudaLaunchAttribute cluster{};
-  cluster.id = cudaLaunchAttributeClusterDimension;
-  cluster.val.clusterDim = {C::ctas, 1, 1};
-  cudaLaunchConfig_t config{};
-  config.gridDim = ceil_div(p.m, C::tile_m) * ceil_div(p.n, C::tile_n) * C::ctas;
-  config.blockDim = C::threads;
-  config.dynamicSmemBytes = C::shared_bytes;
-  config.stream = stream;
-  config.attrs = &cluster;
-  config.numAttrs = 1;
-  return cudaLaunchKernelEx(&config, kernel, operands);
+  const Launch config(ceil_div(p.m, C::tile_m) * ceil_div(p.n, C::tile_n), C::ctas, C::threads,
+                      C::shared_bytes, stream);
+  return cudaLaunchKernelEx(&config.config, kernel, operands);
 }
 
 std::string rows_of_vectors(const Linear& p) {
