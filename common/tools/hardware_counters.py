@@ -65,18 +65,25 @@ def listed(program):
         yield problem, variant, rest[:2] == ["(the", "rung)"]
 
 
-def variants(program):
-    """The same, but for the gemms of other types than bf16: theirs begins with kernels that round A and B, and the first
-    launch is what is counted."""
-    rows = run([program, "gemm", "--type", "bf16", "--ablate", "--verify-only", "--reference", "cpu", "--size", "64"])
-    in_bf16 = {row.split()[2] for row in rows.splitlines() if row.startswith(pathlib.Path(program).name)}
-    return [each for each in listed(program) if each[0] != "gemm" or each[1] in in_bf16]
+def sizes_of(problem):
+    return [word for name, value in SIZES[problem].items() for word in (f"--{name}", str(value))]
+
+
+def variants(program, problems):
+    """The same of these problems, but for what does not take its size here, and for the gemms of other types than bf16: theirs
+    begins with kernels that round A and B, and the first launch is what is counted."""
+    run_here = set()
+    for problem in problems:
+        in_bf16 = ["--type", "bf16"] if problem == "gemm" else []
+        rows = run([program, problem, *in_bf16, "--ablate", "--verify-only", "--reference", "cpu", *sizes_of(problem)])
+        of_variants = [row for row in rows.splitlines() if row.startswith(pathlib.Path(program).name + " ")]
+        run_here |= {(problem, row.split()[2]) for row in of_variants if "not run:" not in row}
+    return [each for each in listed(program) if each[:2] in run_here]
 
 
 def arguments_for(problem, variant):
     """Of the rung's program: one launch of the variant."""
-    sizes = [word for name, value in SIZES[problem].items() for word in (f"--{name}", str(value))]
-    return [problem, "--variant", variant, "--verify-only", "--reference", "cpu", *sizes]
+    return [problem, "--variant", variant, "--verify-only", "--reference", "cpu", *sizes_of(problem)]
 
 
 def counters(ncu, program, problem, variant):
@@ -109,9 +116,7 @@ def counters(ncu, program, problem, variant):
 def profile(ncu, program, only, out):
     """Writes a record of each variant of a rung. How many, and which variants could not be profiled."""
     device, done, failed = device_of(program), 0, []
-    for problem, variant, is_rung in variants(program):
-        if problem not in SIZES or only not in (None, problem):
-            continue
+    for problem, variant, is_rung in variants(program, [only] if only else SIZES):
         record = {"record": "profile", "rung": pathlib.Path(program).name, "problem": problem, "variant": variant,
                   "is_rung": is_rung, **SIZES[problem], "device": device}
         try:

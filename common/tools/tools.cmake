@@ -45,7 +45,7 @@ function(ladder_tools)
     if(ladder_gpu_programs) # what is run on a GPU is read by the programs without one
       add_test(NAME tools.command_lines
         COMMAND ${Python3_EXECUTABLE} -B ${ladder_tools_folder}/tests/plan_test.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-      set_tests_properties(tools.command_lines PROPERTIES TIMEOUT 300)
+      set_tests_properties(tools.command_lines PROPERTIES TIMEOUT 600)
     endif()
   endif()
 endfunction()

@@ -11,7 +11,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from fixture import TOOLS  # which makes the scripts there modules
+import fixture  # noqa: F401, which makes the scripts of common/tools modules
 
 import hardware_counters
 import programs
@@ -28,9 +28,9 @@ def command_lines(binaries: Path) -> list:
     lines += [f"{line} --trace {os.devnull}" for line in record.TIMELINES]
     for rung in rungs:
         lines += [" ".join([rung, *sanitize.arguments_for(problem)]) for problem in sanitize.runs(binaries / rung)]
-        for problem, variant, _ in hardware_counters.listed(str(binaries / rung)):
-            if problem in hardware_counters.SIZES:
-                lines.append(" ".join([rung, *hardware_counters.arguments_for(problem, variant)]))
+        last = {problem: variant for problem, variant, _ in hardware_counters.listed(str(binaries / rung))}
+        for problem in hardware_counters.SIZES:  # one variant is enough: their names are those of --list
+            lines.append(" ".join([rung, *hardware_counters.arguments_for(problem, last[problem])]))
     return [*{re.sub(r" \d+", " 8", line): line for line in lines}.values()]
 
 
