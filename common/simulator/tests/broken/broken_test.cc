@@ -55,6 +55,7 @@ const Case cases[] = {
     {"copy_without_barrier", launch_failure, ""},
     {"copy_refills_too_early", launch_failure, ""},
     {"copy_of_padding_used", launch_failure, "(0,0,0) of CTA (0,0,0)"},
+    {"copy_of_struct_used", launch_failure, "(0,0,0) of CTA (0,0,0)"},
     {"copy_of_never_written", launch_failure, "(0,0,0) of CTA (0,0,0)"},
     {"divergent_barrier", launch_failure, ""},
     {"exit_before_barrier", launch_failure, ""},

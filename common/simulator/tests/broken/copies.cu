@@ -1,10 +1,11 @@
-// Asynchronous copies (cp.async) that are used too early.
+// Asynchronous copies (cp.async) that are used too early, and of what was never written.
 #include "common/simulator/tests/broken/broken.h"
 
-#define COPY(to, from)                                                                                   \
-  asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(unsigned(__cvta_generic_to_shared(to))), \
-               "l"(__cvta_generic_to_global(from))                                                       \
+#define COPY_OF(bytes, to, from)                                                                          \
+  asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(unsigned(__cvta_generic_to_shared(to))), \
+               "l"(__cvta_generic_to_global(from)), "n"(bytes)                                            \
                : "memory")
+#define COPY(to, from) COPY_OF(4, to, from)
 #define COMMIT() asm volatile("cp.async.commit_group;" ::: "memory")
 #define WAIT(groups) asm volatile("cp.async.wait_group %0;" ::"n"(groups) : "memory")
 
@@ -140,6 +141,25 @@ void run_copy_of_padding_used() {
   copy_of_padding_used<fixed><<<1, 32>>>(structs, device_array(32));
 }
 
+// And as a whole.
+template <bool fixed>
+__global__ void copy_of_struct_used(const Padded* from, int* out) {
+  __shared__ __align__(16) Padded copies[32];
+  const int i = threadIdx.x;
+  COPY_OF(16, &copies[i], &from[i]);
+  COMMIT();
+  WAIT(0);
+  __syncthreads();
+  const int* words = reinterpret_cast<const int*>(&copies[i ^ 1]);
+  out[i] = words[fixed ? 2 : 3] + 1;  // BUG(copy_of_struct_used): uninitialised read
+}
+template <bool fixed>
+void run_copy_of_struct_used() {
+  Padded* structs = reinterpret_cast<Padded*>(device_array(32 * 4, false));
+  make_padded<<<1, 32>>>(structs);
+  copy_of_struct_used<fixed><<<1, 32>>>(structs, device_array(32));
+}
+
 template <bool fixed>
 __global__ void copy_of_never_written(const int* in, int* out) {
   __shared__ int values[64];
@@ -159,7 +179,7 @@ std::span<const Case> copy_cases() {
   static constexpr Case cases[] = {
       CASE(copy_not_waited_for),  CASE(copy_read_by_its_own_thread), CASE(copy_waited_for_one_too_few),
       CASE(copy_not_committed),   CASE(copy_without_barrier),        CASE(copy_refills_too_early),
-      CASE(copy_of_padding_used), CASE(copy_of_never_written),
+      CASE(copy_of_padding_used), CASE(copy_of_struct_used),         CASE(copy_of_never_written),
   };
   return cases;
 }
