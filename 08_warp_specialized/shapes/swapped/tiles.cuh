@@ -11,14 +11,7 @@ namespace ladder::rung_08::swapped {
 constexpr int most_gpcs = 8;  // of an H100 or an H200
 
 // What a CTA computes: tiles, of which it may have a part of k. The first `streamed` tiles of clusters are
-// shared out by k-tiles; the others come whole.
-//
-// The order is made for L2: a line that several SMs of a GPC ask for at about the same time is read once for
-// all of them. The hardware deals clusters out to the GPCs like cards. So cluster c is taken for one of the
-// GPC c % gpcs, and each GPC has consecutive tiles. They follow each other down B's columns, in groups of
-// rows such that what all GPCs compute at a time is about a square. CTAs without a cluster that have one tile
-// each are better off the other way: those that start one after the other share what is larger of A and B,
-// and ask for it at the same time.
+// shared out by k-tiles; the others come whole. See order() for which comes when.
 template <class C>
 class Tiles {
  public:
@@ -113,16 +106,35 @@ class Tiles {
   int index_ = 0, row_ = 0, col_ = 0, first_ = 0, end_ = 0;
 };
 
-// The order of the tiles, see Tiles, where so many clusters may run at once, and so many are launched.
+// The order of the tiles, where so many clusters may run at once, and so many are launched: they follow each
+// other down B's columns, in groups of rows.
+//
+// It is made for L2, which reads a line once for several SMs that ask for it at about the same time: the SMs of
+// a GPC, unless the load is multicast, and SMs that start one after the other, in whichever GPC. The hardware
+// deals clusters out to the GPCs like cards. So where `gpcs` is more than 1, cluster c is taken for one of GPC
+// c % gpcs, and each GPC has consecutive tiles. What is best in which case was found by trying.
 template <class C>
 void order(Operands& p, int at_once, int clusters) {
-  const int rows = C::block_m * p.cluster.m, cols = C::block_n * p.cluster.n;
-  // What runs at once is about a square of C.
-  p.group = std::clamp(int(std::sqrt(double(at_once) * cols / rows) + 0.5), 1, p.clusters_m);
-  p.gpcs = p.clusters_m > 1 ? most_gpcs : 1;
-  if (p.cluster.size() == 1 && clusters == p.clusters_m * p.clusters_n) {
-    p.group = p.m <= p.n ? p.clusters_m : 1;
-    p.gpcs = 1;
+  const Cluster cluster = p.cluster;
+  const double rows = C::block_m * cluster.m, cols = C::block_n * cluster.n;
+  const auto square_of = [&](double tiles) {  // of C, about
+    return std::clamp(int(std::sqrt(tiles * cols / rows) + 0.5), 1, p.clusters_m);
+  };
+  const bool one_wave = clusters == p.clusters_m * p.clusters_n;
+  const bool larger_a = 2ll * p.m > 3ll * p.n, larger_b = 2ll * p.n > 3ll * p.m;
+  p.gpcs = 1;
+  if (one_wave && larger_a) {
+    p.group = 1;  // those that start one after the other share A
+  } else if (one_wave && larger_b && cluster.size() == 1) {
+    p.group = p.clusters_m;  // or B
+  } else if (cluster.n > 1 && cluster.m == 1) {
+    p.gpcs = p.clusters_m > 1 ? most_gpcs : 1;  // A is multicast, and a GPC shares B
+    p.group = square_of(at_once);
+  } else if (one_wave && cluster.n == 1 && cluster.m > 1) {
+    p.gpcs = p.clusters_m > 1 ? most_gpcs : 1;  // the other way round
+    p.group = 1;
+  } else {
+    p.group = square_of(1.0 * clusters / most_gpcs);
   }
   p.per_group = Divisor(p.group * p.clusters_n);
   p.per_column = Divisor(p.group);
