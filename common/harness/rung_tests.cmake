@@ -174,8 +174,8 @@ endfunction()
 #   unchecked:  the same with the simulator's checks off, where results tell as well
 #   compile:    the rung's source that includes the patched file, where that is a header
 # and then a patch without line numbers: `--- path` from the repository's root, `@@` above each hunk. Of the planted
-# source there is PTX alone, and the simulator runs it instead of the rung's own: host code is the rung's. The script
-# bin/faults/NAME_FAULT does that.
+# source there is PTX alone, of the variant that `run` names, and the simulator runs it instead of the rung's own: host code
+# is the rung's. The script bin/faults/NAME_FAULT does that.
 function(ladder_faults name)
   if(NOT LADDER_TESTS)
     return()
@@ -212,16 +212,22 @@ function(ladder_fault name patch)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
   set(planted ${folder}/${patched})
   set(source ${PROJECT_SOURCE_DIR}/${patched})
-  set(compiled ${planted})
-  if(compile)
-    set(compiled ${CMAKE_CURRENT_SOURCE_DIR}/${compile}) # the planted header is found before the sound one
-  else()
+  if(NOT compile) # else the planted header is found before the sound one
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE compile)
   endif()
+  set(compiled_source ${CMAKE_CURRENT_SOURCE_DIR}/${compile})
+  cmake_path(RELATIVE_PATH compiled_source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE compiled)
+  set(variant "")
+  if(run MATCHES "--(variant|type) ([^ ]+)") # a type's variant has its name
+    set(variant ${CMAKE_MATCH_2})
+  endif()
   set(plant ${ladder_harness_tests}/plant_fault.cmake)
+  set(planted ${planted} ${folder}/${compiled})
+  list(REMOVE_DUPLICATES planted)
   add_custom_command(OUTPUT ${planted}
-    COMMAND ${CMAKE_COMMAND} -D FAULT=${patch} -D ROOT=${PROJECT_SOURCE_DIR} -D PLANTED=${folder} -P ${plant}
-    DEPENDS ${source} ${patch} ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -D FAULT=${patch} -D ROOT=${PROJECT_SOURCE_DIR} -D PLANTED=${folder} -D COMPILE=${compiled}
+            -D VARIANT=${variant} -P ${plant}
+    DEPENDS ${source} ${compiled_source} ${patch} ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
 
   set(target ${name}_${fault})
   get_target_property(arch ${name}_objects LADDER_ARCH)
@@ -231,10 +237,11 @@ function(ladder_fault name patch)
       get_target_property(arch ${name}_newer LADDER_ARCH)
     endif()
   endif()
-  add_library(${target} OBJECT ${compiled} ${planted})
+  add_library(${target} OBJECT ${planted})
   set_target_properties(${target} PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES OFF)
   target_include_directories(${target} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
-  target_compile_options(${target} PRIVATE "SHELL:-gencode arch=compute_${arch},code=compute_${arch}" -lineinfo)
+  target_compile_options(${target} PRIVATE "SHELL:-gencode arch=compute_${arch},code=compute_${arch}" -lineinfo
+    -diag-suppress=177) # what only another variant calls
   add_dependencies(${target} ${name}_sim)
   set_property(GLOBAL APPEND PROPERTY LADDER_FAULTS ${target})
   set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/faults/${target})
