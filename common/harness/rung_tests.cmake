@@ -101,6 +101,20 @@ function(ladder_simulation name test arguments)
   ladder_simulate(${name} ${test} 60 ${arguments} --seeds ${seeds} ${few})
 endfunction()
 
+# ladder_test_code(TARGET): its code is compiled quickly, and the headers of GoogleTest once for all such targets.
+function(ladder_test_code target)
+  if(NOT TARGET ladder_rung_main)
+    add_library(ladder_rung_main OBJECT ${ladder_harness_tests}/rung_main.cc)
+    target_include_directories(ladder_rung_main PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(ladder_rung_main PRIVATE CUDA::toolkit GTest::gtest ladder_warnings)
+    target_compile_options(ladder_rung_main PRIVATE ${ladder_test_level})
+    ladder_precompiled(ladder_rung_main PRIVATE
+      <algorithm> <cmath> <cstdint> <gtest/gtest.h> <string> <string_view> <vector> ${PROJECT_SOURCE_DIR}/common/extension.h)
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${ladder_test_level}>)
+  ladder_precompiled(${target} REUSE_FROM ladder_rung_main)
+endfunction()
+
 # ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
 # GoogleTest that launches its kernels. On the simulator every TEST in it is a test of ctest's; on a GPU the whole program,
 # NAME_TEST, is one.
@@ -114,21 +128,16 @@ function(ladder_rung_test name file)
   if(TARGET ${name}_newer)
     list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
   endif()
-  # rung_main.cc stands first: it, not the harness's main.cc, is the program.
-  if(NOT TARGET ladder_rung_main)
-    add_library(ladder_rung_main OBJECT ${ladder_harness_tests}/rung_main.cc)
-    target_include_directories(ladder_rung_main PRIVATE ${PROJECT_SOURCE_DIR})
-    target_link_libraries(ladder_rung_main PRIVATE CUDA::toolkit GTest::gtest ladder_warnings)
-  endif()
   set(compiled ${name}_${test}_objects)
   ladder_objects(${compiled} ${arch} "" ${file}.cc)
-  target_compile_options(${compiled} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${ladder_test_level}>)
+  ladder_test_code(${compiled})
   target_link_libraries(${compiled} PRIVATE GTest::gtest)
   set(programs ${name}_${test}_sim)
   if(ladder_gpu_programs)
     list(APPEND programs ${name}_${test})
   endif()
   foreach(program ${programs})
+    # rung_main.cc stands first: it, not the harness's main.cc, is the program.
     add_executable(${program} $<TARGET_OBJECTS:ladder_rung_main> $<TARGET_OBJECTS:${compiled}> ${objects})
     target_link_libraries(${program} PRIVATE GTest::gtest)
   endforeach()
