@@ -173,7 +173,7 @@ cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream
   return launch<Config<2, 4, 8>>(Traced<Gemm>{p, to}, stream);
 }
 
-std::string whole_vectors(const Gemm& p) {
+Text whole_vectors(const Gemm& p) {
   if (p.n % vector == 0 && p.k % vector == 0) return {};
   return "n and k must be multiples of 8 (--variant any_n_k takes others)";
 }

@@ -239,7 +239,7 @@ cudaError_t launch_traced(const Gemm& p, const Timeline& timeline, cudaStream_t 
 }
 
 template <Tricks tricks>
-std::string unsupported(const Gemm& p) {
+Text unsupported(const Gemm& p) {
   if (p.n % 8 != 0 || p.k % 8 != 0) return "n and k must be multiples of 8 (--variant any_n_k takes others)";
   if (!fits<Config<tricks, 2>>()) return "two stages do not fit into the shared memory of this GPU";
   return {};

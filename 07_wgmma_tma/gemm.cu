@@ -204,7 +204,7 @@ cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream
   return launch_kernel<Config<>>(p, Traced<TensorMaps>{{}, to}, stream);
 }
 
-std::string rows_of_vectors(const Gemm& p) {
+Text rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8 (--variant any_n_k takes others)";
 }

@@ -257,7 +257,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   return cudaLaunchKernelEx(&config, kernel, operands);
 }
 
-std::string rows_of_vectors(const Gemm& p) {
+Text rows_of_vectors(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
 }

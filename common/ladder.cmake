@@ -29,6 +29,16 @@ endif()
 # Of targets that say UNITY_BUILD ${LADDER_UNITED}, whose headers take most of the time.
 option(LADDER_UNITED "C++ files are compiled eight at a time: half the time from nothing, more after an edit" OFF)
 
+# ladder_precompiled(TARGET PRIVATE header... | REUSE_FROM TARGET): the headers are parsed once for all of the target's C++
+# files, or have been for another target's. A compiler cache does better, and does not keep what is compiled in this way.
+function(ladder_precompiled target)
+  if(LADDER_UNITED AND NOT CMAKE_CXX_COMPILER_LAUNCHER MATCHES "cache")
+    target_precompile_headers(${target} ${ARGN})
+    target_compile_options(${target} PRIVATE # GCC 12 warns of std::string's own code, which it takes for the target's
+      $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wno-array-bounds;-Wno-stringop-overflow>)
+  endif()
+endfunction()
+
 if(LADDER_GPU STREQUAL "auto")
   set(ladder_local_gpu "${ladder_gpu_here}")
 elseif(LADDER_GPU MATCHES "^[0-9][0-9]+$")

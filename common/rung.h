@@ -9,10 +9,10 @@
 #include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 
-#include <cstddef>
 #include <initializer_list>
-#include <string>
 #include <vector>
+
+#include "common/text.h"
 
 namespace ladder {
 
@@ -57,7 +57,7 @@ struct Variant {
   const char* what;  // one line: what it shows, or which trick is left out
 
   // Why this shape cannot be run, in one line; empty where it can. Reads the sizes, never the pointers.
-  std::string (*unsupported)(const Problem&) = [](const Problem&) -> std::string { return {}; };
+  Text (*unsupported)(const Problem&) = [](const Problem&) { return Text(); };
 
   // Enqueues the work on the stream. Allocates nothing, synchronises nothing, keeps nothing between calls.
   // Returns the first error of the runtime. Only called with shapes that are supported.

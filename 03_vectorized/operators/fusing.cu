@@ -100,7 +100,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   return launch<4, form, 1024>(p, stream);
 }
 
-std::string unsupported(const FusedNorm& p) {
+Text unsupported(const FusedNorm& p) {
   if (p.cols % vector == 0 && p.cols <= 1024 * 4 * vector) return {};
   return "a comparison at rows in registers: cols is no multiple of 8, or above 32768";
 }

@@ -31,9 +31,9 @@ unsigned grid(std::size_t count) {
 
 }  // namespace
 
-std::string sums_in_s32(const Gemm& p) {
+Text sums_in_s32(const Gemm& p) {
   if (p.k <= most_k) return {};
-  return "k must be at most " + std::to_string(most_k) + ": longer sums may pass 2^31";
+  return {"k must be at most ", most_k, ": longer sums may pass 2^31"};
 }
 
 std::size_t packed_bytes(const Gemm& p) {

@@ -1,8 +1,6 @@
 // dp4a's operands in the workspace, and what fills it.
 #pragma once
 
-#include <string>
-
 #include "common/extension.h"
 
 namespace ladder::rung_03 {
@@ -22,7 +20,7 @@ struct Packed {
     bytes = bytes_a + 4 * std::size_t(p.n) * values;
   }
 };
-std::string sums_in_s32(const Gemm& p);  // why the kernel cannot run a shape
+Text sums_in_s32(const Gemm& p);  // why the kernel cannot run a shape
 std::size_t packed_bytes(const Gemm& p);
 cudaError_t pack_operands(const Gemm& p, cudaStream_t stream);  // fills the workspace
 

@@ -84,7 +84,7 @@ cudaError_t launch_both(const NormGemm& p, cudaStream_t stream) {
   return launch<OfBf16, Epilogue{.scale_rows = true}>(product, stream);
 }
 
-std::string whole_vectors(const NormGemm& p) {
+Text whole_vectors(const NormGemm& p) {
   if (p.n % vector == 0 && p.cols % vector == 0) return {};
   return "n and cols must be multiples of 8: rows are copied 16 bytes at a time";
 }

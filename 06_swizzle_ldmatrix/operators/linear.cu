@@ -38,7 +38,7 @@ cudaError_t launch(const Linear& p, cudaStream_t stream) {
                                   : launch_config<Config<gated, 2>, Function>(p, stream);
 }
 
-std::string unsupported(const Linear& p) {
+Text unsupported(const Linear& p) {
   if (p.n % 8 != 0 || p.k % 8 != 0) return "n and k must be multiples of 8";
   if (!fits<Config<false, 2>>()) return "two stages do not fit into the shared memory of this GPU";
   return {};

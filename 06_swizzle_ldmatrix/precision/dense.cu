@@ -14,9 +14,9 @@ cudaError_t launch_stores_later(const Gemm& p, cudaStream_t stream) {
 // The largest k with which no accumulator passes 2^31.
 constexpr int most_k_of_s8 = 0x7FFFFFFF / (127 * 127);
 
-std::string sums_in_s32(const Gemm& p) {
+Text sums_in_s32(const Gemm& p) {
   if (p.k <= most_k_of_s8) return whole_vectors<OfS8>(p);
-  return "k must be at most " + std::to_string(most_k_of_s8) + ": longer sums may pass 2^31";
+  return {"k must be at most ", most_k_of_s8, ": longer sums may pass 2^31"};
 }
 
 }  // namespace

@@ -151,7 +151,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-std::string pairs(const Gemm& p) {
+Text pairs(const Gemm& p) {
   if (p.n % vector == 0 && p.k % vector == 0) return {};
   return "n and k must be even: rows of A, B and C are copied 16 bytes at a time";
 }

@@ -58,12 +58,11 @@ struct OfE5m2 : OfE4m3 {
 };
 
 template <class Type>
-std::string from_sm_89(const Gemm& p) {
+Text from_sm_89(const Gemm& p) {
   const int major = attribute(cudaDevAttrComputeCapabilityMajor),
             minor = attribute(cudaDevAttrComputeCapabilityMinor);
   if (major * 10 + minor >= 89) return whole_vectors<Type>(p);
-  return "fp8 needs compute capability 8.9; this GPU has " + std::to_string(major) + "." +
-         std::to_string(minor);
+  return {"fp8 needs compute capability 8.9; this GPU has ", major, ".", minor};
 }
 
 // C is short, and stored later all the same: where it is not, ptxas puts 48 instructions into the loop that

@@ -10,17 +10,17 @@ namespace {
 // Why the kernel cannot run a shape: rows of A, of B and of C are copied in whole vectors. Or a GPU: two
 // stages do not fit.
 template <class Type>
-std::string whole_vectors(const Gemm& p) {
+Text whole_vectors(const Gemm& p) {
   constexpr int of_k = Config<Type, Epilogue{}, 2>::vector * (Type::sparse ? 2 : 1);
   constexpr int of_n = chunk_bytes / sizeof(typename Type::C);
   constexpr int bytes = Config<Type, Epilogue{}, 2>::shared_bytes;
   if (p.k % of_k == 0 && p.n % of_n == 0) {
     if (bytes <= most_shared_bytes()) return {};
-    return "two stages take " + std::to_string(bytes) + " bytes of shared memory; this GPU has " +
-           std::to_string(most_shared_bytes()) + " for a CTA";
+    return {"two stages take ", bytes, " bytes of shared memory; this GPU has ", most_shared_bytes(),
+            " for a CTA"};
   }
-  return "k must be a multiple of " + std::to_string(of_k) + " and n of " + std::to_string(of_n) +
-         ": rows of A, B and C are copied 16 bytes at a time";
+  return {"k must be a multiple of ", of_k, " and n of ", of_n,
+          ": rows of A, B and C are copied 16 bytes at a time"};
 }
 
 template <class Type, Epilogue epilogue = Epilogue{}>

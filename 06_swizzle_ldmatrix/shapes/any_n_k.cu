@@ -153,7 +153,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   return p.n % 2 != 0 ? launch_odd<false, true>(p, stream) : launch_odd<false, false>(p, stream);
 }
 
-std::string unsupported(const Gemm& p) {
+Text unsupported(const Gemm& p) {
   Gemm aligned = p;
   aligned.n = aligned.k = 8;
   return the_rung().unsupported(aligned);  // what else the rung refuses: a GPU with too little shared memory

@@ -110,7 +110,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-std::string rows_of_vectors(const Gemm& p) {
+Text rows_of_vectors(const Gemm& p) {
   if (p.n % vector == 0 && p.k % vector == 0) return {};
   return "n and k must be multiples of 8 (--variant any_n_k takes others)";
 }

@@ -187,7 +187,7 @@ std::size_t workspace_bytes(const Gemm& p) {
   return Workspace(p).bytes;
 }
 
-std::string pairs(const Gemm& p) {
+Text pairs(const Gemm& p) {
   if (p.n % vector == 0 && p.k % vector == 0) return {};
   return "n and k must be even: rows of A, B and C are copied 16 bytes at a time";
 }

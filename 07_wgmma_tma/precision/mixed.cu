@@ -114,7 +114,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
                                     : launch_tile<Weight, Wide>(p, stream);
 }
 
-std::string rows_of_c(const Gemm& p) {
+Text rows_of_c(const Gemm& p) {
   if (p.n % 8 == 0) return {};
   return "n must be a multiple of 8: TMA stores rows of C that are multiples of 16 bytes";
 }

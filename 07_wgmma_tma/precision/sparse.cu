@@ -144,7 +144,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-std::string whole_vectors(const Gemm& p) {
+Text whole_vectors(const Gemm& p) {
   if (p.n % 8 == 0) return {};
   return "n must be a multiple of 8: TMA takes rows of B and C in units of 16 bytes";
 }

@@ -145,7 +145,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   return launch<8, stages, 512>(p, stream);
 }
 
-std::string rows_in_registers(const FusedNorm& p) {
+Text rows_in_registers(const FusedNorm& p) {
   if (p.cols % vector == 0 && p.cols <= 512 * 8 * vector) return {};
   return "cols must be a multiple of 8, for bulk copies move 16 bytes, and at most 32768, what registers "
          "hold";

@@ -14,7 +14,7 @@
 namespace ladder::rung_08 {
 
 Variants<FusedNorm> fused_norm();                                                  // fused_norm.cu
-std::string rows_of_vectors(const Gemm& p);                                        // gemm.cu
+Text rows_of_vectors(const Gemm& p);                                               // gemm.cu
 cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream, bool early_start);  // gemm.cu
 
 namespace {
@@ -55,12 +55,12 @@ cudaError_t launch_with_window(const void* base, std::size_t bytes, cudaStream_t
 }
 
 // Without a window a variant would be the rung under another name. In an instance of MIG it is like that.
-std::string nothing_set_aside() {
+Text nothing_set_aside() {
   std::size_t set_aside = 0;
   const cudaError_t error = cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize);
   if (error != cudaSuccess) cudaGetLastError();  // it is said here, and no launch's
   return error == cudaSuccess && set_aside > 0
-             ? std::string()
+             ? Text()
              : "no part of L2 is set aside for lines that persist (cudaLimitPersistingL2CacheSize)";
 }
 
@@ -88,7 +88,7 @@ Variants<Gemm> persisting_b() {
            .what = "128x256 while B's lines persist in L2, as many as fit the part set aside",
            .unsupported =
                [](const Gemm& p) {
-                 const std::string rows = rows_of_vectors(p);
+                 const Text rows = rows_of_vectors(p);
                  return rows.empty() ? nothing_set_aside() : rows;
                },
            .launch = launch_persisting_b}};

@@ -3,7 +3,7 @@
 
 namespace ladder::rung_08 {
 
-std::string rows_of_vectors(const Gemm& p);  // gemm.cu
+Text rows_of_vectors(const Gemm& p);  // gemm.cu
 
 namespace {
 

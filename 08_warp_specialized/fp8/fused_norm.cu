@@ -154,7 +154,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   return launch<16, 16, 512>(p, stream);
 }
 
-std::string rows_in_registers(const FusedNorm& p) {
+Text rows_in_registers(const FusedNorm& p) {
   if (p.cols % vector == 0 && p.cols <= 1048576) return {};
   return "cols must be a multiple of 8, and at most 1048576: a row is in registers of a cluster";
 }

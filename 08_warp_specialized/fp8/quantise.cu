@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(threads) quantise_columns(const float* from, c
 
 }  // namespace
 
-std::string rows_of_words(const Gemm& p) {
+Text rows_of_words(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % each == 0) return {};
   return "n must be a multiple of 8: C's rows are multiples of 16 bytes; k of 4, which are rounded together";
 }

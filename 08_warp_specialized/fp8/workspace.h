@@ -51,6 +51,6 @@ template <Precision precision>
 inline constexpr Extension<Gemm> quantised{
     .precision = precision, .workspace_bytes = workspace_bytes<precision>, .prepare = quantise<precision>};
 
-std::string rows_of_words(const Gemm& p);
+Text rows_of_words(const Gemm& p);
 
 }  // namespace ladder::rung_08

@@ -20,7 +20,7 @@ cudaError_t launch_by_average(const GroupedGemm& p, cudaStream_t stream) {
                                       : launch<tile_256x152, pairs>(p, stream);
 }
 
-std::string rows_of_vectors(const GroupedGemm& p) {
+Text rows_of_vectors(const GroupedGemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8";
 }

@@ -2,8 +2,6 @@
 // rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Rows up to 256 K columns wait
 // in the registers of a CTA or a cluster, rows_in_ctas.cuh, and longer ones in shared memory,
 // rows_through_shared.cuh. One or two long rows go over all SMs, row_over_grid.cuh.
-#include <string>
-
 #include "08_warp_specialized/norm_shapes/row_over_grid.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_lanes.cuh"

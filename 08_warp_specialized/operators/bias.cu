@@ -94,7 +94,7 @@ cudaError_t launch(const Linear& p, cudaStream_t stream) {
       .launch(product, stream, {p.bias}, false);
 }
 
-std::string rows_of_vectors(const Linear& p) {
+Text rows_of_vectors(const Linear& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8";
 }

@@ -102,7 +102,7 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
   });
 }
 
-std::string unsupported(const FusedNorm& p) {
+Text unsupported(const FusedNorm& p) {
   if (rows::in_registers<most_vectors>(p.cols)) return {};
   return "a comparison at rows in registers: cols is no multiple of 8, or above 1048576";
 }

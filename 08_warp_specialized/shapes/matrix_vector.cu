@@ -15,7 +15,7 @@
 
 namespace ladder::rung_08 {
 
-std::string rows_of_vectors(const Gemm& p);
+Text rows_of_vectors(const Gemm& p);
 
 namespace {
 
@@ -154,9 +154,9 @@ cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
 }
 
 template <int rows>
-std::string rows_at_most(const Gemm& p) {
-  const std::string refused = rows_of_vectors(p);
-  return !refused.empty() || p.m <= rows ? refused : "m is at most " + std::to_string(rows);
+Text rows_at_most(const Gemm& p) {
+  const Text refused = rows_of_vectors(p);
+  return !refused.empty() || p.m <= rows ? refused : Text("m is at most ", rows);
 }
 
 template <int rows, int lanes>

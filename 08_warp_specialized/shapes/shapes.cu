@@ -9,7 +9,7 @@
 namespace ladder::rung_08 {
 
 // gemm.cu
-std::string rows_of_vectors(const Gemm& p);
+Text rows_of_vectors(const Gemm& p);
 cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream, bool early_start);
 
 namespace {

@@ -359,12 +359,11 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
 }
 
 template <Precision precision>
-std::string whole_blocks(const Gemm& p) {
+Text whole_blocks(const Gemm& p) {
   constexpr int block = Config<precision>::layout.block;
   if (p.n % 8 == 0 && p.k % (block ? block : 8) == 0) return {};
-  return "n must be a multiple of 8" +
-         (block ? ", k of " + std::to_string(block) + ": so many elements share a scale"
-                : " and k too: a tensor map's rows are multiples of 16 bytes");
+  if (block) return {"n must be a multiple of 8, k of ", block, ": so many elements share a scale"};
+  return "n must be a multiple of 8 and k too: a tensor map's rows are multiples of 16 bytes";
 }
 
 template <Precision p>

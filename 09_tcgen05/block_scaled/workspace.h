@@ -1,8 +1,6 @@
 // The operands of a gemm in fp8, mxfp8 or nvfp4, and the kernels that round them.
 #pragma once
 
-#include <string>
-
 #include "common/extension.h"
 
 namespace ladder::rung_09 {

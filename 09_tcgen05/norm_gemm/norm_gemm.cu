@@ -314,7 +314,7 @@ cudaError_t launch(const NormGemm& p, cudaStream_t stream) {
   return error == cudaSuccess ? launch_product(p, stream) : error;
 }
 
-std::string rows_of_vectors(const NormGemm& p) {
+Text rows_of_vectors(const NormGemm& p) {
   if (p.n % vector == 0 && p.cols % vector == 0) return {};
   return "n and cols must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
 }

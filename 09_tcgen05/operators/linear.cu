@@ -31,7 +31,7 @@ cudaError_t launch(const Linear& p, cudaStream_t stream) {
   return cudaLaunchKernelEx(&config.config, kernel, operands);
 }
 
-std::string rows_of_vectors(const Linear& p) {
+Text rows_of_vectors(const Linear& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
   return "n and k must be multiples of 8: a tensor map's rows are multiples of 16 bytes";
 }

@@ -156,7 +156,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   return cudaGetLastError();
 }
 
-std::string whole_vectors(const Gemm& p) {
+Text whole_vectors(const Gemm& p) {
   if (p.n % 8 == 0) return {};
   return "n must be a multiple of 8: rows of B and C are accessed in units of 16 bytes";
 }

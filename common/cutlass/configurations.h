@@ -14,7 +14,7 @@ using Element = cutlass::bfloat16_t;
 using Row = cutlass::layout::RowMajor;
 constexpr int elements_of_16_bytes = 8;
 
-inline std::string whole_vectors(const Gemm& p) {
+inline Text whole_vectors(const Gemm& p) {
   if (p.n % elements_of_16_bytes == 0 && p.k % elements_of_16_bytes == 0) return {};
   return "n and k must be multiples of 8: these configurations copy rows 16 bytes at a time";
 }

@@ -101,6 +101,20 @@ function(ladder_simulation name test arguments)
   ladder_simulate(${name} ${test} 60 ${arguments} --seeds ${seeds} ${few})
 endfunction()
 
+# ladder_test_code(TARGET): its code is compiled quickly, and the headers of GoogleTest once for all such targets.
+function(ladder_test_code target)
+  if(NOT TARGET ladder_rung_main)
+    add_library(ladder_rung_main OBJECT ${ladder_harness_tests}/rung_main.cc)
+    target_include_directories(ladder_rung_main PRIVATE ${PROJECT_SOURCE_DIR})
+    target_link_libraries(ladder_rung_main PRIVATE CUDA::toolkit GTest::gtest ladder_warnings)
+    target_compile_options(ladder_rung_main PRIVATE ${ladder_test_level})
+    ladder_precompiled(ladder_rung_main PRIVATE
+      <algorithm> <cmath> <cstdint> <gtest/gtest.h> <string> <string_view> <vector> ${PROJECT_SOURCE_DIR}/common/extension.h)
+  endif()
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${ladder_test_level}>)
+  ladder_precompiled(${target} REUSE_FROM ladder_rung_main)
+endfunction()
+
 # ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
 # GoogleTest that launches its kernels. On the simulator every TEST in it is a test of ctest's; on a GPU the whole program,
 # NAME_TEST, is one.
@@ -114,21 +128,16 @@ function(ladder_rung_test name file)
   if(TARGET ${name}_newer)
     list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
   endif()
-  # rung_main.cc stands first: it, not the harness's main.cc, is the program.
-  if(NOT TARGET ladder_rung_main)
-    add_library(ladder_rung_main OBJECT ${ladder_harness_tests}/rung_main.cc)
-    target_include_directories(ladder_rung_main PRIVATE ${PROJECT_SOURCE_DIR})
-    target_link_libraries(ladder_rung_main PRIVATE CUDA::toolkit GTest::gtest ladder_warnings)
-  endif()
   set(compiled ${name}_${test}_objects)
   ladder_objects(${compiled} ${arch} "" ${file}.cc)
-  target_compile_options(${compiled} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${ladder_test_level}>)
+  ladder_test_code(${compiled})
   target_link_libraries(${compiled} PRIVATE GTest::gtest)
   set(programs ${name}_${test}_sim)
   if(ladder_gpu_programs)
     list(APPEND programs ${name}_${test})
   endif()
   foreach(program ${programs})
+    # rung_main.cc stands first: it, not the harness's main.cc, is the program.
     add_executable(${program} $<TARGET_OBJECTS:ladder_rung_main> $<TARGET_OBJECTS:${compiled}> ${objects})
     target_link_libraries(${program} PRIVATE GTest::gtest)
   endforeach()
@@ -174,8 +183,8 @@ endfunction()
 #   unchecked:  the same with the simulator's checks off, where results tell as well
 #   compile:    the rung's source that includes the patched file, where that is a header
 # and then a patch without line numbers: `--- path` from the repository's root, `@@` above each hunk. Of the planted
-# source there is PTX alone, and the simulator runs it instead of the rung's own: host code is the rung's. The script
-# bin/faults/NAME_FAULT does that.
+# source there is PTX alone, of the variant that `run` names, and the simulator runs it instead of the rung's own: host code
+# is the rung's. The script bin/faults/NAME_FAULT does that.
 function(ladder_faults name)
   if(NOT LADDER_TESTS)
     return()
@@ -212,16 +221,22 @@ function(ladder_fault name patch)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
   set(planted ${folder}/${patched})
   set(source ${PROJECT_SOURCE_DIR}/${patched})
-  set(compiled ${planted})
-  if(compile)
-    set(compiled ${CMAKE_CURRENT_SOURCE_DIR}/${compile}) # the planted header is found before the sound one
-  else()
+  if(NOT compile) # else the planted header is found before the sound one
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE compile)
   endif()
+  set(compiled_source ${CMAKE_CURRENT_SOURCE_DIR}/${compile})
+  cmake_path(RELATIVE_PATH compiled_source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE compiled)
+  set(variant "")
+  if(run MATCHES "--(variant|type) ([^ ]+)") # a type's variant has its name
+    set(variant ${CMAKE_MATCH_2})
+  endif()
   set(plant ${ladder_harness_tests}/plant_fault.cmake)
+  set(planted ${planted} ${folder}/${compiled})
+  list(REMOVE_DUPLICATES planted)
   add_custom_command(OUTPUT ${planted}
-    COMMAND ${CMAKE_COMMAND} -D FAULT=${patch} -D ROOT=${PROJECT_SOURCE_DIR} -D PLANTED=${folder} -P ${plant}
-    DEPENDS ${source} ${patch} ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
+    COMMAND ${CMAKE_COMMAND} -D FAULT=${patch} -D ROOT=${PROJECT_SOURCE_DIR} -D PLANTED=${folder} -D COMPILE=${compiled}
+            -D VARIANT=${variant} -P ${plant}
+    DEPENDS ${source} ${compiled_source} ${patch} ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
 
   set(target ${name}_${fault})
   get_target_property(arch ${name}_objects LADDER_ARCH)
@@ -231,10 +246,11 @@ function(ladder_fault name patch)
       get_target_property(arch ${name}_newer LADDER_ARCH)
     endif()
   endif()
-  add_library(${target} OBJECT ${compiled} ${planted})
+  add_library(${target} OBJECT ${planted})
   set_target_properties(${target} PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES OFF)
   target_include_directories(${target} PRIVATE ${folder} ${PROJECT_SOURCE_DIR})
-  target_compile_options(${target} PRIVATE "SHELL:-gencode arch=compute_${arch},code=compute_${arch}" -lineinfo)
+  target_compile_options(${target} PRIVATE "SHELL:-gencode arch=compute_${arch},code=compute_${arch}" -lineinfo
+    -diag-suppress=177) # what only another variant calls
   add_dependencies(${target} ${name}_sim)
   set_property(GLOBAL APPEND PROPERTY LADDER_FAULTS ${target})
   set(program ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/faults/${target})

@@ -1,6 +1,5 @@
 // Straight tiles of any width as variants, for many rows and few columns.
 #include <deque>
-#include <string>
 #include <vector>
 
 #include "08_warp_specialized/shapes/choice.h"
@@ -9,7 +8,7 @@
 
 namespace ladder::rung_08 {
 
-std::string rows_of_vectors(const Gemm& p);
+Text rows_of_vectors(const Gemm& p);
 
 namespace {
 
@@ -63,19 +62,17 @@ constexpr Entry entries[] = {entry<Design{.width = 16, .per_sm = 3}>,
                              entry<Design{.width = 320, .consumers = 2}>};
 
 // narrow_<columns>x<rows> of a tile; x2, two CTAs on an SM.
-std::string name_of(const Entry& e) {
+Text name_of(const Entry& e) {
   const Design& d = e.design;
-  std::string name = "narrow_";
-  name.append(std::to_string(e.choice.cols)).append("x").append(std::to_string(e.choice.rows));
-  if (d.per_sm > 1) name.append("_x").append(std::to_string(d.per_sm));
+  Text name("narrow_", e.choice.cols, "x", e.choice.rows);
+  if (d.per_sm > 1) name.append("_x", d.per_sm);
   return name;
 }
 
-std::string what_of(const Entry& e) {
+Text what_of(const Entry& e) {
   const Design& d = e.design;
-  std::string what = std::to_string(e.choice.cols);
-  what.append(" columns and ").append(std::to_string(e.choice.rows)).append(" rows");
-  if (d.per_sm > 1) what.append(", ").append(std::to_string(d.per_sm)).append(" CTAs on an SM");
+  Text what("", e.choice.cols, " columns and ", e.choice.rows, " rows");
+  if (d.per_sm > 1) what.append(", ", d.per_sm, " CTAs on an SM");
   return what;
 }
 
@@ -84,7 +81,7 @@ struct Table {
   Variants<Gemm> variants;
 };
 const Table& table() {
-  static std::deque<std::string> texts;  // a variant has pointers
+  static std::deque<Text> texts;  // a variant has pointers
   static const Table all = [] {
     Table t;
     for (const Entry& e : entries) {

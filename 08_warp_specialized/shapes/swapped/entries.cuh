@@ -6,7 +6,7 @@
 #include "common/extension.h"
 
 namespace ladder::rung_08 {
-std::string rows_of_vectors(const Gemm& p);  // gemm.cu
+Text rows_of_vectors(const Gemm& p);  // gemm.cu
 }
 
 namespace ladder::rung_08::swapped {
@@ -14,7 +14,7 @@ namespace ladder::rung_08::swapped {
 struct Entry {
   Design design;
   Choice choice;
-  std::string (*unsupported)(const Gemm&);
+  Text (*unsupported)(const Gemm&);
   cudaError_t (*launch)(const Gemm&, cudaStream_t);  // with the parts of k that the estimate takes
   std::size_t (*workspace_bytes)(const Gemm&);       // null where it has none
 };
@@ -70,10 +70,9 @@ std::size_t workspace_for(const Gemm& p) {
 
 // Where a CTA has one part of one tile, a row of tiles is a row of the grid.
 template <Design d>
-std::string unsupported(const Gemm& p) {
+Text unsupported(const Gemm& p) {
   constexpr int most = 65535;
-  if ((d.split || d.in_memory) && ceil_div(p.m, d.rows) > most)
-    return std::string("m must be at most ").append(std::to_string(most * d.rows));
+  if ((d.split || d.in_memory) && ceil_div(p.m, d.rows) > most) return {"m must be at most ", most * d.rows};
   return rows_of_vectors(p);
 }
 

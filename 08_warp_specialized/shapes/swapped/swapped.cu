@@ -2,8 +2,6 @@
 // cluster the same number of k-tiles, wherever a tile begins or ends.
 #include <array>
 #include <deque>
-#include <sstream>
-#include <string>
 
 #include "08_warp_specialized/shapes/swapped/entries.cuh"
 #include "common/extension.h"
@@ -15,33 +13,25 @@ namespace {
 using swapped::Design;
 using swapped::Entry;
 
-// Text and numbers in turn.
-template <class... Parts>
-std::string joined(const Parts&... parts) {
-  std::ostringstream text;
-  (text << ... << parts);
-  return text.str();
-}
-
 // swapped_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: pp, ping-pong; split;
 // mem, the parts of k are added up in memory; x2, two CTAs on an SM.
-std::string name_of(const Entry& e) {
+Text name_of(const Entry& e) {
   const Design& d = e.design;
-  std::string name = joined("swapped_", e.choice.cols, "x", e.choice.rows);
-  if (d.ping_pong) name += "_pp";
-  if (d.split) name += "_split";
-  if (d.in_memory) name += "_mem";
-  if (d.per_sm > 1) name += joined("_x", d.per_sm);
+  Text name("swapped_", e.choice.cols, "x", e.choice.rows);
+  if (d.ping_pong) name.append("_pp");
+  if (d.split) name.append("_split");
+  if (d.in_memory) name.append("_mem");
+  if (d.per_sm > 1) name.append("_x", d.per_sm);
   return name;
 }
 
-std::string what_of(const Entry& e) {
+Text what_of(const Entry& e) {
   const Design& d = e.design;
-  std::string what = joined("transposed: ", e.choice.cols, " columns and ", e.choice.rows, " rows");
-  if (d.ping_pong) what += " for each consumer in turn";
-  if (d.split) what += ", k split in a cluster";
-  if (d.in_memory) what += ", k split among CTAs that add up their parts in memory";
-  if (d.per_sm > 1) what += joined(", ", d.per_sm, " CTAs on an SM");
+  Text what("transposed: ", e.choice.cols, " columns and ", e.choice.rows, " rows");
+  if (d.ping_pong) what.append(" for each consumer in turn");
+  if (d.split) what.append(", k split in a cluster");
+  if (d.in_memory) what.append(", k split among CTAs that add up their parts in memory");
+  if (d.per_sm > 1) what.append(", ", d.per_sm, " CTAs on an SM");
   return what;
 }
 
@@ -64,7 +54,7 @@ struct Table {
   Variants<Gemm> variants;
 };
 const Table& table() {
-  static std::deque<std::string> texts;  // a variant has pointers
+  static std::deque<Text> texts;  // a variant has pointers
   static const Table all = [] {
     Table t;
     for (const auto entries : all_entries()) {

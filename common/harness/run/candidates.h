@@ -41,7 +41,7 @@ std::vector<Candidate<Problem>> chosen(const Context& context, const Problem& sh
     c.result.variant = v.name;
     c.result.shape = shape_text(shape);
     c.result.unit = Info::unit;
-    c.result.refused = v.unsupported(shape);
+    c.result.refused = v.unsupported(shape).c_str();
     list.push_back(c);
   }
   return list;

@@ -5,17 +5,17 @@
 namespace ladder {
 namespace {
 
-std::string whole_vectors(const Gemm& p) {
+Text whole_vectors(const Gemm& p) {
   return p.n % 8 == 0 && p.k % 8 == 0 ? "" : "n and k must be multiples of 8";
 }
-std::string whole_tiles(const Gemm& p) {
+Text whole_tiles(const Gemm& p) {
   return p.m % 16 == 0 && p.n % 16 == 0 && p.k % 16 == 0 ? "" : "only whole tiles";
 }
-std::string tall(const Gemm& p) {
+Text tall(const Gemm& p) {
   return p.m <= 24 ? "only tall ones" : whole_vectors(p);
 }
 template <class Problem>
-std::string nothing(const Problem&) {
+Text nothing(const Problem&) {
   return "not today";
 }
 

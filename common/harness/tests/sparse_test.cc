@@ -42,7 +42,7 @@ std::vector<float> product(const Variant<Gemm>& variant, const std::vector<float
   __nv_bfloat16* const c = on_device(std::vector<__nv_bfloat16>(m * n));
   TypedOperands typed{on_device(a), on_device(b), c, nullptr};
   const Gemm p{m, n, k, nullptr, nullptr, c, &typed};
-  EXPECT_EQ(variant.unsupported(p), "");
+  EXPECT_STREQ(variant.unsupported(p).c_str(), "");
   typed.workspace = on_device(std::vector<unsigned char>(extension.workspace_bytes(p), 0xFF));  // NaN
   EXPECT_EQ(extension.prepare(p, nullptr), cudaSuccess);
   EXPECT_EQ(variant.launch(p, nullptr), cudaSuccess);

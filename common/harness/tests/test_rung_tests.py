@@ -43,13 +43,13 @@ class Faults(Case):
         text = " ".join(done.stderr.split())
         return text if "name.patch" in text else ""
 
-    def plant(self, patch, source=SOURCE):
+    def plant(self, patch, source=SOURCE, *more):
         """The planted file; or what is printed where the patch does not apply."""
         (self.folder / "42_x").mkdir(exist_ok=True)
         (self.folder / "42_x/gemm.cu").write_text(source)
         fault = self.folder / "42_x/name.patch"
         fault.write_text(FAULT + patch)
-        command = [CMAKE, f"-DFAULT={fault}", f"-DROOT={self.folder}", f"-DPLANTED={self.folder}/out"]
+        command = [CMAKE, f"-DFAULT={fault}", f"-DROOT={self.folder}", f"-DPLANTED={self.folder}/out", *more]
         done = subprocess.run([*command, "-P", FOLDER / "plant_fault.cmake"], capture_output=True, text=True)
         return (self.folder / "out/42_x/gemm.cu").read_text() if done.returncode == 0 else done.stderr
 
@@ -68,6 +68,18 @@ class Faults(Case):
 
     def test_planting(self):
         self.assertEqual(self.plant(PATCH), "void k() {\n  a[0];\n  wait<2>();\n  a[0];\n  c;\n}\n")
+
+    def test_only_the_variant_that_is_run(self):
+        entries = ['a<D{.x = 1}>("one",\n               "1"),\n', '{.name = "two",\n           .launch = a}', '};\n']
+        first, second, end = entries
+        head, tail = "\nVariants<Gemm> gemm() {\n  return {", "}\n"
+        def kept(*kept_entries):
+            return SOURCE.replace("  b;  // \"two\"\n", "").replace("wait<1>", "wait<2>") + head + "".join(kept_entries) + end + tail
+        source = SOURCE + head + first + " " * 10 + second + end + tail
+        self.assertEqual(self.plant(PATCH, source), kept("\n\n", second))
+        self.assertEqual(self.plant(PATCH, source, "-DVARIANT=two"), kept("\n\n", second))
+        self.assertEqual(self.plant(PATCH, source, "-DVARIANT=one"), kept(first + " " * 10, "\n"))
+        self.assertEqual(self.plant(PATCH, source, "-DVARIANT=none"), kept(first + " " * 10, second))
 
     def test_lines_that_are_gone(self):
         for source in SOURCE.replace("wait<1>", "wait<3>"), SOURCE.replace("b;", "d;"), SOURCE + SOURCE, "":

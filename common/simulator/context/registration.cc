@@ -14,6 +14,7 @@
 #include "common/simulator/context/state.h"
 #include "common/simulator/image/fatbin.h"
 #include "common/simulator/settings/device.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 namespace {
@@ -120,6 +121,8 @@ cudaError_t load(Function& function) {
   if (function.kernel != nullptr) return cudaSuccess;
   if (const cudaError_t error = load(*function.binary); error != cudaSuccess) return error;
   function.kernel = function.binary->module->kernel(function.name);
+  if (function.kernel == nullptr && !settings().ptx.empty())
+    say("SIMULATOR_PTX=" + settings().ptx + ": it has not the kernel " + function.name);
   return function.kernel != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 

@@ -67,7 +67,8 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 
 std::string replacement(std::string_view embedded, std::string other) {
   const std::set<std::string> own = kernels(embedded);
-  if (own.empty() || own != kernels(other)) return {};
+  const std::set<std::string> others = kernels(other);
+  if (others.empty() || !std::includes(own.begin(), own.end(), others.begin(), others.end())) return {};
   const auto names = internal_names(embedded);
   for (const auto& [file, name] : internal_names(other))
     if (const auto found = names.find(file); found != names.end()) replace_all(other, name, found->second);

@@ -7,7 +7,7 @@
 
 namespace simulator {
 
-// `other`, where it has the kernels of `embedded`, the same names and no more; else nothing. Names of
+// `other`, where it has kernels of `embedded`, all or some, and no more; else nothing. Names of
 // internal linkage carry a hash of the file that nvcc compiled: those of `other` become what they are in
 // `embedded`.
 std::string replacement(std::string_view embedded, std::string other);

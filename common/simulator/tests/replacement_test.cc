@@ -21,6 +21,13 @@ TEST(Replacement, TakesTheSameKernelsUnderTheirNames) {
   EXPECT_EQ(replacement(own, own), own);
 }
 
+TEST(Replacement, TakesSomeOfTheKernels) {
+  const std::string own = module("5098aae6", "ret;\n"),
+                    one = ".version 9.0\n.visible .entry plain(\n)\n{\n}\n";
+  EXPECT_EQ(replacement(own, one), one);
+  EXPECT_EQ(replacement(one, own), "");
+}
+
 TEST(Replacement, LeavesOtherModulesAlone) {
   const std::string own = module("5098aae6", "ret;\n");
   EXPECT_EQ(replacement(own, module("5098aae6", "ret;\n", "13_fused_norm_cu")), "");
