@@ -1,6 +1,7 @@
 #include "08_warp_specialized/shapes/choice.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -13,7 +14,7 @@ namespace {
 constexpr int block_k = 64, element = 2, sector = 32 / element;
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// Fitted, and pace.cc's with them, to times of the 65 kernels at some thousand drawn shapes on one H200: such
+// Fitted, and pace.cc's with them, to times of the 66 kernels at some thousand drawn shapes on one H200: such
 // that the choice loses least.
 struct Costs {
   double start;  // cycles of a launch
@@ -33,10 +34,11 @@ constexpr Costs costs[] = {
 };
 constexpr double intake = 91.28;          // bytes that an SM takes in per cycle,
 constexpr double l2 = 4528;               // and that L2 delivers to all of them
-constexpr double asked_at_once = 0.7879;  // of it, where CTAs that start one after the other ask for the same
+constexpr double asked_again = 0.5;       // of what CTAs that start one after the other ask for together
 constexpr double two_lines = 0.8628;      // of a load more, where rows of 128 bytes begin within a line of L2
 constexpr double cut_sector = 0.2438;     // cycles for a sector of L2 that two stores write a part of
 constexpr double tensor = 1.531;          // of an MMA's cycles, where nothing else is short
+constexpr double in_step[] = {1, 1, 1, 1};  // a k-tile, in clusters of 1, 2, 4, 8: CTAs that wait for each other
 constexpr double add_up = 3045, add_element = 0.01158;  // the parts of k
 constexpr double add_in_memory = 2400, add_element_in_memory = 1.794;
 
@@ -90,15 +92,16 @@ double estimate_cycles(const Gemm& p, const Choice& c, const Launch& how, int sm
   const double load_b = c.cols * (p.n % block_k ? 1 + two_lines : 1) * bytes_of_row;
   const double mma = c.rows * c.cols * block_k / 2048.0;
   // Without a cluster and in a single wave, those that start one after the other share the larger matrix, see
-  // swapped::Tiles.
-  const double of_larger = waves == 1 && size == 1 ? asked_at_once : 1;
+  // swapped::order().
+  const double sharing = std::min<double>(p.m > p.n ? clusters_n : clusters_m, running);
+  const double of_larger = waves == 1 && size == 1 ? asked_again + (1 - asked_again) / sharing : 1;
   const double to_all = ctas * (load_a / cluster_n * (p.m > p.n ? of_larger : 1) +
                                 load_b / cluster_m * (p.m > p.n ? 1 : of_larger));
   // At the pace of the slowest unit, and a little slower where another is nearly as busy.
   double busy = 0;
   for (const double unit : {tensor * mma * on_sm, (load_a + load_b) * on_sm / intake, to_all / l2, cost.pass})
     busy += eighth_power(unit);
-  const double step = std::sqrt(std::sqrt(std::sqrt(busy)));
+  const double step = std::sqrt(std::sqrt(std::sqrt(busy))) * in_step[std::bit_width(unsigned(cluster_m * cluster_n)) - 1];
 
   const double loop = waves * ceil_div(tiles_k, parts) * step;
   const double area = c.rows * c.cols, ends = waves * (cost.wave + cost.store * area);

@@ -121,8 +121,8 @@ TEST(Choice, EveryKernelHasItsPace) {
     const double* const pace = measured_pace(c.name);
     ASSERT_NE(pace, nullptr) << c.name;
     EXPECT_EQ(c.pace, *pace) << c.name;
-    EXPECT_GT(*pace, 0.7) << c.name;
-    EXPECT_LT(*pace, 1.4) << c.name;
+    EXPECT_GT(*pace, 0.5) << c.name;
+    EXPECT_LT(*pace, 2) << c.name;
   }
   EXPECT_EQ(measured_pace("no_kernel"), nullptr);
 }
@@ -134,16 +134,16 @@ TEST(Choice, AKernelOfSlowerPaceTakesLonger) {
   EXPECT_DOUBLE_EQ(estimate_cycles(p, slower, {}, sms), 1.1 * estimate_cycles(p, whole_k, {}, sms));
 }
 
-// One that wastes a third of each tile must not look as good.
+// One that wastes half of each tile must not look as good.
 TEST(Choice, ATileAsWideAsTheProblemIsFaster) {
   const Gemm tall = shape(8192, 96, 4096);
-  double of_96 = 0, of_160 = 0;
+  double of_96 = 0, of_192 = 0;
   for (const Choice& c : narrow_choices()) {
     if (c.rows != 64) continue;
     if (c.cols == 96) of_96 = estimate_cycles(tall, c, {}, sms);
-    if (c.cols == 160) of_160 = estimate_cycles(tall, c, {}, sms);
+    if (c.cols == 192) of_192 = estimate_cycles(tall, c, {}, sms);
   }
-  EXPECT_LT(of_96, of_160);
+  EXPECT_LT(of_96, of_192);
 }
 
 }  // namespace

@@ -24,6 +24,7 @@ constexpr Entry entries[] = {entry<Design{.rows = 104, .ping_pong = true}>,
                              entry<Design{.rows = 192, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 80, .blocks = 3, .ping_pong = true}>,
                              entry<Design{.rows = 88, .blocks = 3, .ping_pong = true}>,
+                             entry<Design{.rows = 96, .blocks = 3, .ping_pong = true}>,
                              entry<Design{.rows = 112, .blocks = 3, .ping_pong = true}>,
                              entry<Design{.rows = 120, .blocks = 3, .ping_pong = true}>,
                              entry<Design{.rows = 128, .blocks = 3, .ping_pong = true}>};

@@ -4,9 +4,7 @@
 namespace ladder::rung_08::swapped {
 
 constexpr Entry entries[] = {entry<Design{.rows = 8, .per_sm = 2, .split = true}>,
-                             entry<Design{.rows = 32}>,
-                             entry<Design{.rows = 64}>,
-                             entry<Design{.rows = 96}>,
+                             entry<Design{.rows = 200}>,
                              entry<Design{.rows = 208}>,
                              entry<Design{.rows = 144, .consumers = 3}>,
                              entry<Design{.rows = 176, .consumers = 3}>,
