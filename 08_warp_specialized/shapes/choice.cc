@@ -24,23 +24,24 @@ struct Costs {
 };
 // By Kind.
 constexpr Costs costs[] = {
-    {343.4, 2337, 0.2161, 306.7},   // split
-    {247.2, 3328, 0.146, 101.7},    // whole
-    {3000, 1274, 0.1051, 68.52},    // in_turn
-    {2993, 3425, 0.4832, 204.3},    // straight
-    {516.4, 516.4, 0.1721, 291.3},  // straight_split
-    {199, 1670, 0.1986, 251.2},     // narrow
-    {1001, 840.1, 0.04749, 217.9},  // in_memory
+    {250.5, 824.8, 0.08134, 297.5},  // split
+    {226.2, 2285, 0.2188, 244.3},    // whole
+    {3670, 1187, 0.08943, 68.52},    // in_turn
+    {2192, 3246, 0.3912, 204.3},     // straight
+    {554.4, 554.4, 0.1899, 559.2},   // straight_split
+    {169, 310.6, 0.2668, 346.2},     // narrow
+    {934.4, 792.4, 0.04747, 537},    // in_memory
 };
-constexpr double intake = 91.28;          // bytes that an SM takes in per cycle,
-constexpr double l2 = 4528;               // and that L2 delivers to all of them
-constexpr double asked_again = 0.5;       // of what CTAs that start one after the other ask for together
-constexpr double two_lines = 0.8628;      // of a load more, where rows of 128 bytes begin within a line of L2
-constexpr double cut_sector = 0.2438;     // cycles for a sector of L2 that two stores write a part of
-constexpr double tensor = 1.531;          // of an MMA's cycles, where nothing else is short
-constexpr double in_step[] = {1, 1, 1, 1};  // a k-tile, in clusters of 1, 2, 4, 8: CTAs that wait for each other
-constexpr double add_up = 3045, add_element = 0.01158;  // the parts of k
-constexpr double add_in_memory = 2400, add_element_in_memory = 1.794;
+constexpr double intake = 73.02;        // bytes that an SM takes in per cycle,
+constexpr double l2 = 3352;             // and that L2 delivers to all of them
+constexpr double asked_again = 0.4882;  // of what CTAs that start one after the other ask for together
+constexpr double two_lines = 1.515;     // of a load more, where rows of 128 bytes begin within a line of L2
+constexpr double cut_sector = 0.3532;   // cycles for a sector of L2 that two stores write a part of
+constexpr double tensor = 2.872;        // of an MMA's cycles, where nothing else is short
+constexpr double in_step[] = {0.929, 1.115, 1.05,
+                              1.018};  // a k-tile, in clusters of 1, 2, 4, 8: CTAs that wait for each other
+constexpr double add_up = 4093, add_element = 0.01155;  // the parts of k
+constexpr double add_in_memory = 2063, add_element_in_memory = 2.046;
 
 double eighth_power(double x) {
   for (int i = 0; i < 3; ++i) x *= x;
@@ -101,7 +102,8 @@ double estimate_cycles(const Gemm& p, const Choice& c, const Launch& how, int sm
   double busy = 0;
   for (const double unit : {tensor * mma * on_sm, (load_a + load_b) * on_sm / intake, to_all / l2, cost.pass})
     busy += eighth_power(unit);
-  const double step = std::sqrt(std::sqrt(std::sqrt(busy))) * in_step[std::bit_width(unsigned(cluster_m * cluster_n)) - 1];
+  const double step =
+      std::sqrt(std::sqrt(std::sqrt(busy))) * in_step[std::bit_width(unsigned(cluster_m * cluster_n)) - 1];
 
   const double loop = waves * ceil_div(tiles_k, parts) * step;
   const double area = c.rows * c.cols, ends = waves * (cost.wave + cost.store * area);
