@@ -12,7 +12,7 @@
 namespace ladder::rung_08::narrow {
 
 struct Design {
-  int width;          // columns of B, and of a tile of C: a multiple of 16
+  int width;          // columns of B, and of a tile of C: a multiple of 32
   int consumers = 1;  // warpgroups, of 64 rows of A each
   int per_sm = 1;     // CTAs
   static constexpr bool split = false, in_memory = false, streamed = false;  // see swapped::Tiles
@@ -30,7 +30,7 @@ struct Config {
   static constexpr int row_a = block_k * element, tile_a = block_m * row_a;  // bytes
   // B has its columns in boxes, each swizzled over the bytes of its row. In a cluster each CTA loads some
   // rows of every box for all.
-  static constexpr int box_cols = d.width % 64 == 0 ? 64 : d.width % 32 == 0 ? 32 : 16;
+  static constexpr int box_cols = d.width % 64 == 0 ? 64 : 32;
   static constexpr int boxes = block_n / box_cols, row_b = box_cols * element;
   static constexpr int box_b = block_k * row_b, tile_b = boxes * box_b;
   static constexpr int stage_bytes = tile_a + tile_b;
@@ -57,7 +57,7 @@ struct Config {
     ptx::Mbarrier full[stages], empty[stages];
   };
   static constexpr int shared_bytes = sizeof(Shared) + 1024;  // to align it
-  static_assert(block_n % 16 == 0, "stmatrix stores 16 columns");
+  static_assert(block_n % 32 == 0, "boxes are 32 columns wide, or 64");
   static_assert(stage_bytes % 1024 == 0, "the swizzle's pattern repeats after as many bytes");
   static_assert(stages >= 2, "one stage is multiplied, one loaded");
   static_assert((shared_bytes + 1024) * d.per_sm <= 228 * 1024, "what an SM has");
