@@ -34,12 +34,12 @@ constexpr Costs costs[] = {
 };
 constexpr double intake = 73.02;        // bytes that an SM takes in per cycle,
 constexpr double l2 = 3352;             // and that L2 delivers to all of them
-constexpr double asked_again = 0.4882;  // of what CTAs that start one after the other ask for together
+constexpr double asked_again = 0.4882;  // of what CTAs that start one after the other share
 constexpr double two_lines = 1.515;     // of a load more, where rows of 128 bytes begin within a line of L2
 constexpr double cut_sector = 0.3532;   // cycles for a sector of L2 that two stores write a part of
 constexpr double tensor = 2.872;        // of an MMA's cycles, where nothing else is short
-constexpr double in_step[] = {0.929, 1.115, 1.05,
-                              1.018};  // a k-tile, in clusters of 1, 2, 4, 8: CTAs that wait for each other
+// A k-tile in clusters of 1, 2, 4 and 8 CTAs, which wait for each other, beside what the units take.
+constexpr double in_step[] = {0.929, 1.115, 1.05, 1.018};
 constexpr double add_up = 4093, add_element = 0.01155;  // the parts of k
 constexpr double add_in_memory = 2063, add_element_in_memory = 2.046;
 

@@ -76,6 +76,14 @@ TEST(Choice, ASingleWaveWithoutAClusterAsksL2ForLess) {
   EXPECT_GT(two_waves, 2.1 * one_wave);
 }
 
+// In every k-tile a pair waits for the slower of two. The tensor cores are what takes long here, not the
+// loads.
+TEST(Choice, APairTakesLongerThanItsCtasAlone) {
+  constexpr Choice tile{.name = "tile", .kind = Kind::in_turn, .rows = 128, .cols = 128, .clusters = alone};
+  const Gemm p = shape(1024, 1024, 8192);  // 64 tiles
+  EXPECT_GT(estimate_cycles(p, tile, Launch{{.n = 2}}, sms), 1.1 * estimate_cycles(p, tile, {}, sms));
+}
+
 constexpr Choice in_memory{
     .name = "in_memory", .kind = Kind::in_memory, .rows = 128, .cols = 128, .clusters = alone, .parts = 16};
 

@@ -30,7 +30,7 @@ Text what_of(const Entry& e) {
   Text what("transposed: ", e.choice.cols, " columns and ", e.choice.rows, " rows");
   if (d.ping_pong) what.append(" for each consumer in turn");
   if (d.split) what.append(", k split in a cluster");
-  if (d.in_memory) what.append(", k split among CTAs that add up their parts in memory");
+  if (d.in_memory) what.append(", k split among CTAs that accumulate their parts in memory");
   if (d.per_sm > 1) what.append(", ", d.per_sm, " CTAs on an SM");
   return what;
 }

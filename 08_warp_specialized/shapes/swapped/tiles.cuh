@@ -109,9 +109,9 @@ class Tiles {
 // The order of the tiles, where so many clusters may run at once, and so many are launched: they follow each
 // other down B's columns, in groups of rows.
 //
-// It is made for L2, which reads a line once for several SMs that ask for it at about the same time: the SMs
-// of a GPC, unless the load is multicast, and SMs that start one after the other, in whichever GPC. The
-// hardware deals clusters out to the GPCs like cards. So where `gpcs` is more than 1, cluster c is taken for
+// It is made for L2, which reads a line once for several SMs that request it at about the same time: the SMs
+// of a GPC, unless the load is multicast, and SMs of any GPCs that start one after the other. The hardware
+// deals clusters out to the GPCs like cards. So where `gpcs` is more than 1, cluster c is taken for
 // one of GPC c % gpcs, and each GPC has consecutive tiles. What is best in which case was found by trying.
 template <class C>
 void order(Operands& p, int at_once, int clusters) {
