@@ -18,12 +18,41 @@ enum class Kind {
   straight_split,  // of kernel.cuh; a cluster has one tile
   narrow,          // straight tiles of any width, persistent
   in_memory,       // transposed; a cluster has a part of a tile, and the parts are added up in global memory
+  vector,          // of matrix_vector.cu: CUDA cores; a CTA has columns, a cluster all of k
 };
+constexpr int kinds = 8;
 
 // How a kernel is launched.
 struct Launch {
   Cluster cluster;
   int parts = 1;  // of k
+};
+
+// What the estimate is made of. costs.cc has them, and the kernels' paces, as fit/ has fitted them.
+struct Costs {
+  struct OfKind {
+    double start;  // cycles of a launch
+    double wave;   // and of each wave of tiles,
+    double store;  // and of each element of a tile
+    double pass;   // cycles that a k-tile takes at least: a pass through the loop
+  } of_kind[kinds];
+  double intake;       // bytes that an SM takes in per cycle,
+  double l2;           // and that L2 delivers to all of them
+  double asked_again;  // of what CTAs that start one after the other share
+  double two_lines;    // of a load more, where rows of 128 bytes begin within a line of L2
+  double cut_sector;   // cycles for a sector of L2 that two stores write a part of
+  double tensor;       // of an MMA's cycles, where nothing else is short
+  double
+      in_step[4];  // a k-tile in clusters of 1, 2, 4 and 8 CTAs, which wait for each other, beside the units
+  double exchange, exchange_element;                      // of the parts of k, in a cluster
+  double exchange_in_memory, exchange_element_in_memory;  // and in global memory
+};
+extern const Costs fitted_costs;
+
+// A kernel's time, measured, beside what the costs of its kind alone say.
+struct Pace {
+  double one_wave = 1, several = 1;  // where all its CTAs run at once, and where not
+  bool operator==(const Pace&) const = default;
 };
 
 // A kernel that may be chosen.
@@ -33,14 +62,24 @@ struct Choice {
   int rows, cols;                     // of a CTA's tile, or of a consumer's in ping-pong
   std::span<const Cluster> clusters;  // that it may be launched in
   int per_sm = 1;                     // CTAs
-  int parts = 1;                      // of k; Kind::split and Kind::in_memory take up to as many
-  double pace = 1;                    // its time, measured, beside what the costs of its kind alone say
+  int parts = 1;                      // of k; split, in_memory and vector take up to as many
+  Pace pace = {};
   cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;
 };
 
 // An estimate of the time in cycles of the SMs, without what takes all kernels equally long. Infinite where
 // the kernel is not made for the problem. See docs/deeper/08_shapes.md.
-double estimate_cycles(const Gemm& p, const Choice& choice, const Launch& how, int sms);
+double estimate_cycles(const Gemm& p, const Choice& choice, const Launch& how, int sms,
+                       const Costs& costs = fitted_costs);
+
+// visit(Launch) for each way to launch it. Parts in memory need a workspace.
+template <class Visit>
+void each_way(const Choice& c, bool workspace, const Visit& visit) {
+  const int fewest = c.kind == Kind::straight_split ? c.parts : 1;
+  const int most = c.kind == Kind::in_memory && !workspace ? 1 : c.parts;
+  for (const Cluster& cluster : c.clusters)
+    for (int parts = fewest; parts <= most; ++parts) visit(Launch{cluster, parts});
+}
 
 struct Chosen {
   const Choice* choice = nullptr;
@@ -53,11 +92,12 @@ struct Chosen {
 cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank = 0);
 
 // Of the kernel of that name; null where none was measured.
-const double* measured_pace(std::string_view name);
+const Pace* measured_pace(std::string_view name);
 
 std::span<const Choice> all_choices();  // of the rung, with their paces
 std::span<const Choice> swapped_choices();
 std::span<const Choice> narrow_choices();
+std::span<const Choice> vector_choices();
 
 // What a launch of any of them wants as workspace, and how it is prepared.
 std::size_t workspace_of_parts(const Gemm& p);

@@ -19,11 +19,10 @@ Text rows_of_vectors(const Gemm& p);
 
 namespace {
 
-template <int rows_, int lanes_>
+template <int rows_>
 struct VectorConfig {
   static constexpr int rows = rows_;  // of A, at most
-  static constexpr int lanes =
-      lanes_;  // side by side in a row of B, 8 columns each: a warp, or a part of one
+  static constexpr int lanes = 8;     // side by side in a row of B, 8 columns each
   static constexpr int threads = 256, warps = threads / warp_size, groups = threads / lanes;
   static constexpr int cols = lanes * vector;
   static constexpr int step = 8;                // rows of B that a thread has on their way
@@ -145,36 +144,49 @@ cudaError_t launch(const Gemm& p, int parts, cudaStream_t stream, bool early_sta
   return cudaLaunchKernelEx(&config, matrix_vector<C>, p, parts, k_of_part);
 }
 
-// As many parts of k as the GPU has room for, while each has work for all threads.
+constexpr Cluster alone[] = {{}};
+
 template <class C>
+constexpr Choice choice(const char* name) {
+  return {.name = name,
+          .kind = Kind::vector,
+          .rows = C::rows,
+          .cols = C::cols,
+          .clusters = alone,
+          .per_sm = C::per_sm,
+          .parts = C::most_parts,
+          .launch = [](const Gemm& p, const Launch& how, cudaStream_t stream, bool early_start) {
+            return launch<C>(p, how.parts, stream, early_start);
+          }};
+}
+constexpr Choice choices[] = {choice<VectorConfig<1>>("vector_64x1"), choice<VectorConfig<4>>("vector_64x4")};
+
+template <int i>
 cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
-  const int tiles = ceil_div(p.n, C::cols);
-  const int room = std::clamp(std::min(132 * C::per_sm / tiles, p.k / C::k_step), 1, C::most_parts);
-  return launch<C>(p, int(std::bit_floor(unsigned(room))), stream, false);
+  Chosen chosen;
+  const cudaError_t error = choose(p, {&choices[i], 1}, &chosen);
+  return error != cudaSuccess ? error : chosen.choice->launch(p, chosen.how, stream, false);
 }
 
-template <int rows>
-Text rows_at_most(const Gemm& p) {
+template <int i>
+Text unsupported(const Gemm& p) {
   const Text refused = rows_of_vectors(p);
-  return !refused.empty() || p.m <= rows ? refused : Text("m is at most ", rows);
+  return !refused.empty() || p.m <= choices[i].rows ? refused : Text("m is at most ", choices[i].rows);
 }
 
-template <int rows, int lanes>
-Variant<Gemm> variant(const char* name, const char* what) {
-  Variant<Gemm> v{};
-  v.name = name;
-  v.what = what;
-  v.unsupported = rows_at_most<rows>;
-  v.launch = launch_alone<VectorConfig<rows, lanes>>;
-  return v;
+template <int i>
+Variant<Gemm> variant(const char* what) {
+  return {.name = choices[i].name, .what = what, .unsupported = unsupported<i>, .launch = launch_alone<i>};
 }
 
 }  // namespace
 
+std::span<const Choice> vector_choices() {
+  return choices;
+}
 Variants<Gemm> matrix_vector() {
-  return {variant<1, 8>("vector_64x1", "no tensor cores: one row, 64 columns for a CTA"),
-          variant<1, 32>("vector_256x1", "no tensor cores: one row, 256 columns for a CTA"),
-          variant<4, 8>("vector_64x4", "no tensor cores: up to 4 rows, 64 columns for a CTA")};
+  return {variant<0>("no tensor cores: one row, 64 columns for a CTA"),
+          variant<1>("no tensor cores: up to 4 rows, 64 columns for a CTA")};
 }
 
 }  // namespace ladder::rung_08

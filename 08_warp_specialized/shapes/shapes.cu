@@ -43,8 +43,9 @@ std::vector<Choice> with_paces() {
   };
   all.insert(all.end(), swapped_choices().begin(), swapped_choices().end());
   all.insert(all.end(), narrow_choices().begin(), narrow_choices().end());
+  all.insert(all.end(), vector_choices().begin(), vector_choices().end());
   for (Choice& c : all)
-    if (const double* pace = measured_pace(c.name)) c.pace = *pace;
+    if (const Pace* pace = measured_pace(c.name)) c.pace = *pace;
   return all;
 }
 
@@ -135,7 +136,7 @@ Variants<Gemm> shapes() {
        .launch = launch_fastest<false, 3>,
        .extension = &ranked<3>},
       {.name = "warp_specialized",
-       .what = "by size one of 66 kernels: the estimate's choice",
+       .what = "by size one of 54 kernels: the estimate's choice",
        .launch = launch_fastest<false>,
        .extension = &ranked<0>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;

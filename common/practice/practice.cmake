@@ -73,7 +73,7 @@ function(ladder_practice_program)
     foreach(test practice fooling)
       add_test(NAME practice.${test}
         COMMAND ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/${test}_test.py --build ${CMAKE_BINARY_DIR})
-      set_tests_properties(practice.${test} PROPERTIES LABELS simulator TIMEOUT 300)
+      set_tests_properties(practice.${test} PROPERTIES LABELS simulator TIMEOUT 300 COST 30)
     endforeach()
   endif()
   add_custom_target(practice COMMAND ${program} USES_TERMINAL VERBATIM)

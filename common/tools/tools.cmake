@@ -41,11 +41,11 @@ function(ladder_tools)
   ladder_python_target(tidy DEPENDS ladder_revision COMMAND tidy.py ${CMAKE_BINARY_DIR})
   if(LADDER_TESTS AND Python3_Interpreter_FOUND)
     add_test(NAME tools COMMAND ${Python3_EXECUTABLE} -B -m unittest discover -s ${ladder_tools_folder}/tests)
-    set_tests_properties(tools PROPERTIES TIMEOUT 120)
+    set_tests_properties(tools PROPERTIES TIMEOUT 120 COST 20)
     if(ladder_gpu_programs) # what is run on a GPU is read by the programs without one
       add_test(NAME tools.command_lines
         COMMAND ${Python3_EXECUTABLE} -B ${ladder_tools_folder}/tests/plan_test.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
-      set_tests_properties(tools.command_lines PROPERTIES TIMEOUT 600)
+      set_tests_properties(tools.command_lines PROPERTIES TIMEOUT 600 COST 20)
     endif()
   endif()
 endfunction()

@@ -46,17 +46,13 @@ constexpr Entry entry = {d, choice<d>(), launch_alone<d>};
 
 // Of those that were timed at drawn shapes, the ones that gain most.
 constexpr Entry entries[] = {entry<Design{.width = 32, .per_sm = 2}>,
-                             entry<Design{.width = 64, .per_sm = 2}>,
                              entry<Design{.width = 64}>,
-                             entry<Design{.width = 96}>,
                              entry<Design{.width = 128}>,
                              entry<Design{.width = 192}>,
-                             entry<Design{.width = 224}>,
                              entry<Design{.width = 96, .consumers = 2}>,
                              entry<Design{.width = 128, .consumers = 2}>,
                              entry<Design{.width = 160, .consumers = 2}>,
                              entry<Design{.width = 224, .consumers = 2}>,
-                             entry<Design{.width = 256, .consumers = 2}>,
                              entry<Design{.width = 320, .consumers = 2}>};
 
 // narrow_<columns>x<rows> of a tile; x2, two CTAs on an SM.

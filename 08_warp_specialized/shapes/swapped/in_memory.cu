@@ -4,10 +4,7 @@
 namespace ladder::rung_08::swapped {
 
 constexpr Entry entries[] = {entry<Design{.rows = 64, .consumers = 1, .in_memory = true}>,
-                             entry<Design{.rows = 104, .consumers = 1, .in_memory = true}>,
-                             entry<Design{.rows = 64, .in_memory = true}>,
                              entry<Design{.rows = 80, .in_memory = true}>,
-                             entry<Design{.rows = 64, .consumers = 3, .in_memory = true}>,
                              entry<Design{.rows = 104, .consumers = 3, .in_memory = true}>};
 
 std::span<const Entry> of_parts_in_memory() {

@@ -1,0 +1,39 @@
+// Fits the estimate's costs and the kernels' paces to measured times.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "08_warp_specialized/shapes/fit/measured.h"
+
+namespace ladder::rung_08 {
+
+struct Fitted {
+  Costs costs;
+  std::vector<Pace> paces;  // of all_choices()
+};
+Fitted as_it_is();  // in costs.cc
+
+// What the first choice loses, as a part of the fastest kernel's time. The fastest of many short measurements
+// is fast by chance, too, so a perfect choice would seem to lose about a percent.
+struct Regret {
+  double mean = 0, worst = 0;
+  double near = 0, far = 0;  // shares of the shapes at which it is at most 3 %, and more than 10 %
+};
+Regret regret(std::span<const MeasuredShape> shapes, const Fitted& fitted);
+
+// Steps of gradient descent (Adam) from `start`, in the logarithms of all numbers. What is made small is the
+// mean over the shapes of two things:
+// - What is lost, if each way to launch a kernel were taken with a probability that falls with its estimate,
+// by 1/e for
+//   each percent. It is a smooth function of the estimates, which the loss of the one that is chosen is not.
+// - How far the estimates are from being proportional to the times of the faster kernels. Otherwise a kernel
+// that is never
+//   taken would be estimated at random.
+Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps);
+
+// costs.cc.
+std::string source_of(const Fitted& fitted, std::size_t shapes);
+
+}  // namespace ladder::rung_08

@@ -1,0 +1,41 @@
+#include "08_warp_specialized/shapes/fit/measured.h"
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+
+namespace ladder::rung_08 {
+
+void write(std::ostream& to, const MeasuredShape& shape) {
+  for (const Way& way : shape.ways)
+    to << shape.p.m << ' ' << shape.p.n << ' ' << shape.p.k << ' ' << all_choices()[way.kernel].name << ' '
+       << way.how.cluster.n << ' ' << way.how.cluster.m << ' ' << way.how.parts << ' ' << way.us << '\n';
+}
+
+void read(const std::string& file, std::vector<MeasuredShape>& shapes) {
+  std::map<std::string, int> numbers;
+  for (const Choice& choice : all_choices()) numbers[choice.name] = int(numbers.size());
+  std::ifstream from(file);
+  if (!from) throw std::runtime_error(file + " cannot be read");
+  std::string line;
+  for (int number = 1; std::getline(from, line); ++number) {
+    Gemm p{};
+    std::string name;
+    Way way{};
+    std::istringstream words(line);
+    words >> p.m >> p.n >> p.k >> name >> way.how.cluster.n >> way.how.cluster.m >> way.how.parts >> way.us;
+    if (!words || way.us <= 0)
+      throw std::runtime_error(file + ", line " + std::to_string(number) + ": no measured time");
+    const auto found = numbers.find(name);
+    if (found == numbers.end()) continue;
+    way.kernel = found->second;
+    if (std::isinf(estimate_cycles(p, all_choices()[way.kernel], way.how, measured_sms))) continue;
+    if (shapes.empty() || shapes.back().p.m != p.m || shapes.back().p.n != p.n || shapes.back().p.k != p.k)
+      shapes.push_back({p, {}});
+    shapes.back().ways.push_back(way);
+  }
+}
+
+}  // namespace ladder::rung_08
