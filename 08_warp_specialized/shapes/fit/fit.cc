@@ -10,13 +10,13 @@
 namespace ladder::rung_08 {
 namespace {
 
-constexpr double temperature = 0.01;  // of logarithms of times
+// The temperature, of logarithms of times: falls in the first half of the steps, and stays.
+constexpr double hot = 0.1, cold = 0.01;
 constexpr double convex = 5;          // what is lost counts more, the more it is
 constexpr double proportional = 0.2;  // the weight of the second thing,
-constexpr double fast =
-    0.1;  // and the logarithm of a time beside the fastest, at which a kernel counts 1/e there
-constexpr double alike = 1e-3;       // the weight of the difference of a kernel's two paces,
-constexpr double near_start = 1e-3;  // and of a cost from the one it began with
+constexpr double fast = 0.1;    // and the logarithm of a ratio to the fastest at which a kernel counts 1/e
+constexpr double alike = 1e-3;  // the weight of the difference of a kernel's two paces,
+constexpr double near_start = 1e-3;  // and of a number from the one it began with
 constexpr double rate = 0.01, decay = 0.9, decay_of_squares = 0.99;  // Adam's
 constexpr int batches = 4;                                           // a step sees every fourth shape
 constexpr double difference = 1e-4;  // of a number's logarithm, for the gradient
@@ -57,34 +57,41 @@ const Way& fastest(const MeasuredShape& shape) {
 // Of a way to launch a kernel at a shape.
 struct Estimate {
   double log, log_us;
-  double lost;    // of which the mean is made small
-  double weight;  // among the proportional
+  double lost;                   // of which the mean is made small
+  double taken = 0, weight = 0;  // the probability; and among the proportional
 };
+
+std::vector<Estimate> estimates(const MeasuredShape& shape, const Fitted& f, double temperature) {
+  const double best = std::log(fastest(shape).us);
+  std::vector<Estimate> all;
+  double lowest = 1e300, sum = 0;
+  for (const Way& way : shape.ways) {
+    const double log = log_estimate(shape.p, way, f.paces[way.kernel], f.costs),
+                 loss = std::log(way.us) - best;
+    all.push_back({log, std::log(way.us), loss + convex * loss * loss});
+    lowest = std::min(lowest, log);
+  }
+  for (Estimate& e : all) sum += e.taken = std::exp((lowest - e.log) / temperature);
+  for (Estimate& e : all) {
+    e.taken /= sum;
+    e.weight = std::exp((best - e.log_us) / fast) + std::exp((lowest - e.log) / fast);
+  }
+  return all;
+}
 
 // Adds a shape's part of the gradient. shifted[i]: the costs with the i-th a little larger.
 void add_gradient(const MeasuredShape& shape, const Fitted& f, const std::vector<Costs>& shifted,
-                  Numbers& gradient) {
-  const double best = std::log(fastest(shape).us);
-  std::vector<Estimate> all;
-  double lowest = 1e300, weights = 0, offset = 0;
-  for (const Way& way : shape.ways) {
-    const double log = log_estimate(shape.p, way, f.paces[way.kernel], f.costs), log_us = std::log(way.us);
-    const double loss = log_us - best, weight = std::exp(-loss / fast);
-    all.push_back({log, log_us, loss + convex * loss * loss, weight});
-    lowest = std::min(lowest, log);
-    weights += weight;
-    offset += weight * (log - log_us);
-  }
-  double sum = 0, mean = 0;
+                  double temperature, Numbers& gradient) {
+  const std::vector<Estimate> all = estimates(shape, f, temperature);
+  double mean = 0, weights = 0, offset = 0;
   for (const Estimate& e : all) {
-    const double taken = std::exp((lowest - e.log) / temperature);
-    sum += taken;
-    mean += taken * e.lost;
+    mean += e.taken * e.lost;
+    weights += e.weight;
+    offset += e.weight * (e.log - e.log_us);
   }
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Estimate& e = all[i];
-    const double taken = std::exp((lowest - e.log) / temperature) / sum;
-    const double by_log = taken / temperature * (mean / sum - e.lost) +
+    const double by_log = e.taken / temperature * (mean - e.lost) +
                           2 * proportional * e.weight / weights * (e.log - e.log_us - offset / weights);
     if (std::abs(by_log) < 1e-5) continue;
     const Way& way = shape.ways[i];
@@ -102,7 +109,7 @@ void add_gradient(const MeasuredShape& shape, const Fitted& f, const std::vector
 }
 
 Numbers gradient_of(std::span<const MeasuredShape> shapes, const Numbers& start, const Numbers& row,
-                    int batch) {
+                    int batch, double temperature) {
   const Fitted f = fitted(row);
   std::vector<Costs> shifted;
   for (std::size_t i = 0; i < of_costs; ++i) {
@@ -116,14 +123,14 @@ Numbers gradient_of(std::span<const MeasuredShape> shapes, const Numbers& start,
   for (std::size_t t = 0; t < threads; ++t) {
     workers.emplace_back([&, t] {
       for (std::size_t i = batch + t * batches; i < shapes.size(); i += threads * batches)
-        add_gradient(shapes[i], f, shifted, of_thread[t]);
+        add_gradient(shapes[i], f, shifted, temperature, of_thread[t]);
     });
   }
   for (std::thread& worker : workers) worker.join();
   Numbers gradient(row.size());
   for (std::size_t i = 0; i < row.size(); ++i)
     for (const Numbers& part : of_thread) gradient[i] += part[i] * batches / double(shapes.size());
-  for (std::size_t i = 0; i < of_costs; ++i) gradient[i] += near_start * std::log(row[i] / start[i]);
+  for (std::size_t i = 0; i < row.size(); ++i) gradient[i] += near_start * std::log(row[i] / start[i]);
   for (std::size_t i = of_costs; i < row.size(); i += 2) {
     const double apart = std::log(row[i] / row[i + 1]);
     gradient[i] += alike * apart;
@@ -165,7 +172,8 @@ Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps
   const Numbers first = numbers(start);
   Numbers row = first, mean(row.size()), squares(row.size());
   for (int step = 0; step < steps; ++step) {
-    const Numbers gradient = gradient_of(shapes, first, row, step % batches);
+    const double temperature = std::max(cold, hot * std::pow(cold / hot, 2.0 * step / steps));
+    const Numbers gradient = gradient_of(shapes, first, row, step % batches, temperature);
     const double slower = std::min(1.0, 2.0 * (steps - step) / steps);  // in the second half
     for (std::size_t i = 0; i < row.size(); ++i) {
       mean[i] = decay * mean[i] + (1 - decay) * gradient[i];

@@ -1,5 +1,6 @@
 #include "08_warp_specialized/shapes/fit/measured.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <map>
@@ -36,6 +37,9 @@ void read(const std::string& file, std::vector<MeasuredShape>& shapes) {
       shapes.push_back({p, {}});
     shapes.back().ways.push_back(way);
   }
+  std::erase_if(shapes, [](const MeasuredShape& shape) {
+    return std::ranges::min(shape.ways, {}, &Way::us).us > longest_us;
+  });
 }
 
 }  // namespace ladder::rung_08
