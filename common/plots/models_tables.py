@@ -117,14 +117,17 @@ def design_of(variant: str) -> str:
     return {"swapped": "transposed", "narrow": "narrow", "vector": "no tensor cores"}.get(variant.split("_")[0], "128×256 and others")
 
 
+def alike(us: float, other_us: float) -> bool:
+    return abs(us / other_us - 1) <= 0.05
+
+
 def designs(results: Results, rung: str, count: str = "10") -> str:
     """The shapes at which no kernel of the rung reaches the baseline, with the fastest of each design. The rung ran in turns
-    with the baseline, and again in turns with its kernels: the baseline's time is by the rung's in the second run. Both
-    are of one revision, since another's rung may be another kernel."""
+    with the baseline, and again in turns with its kernels: the baseline's time is by the rung's in the second run. So the
+    rung has to take about as long in both; otherwise it has chosen another kernel since, or the card was another."""
     runs, over = {shape_of(run): run for run in swept(results, rung)}, roofs(results, rung)
-    same = [tune for tune in results.tunes if tune["rung"] == rung and shape_of(tune) in runs]
-    tunes = {shape_of(tune): tune for tune in same if tune.get("revision") == runs[shape_of(tune)].get("revision")}
-    both = [(runs[shape], tune) for shape, tune in tunes.items()]
+    tunes = {shape_of(tune): tune for tune in results.tunes if tune["rung"] == rung and shape_of(tune) in runs}
+    both = [(runs[shape], tune) for shape, tune in tunes.items() if alike(runs[shape]["median_us"], tune["rung_us"])]
     if not both or not over:
         return missing(rung, "--shapes 200 --seed 1 --tune")
 
