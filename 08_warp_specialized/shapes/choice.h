@@ -42,8 +42,8 @@ struct Costs {
   double two_lines;    // of a load more, where rows of 128 bytes begin within a line of L2
   double cut_sector;   // cycles for a sector of L2 that two stores write a part of
   double tensor;       // of an MMA's cycles, where nothing else is short
-  double
-      in_step[4];  // a k-tile in clusters of 1, 2, 4 and 8 CTAs, which wait for each other, beside the units
+  // A k-tile in clusters of 1, 2, 4 and 8 CTAs, which wait for each other, beside what the units take.
+  double in_step[4];
   double exchange, exchange_element;                      // of the parts of k, in a cluster
   double exchange_in_memory, exchange_element_in_memory;  // and in global memory
 };

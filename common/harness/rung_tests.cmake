@@ -6,7 +6,7 @@ set(ladder_ptxas ${CUDAToolkit_BIN_DIR}/ptxas)
 set(ladder_harness_tests ${CMAKE_CURRENT_LIST_DIR}/tests)
 if(NOT LADDER_TESTS)
 elseif(NOT Python3_Interpreter_FOUND)
-  message(STATUS "Python 3.10 or newer is missing: no tests of the rungs on the simulator, of their PTX and machine code")
+  message(STATUS "Python 3.10 or newer is missing: no tests of the rungs on the simulator, of their PTX and machine code, no planted faults")
 elseif(NOT LADDER_CUOBJDUMP)
   message(STATUS "cuobjdump is missing: no tests of the rungs' machine code (CONTRIBUTING.md says how to get it)")
 endif()
@@ -186,7 +186,7 @@ endfunction()
 # source there is PTX alone, of the variant that `run` names, and the simulator runs it instead of the rung's own: host code
 # is the rung's. The script bin/faults/NAME_FAULT does that.
 function(ladder_faults name)
-  if(NOT LADDER_TESTS)
+  if(NOT LADDER_TESTS OR NOT Python3_Interpreter_FOUND)
     return()
   endif()
   file(GLOB faults CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/faults/*)
@@ -230,12 +230,12 @@ function(ladder_fault name patch)
   if(run MATCHES "--(variant|type) ([^ ]+)") # a type's variant has its name
     set(variant ${CMAKE_MATCH_2})
   endif()
-  set(plant ${ladder_harness_tests}/plant_fault.cmake)
+  set(plant ${PROJECT_SOURCE_DIR}/common/tools/plant_fault.py)
   set(planted ${planted} ${folder}/${compiled})
   list(REMOVE_DUPLICATES planted)
   add_custom_command(OUTPUT ${planted}
-    COMMAND ${CMAKE_COMMAND} -D FAULT=${patch} -D ROOT=${PROJECT_SOURCE_DIR} -D PLANTED=${folder} -D COMPILE=${compiled}
-            -D VARIANT=${variant} -P ${plant}
+    COMMAND ${Python3_EXECUTABLE} -B ${plant} ${patch} --root ${PROJECT_SOURCE_DIR} --out ${folder} --compile ${compiled}
+            "--variant=${variant}"
     DEPENDS ${source} ${compiled_source} ${patch} ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
 
   set(target ${name}_${fault})

@@ -35,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "common" / "plots"), str(ROOT / "common" / "tools")]
 
 from excerpts import find  # noqa: E402
+from plant_fault import NotPlanted, planted  # noqa: E402
 from results import ResultError  # noqa: E402
 
 KINDS = ("write", "speed up", "hunt", "predict")
@@ -123,7 +124,7 @@ class Exercise:
         if self.kind == "predict":
             return [line for question in self.questions for line in (f"# {question.text}", f"{question.name} = ?", "")]
         if "fault" in self.fields:
-            return planted(ROOT / self.rung / "faults" / f"{self.fields['fault']}.patch", self.solution())
+            return with_fault(ROOT / self.rung / "faults" / f"{self.fields['fault']}.patch", self.solution())
         return changed(self.solution(), self.blanks)
 
     def header(self) -> list:
@@ -145,18 +146,12 @@ def changed(lines: list, blanks: list) -> list:
     return lines
 
 
-def planted(patch: Path, lines: list) -> list:
-    """As plant_fault.cmake does it: the lines of a hunk that begin with ' ' or '-' occur exactly once."""
-    text = "\n".join(lines) + "\n"
-    _, _, body = patch.read_text(encoding="utf-8").partition("\n--- ")
-    for hunk in body.split("\n@@\n")[1:]:
-        rows = hunk.rstrip("\n").split("\n")
-        before = "".join(row[1:] + "\n" for row in rows if row[0] in " -")
-        after = "".join(row[1:] + "\n" for row in rows if row[0] in " +")
-        if text.count(before) != 1:
-            raise PracticeError(f"{patch.relative_to(ROOT)}: its lines stand {text.count(before)} times in the source")
-        text = text.replace(before, after)
-    return text.splitlines()
+def with_fault(patch: Path, lines: list) -> list:
+    """The lines of the file that the rung's patch names, with its mistake."""
+    try:
+        return planted(patch.read_text(encoding="utf-8"), "\n".join(lines) + "\n", "the source").splitlines()
+    except NotPlanted as why:
+        raise PracticeError(f"{patch.relative_to(ROOT)}: {why}") from None
 
 
 def sections(lines: list) -> list:

@@ -23,14 +23,16 @@ struct Regret {
 };
 Regret regret(std::span<const MeasuredShape> shapes, const Fitted& fitted);
 
-// Steps of gradient descent (Adam) from `start`, in the logarithms of all numbers. What is made small is the
-// mean over the shapes of two things:
-// - What is lost, if each way to launch a kernel were taken with a probability that falls with its estimate,
-// by 1/e for
-//   each percent. It is a smooth function of the estimates, which the loss of the one that is chosen is not.
-// - How far the estimates are from being proportional to the times of the faster kernels. Otherwise a kernel
-// that is never
-//   taken would be estimated at random.
+// Steps of gradient descent (Adam) from `start`, in the logarithms of all numbers. Two things are made small,
+// in the mean over the shapes.
+//
+// The first is what is lost, if each way to launch a kernel were taken with a probability that falls with its
+// estimate, in the end by 1/e for each percent. It is a smooth function of the estimates, which the loss of
+// the one that is chosen is not.
+//
+// The second is how far the estimates are from being proportional to the times, of kernels that are among the
+// fastest or seem to be. Otherwise one that is never taken would be estimated at random, and one that is
+// taken wrongly would never be let go.
 Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps);
 
 // costs.cc.

@@ -20,6 +20,7 @@ namespace {
 constexpr double hopeless = 1.6;  // times the lowest estimate
 constexpr double sample_us = 200;
 constexpr int samples = 2;
+constexpr double flop_per_us = 8e8;  // shapes that take longer than longest_us at this rate are left out
 constexpr std::uint64_t pool_elements = 4'000'000'000;  // of 8 GB, for the operands of all sets
 
 // One after the other in memory that is filled once.
@@ -106,6 +107,7 @@ void measure(std::uint64_t seed, int shapes, double seconds) {
   const auto start = std::chrono::steady_clock::now();
   for (const Gemm& shape : model_shapes(shapes, seed)) {
     if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
+    if (2.0 * shape.m * shape.n * shape.k > longest_us * flop_per_us) continue;
     const Operands operands(shape, pool, &typed, device.l2CacheSize);
     if (operands.sets.empty()) continue;  // no room
     MeasuredShape measured{shape, {}};

@@ -34,7 +34,7 @@ class Faults(Case):
         (rung / "faults/name.patch").write_text(text)
         (rung / "CMakeLists.txt").write_text("ladder_faults(42_x)\n")
         (self.folder / "CMakeLists.txt").write_text(
-            "cmake_minimum_required(VERSION 3.25)\nproject(x LANGUAGES NONE)\nset(LADDER_TESTS ON)\n"
+            "cmake_minimum_required(VERSION 3.25)\nproject(x LANGUAGES NONE)\nset(LADDER_TESTS ON)\nset(Python3_Interpreter_FOUND TRUE)\n"
             f"include({FOLDER.parent}/rung_tests.cmake)\nadd_subdirectory(42_x)\n"
         )
         command = [CMAKE, "-S", self.folder, "-B", self.folder / "build", f"-DCMAKE_MAKE_PROGRAM={sys.executable}"]
@@ -49,8 +49,8 @@ class Faults(Case):
         (self.folder / "42_x/gemm.cu").write_text(source)
         fault = self.folder / "42_x/name.patch"
         fault.write_text(FAULT + patch)
-        command = [CMAKE, f"-DFAULT={fault}", f"-DROOT={self.folder}", f"-DPLANTED={self.folder}/out", *more]
-        done = subprocess.run([*command, "-P", FOLDER / "plant_fault.cmake"], capture_output=True, text=True)
+        command = [sys.executable, "-B", FOLDER.parents[1] / "tools/plant_fault.py", fault, "--root", self.folder, "--out", self.folder / "out"]
+        done = subprocess.run([*command, *more], capture_output=True, text=True)
         return (self.folder / "out/42_x/gemm.cu").read_text() if done.returncode == 0 else done.stderr
 
     def test_a_fault(self):
@@ -70,16 +70,20 @@ class Faults(Case):
         self.assertEqual(self.plant(PATCH), "void k() {\n  a[0];\n  wait<2>();\n  a[0];\n  c;\n}\n")
 
     def test_only_the_variant_that_is_run(self):
-        entries = ['a<D{.x = 1}>("one",\n               "1"),\n', '{.name = "two",\n           .launch = a}', '};\n']
-        first, second, end = entries
-        head, tail = "\nVariants<Gemm> gemm() {\n  return {", "}\n"
-        def kept(*kept_entries):
-            return SOURCE.replace("  b;  // \"two\"\n", "").replace("wait<1>", "wait<2>") + head + "".join(kept_entries) + end + tail
-        source = SOURCE + head + first + " " * 10 + second + end + tail
-        self.assertEqual(self.plant(PATCH, source), kept("\n\n", second))
-        self.assertEqual(self.plant(PATCH, source, "-DVARIANT=two"), kept("\n\n", second))
-        self.assertEqual(self.plant(PATCH, source, "-DVARIANT=one"), kept(first + " " * 10, "\n"))
-        self.assertEqual(self.plant(PATCH, source, "-DVARIANT=none"), kept(first + " " * 10, second))
+        first = 'a<D{.x = 1}, 2>("one, {",  // the first,\n               "1"),'
+        second = '\n          {.name = "two", .launch = [](int m) { return m < 1 || m >= 2; }}'
+        head, end = "\nVariants<Gemm> gemm() {\n  return {", "};\n}\n"
+
+        def kept(*entries):
+            return self.plant(PATCH) + head + "".join(entries) + end
+
+        source = SOURCE + head + first + second + end
+        self.assertEqual(self.plant(PATCH, source), kept("\n", second))
+        self.assertEqual(self.plant(PATCH, source, "--variant=two"), kept("\n", second))
+        self.assertEqual(self.plant(PATCH, source, "--variant=one, {"), kept(first, "\n"))
+        self.assertEqual(self.plant(PATCH, source, "--variant=none"), kept(first, second))
+        after = "\nVariants<Gemm> others() {\n  return all;\n}\n"
+        self.assertEqual(self.plant(PATCH, source + after, "--variant=one, {"), kept(first, "\n") + after)
 
     def test_lines_that_are_gone(self):
         for source in SOURCE.replace("wait<1>", "wait<3>"), SOURCE.replace("b;", "d;"), SOURCE + SOURCE, "":
