@@ -12,8 +12,10 @@
 namespace simulator {
 namespace {
 
-constexpr uint64_t null_page = 4096;       // addresses that come from a null pointer and an index
-constexpr uint64_t far_away = 1ull << 40;  // bytes: farther from an allocation than any index leads
+constexpr uint64_t null_page = 4096;  // addresses that come from a null pointer and an index
+// Bytes: farther from an allocation than any index leads, among device addresses and among others. Where the
+// system puts device addresses (a sanitizer's may) says nothing.
+constexpr uint64_t far_away = 1ull << 40, far_away_elsewhere = 64ull << 20;
 
 std::string name_of_allocation(const Allocation& allocation) {
   std::string text = allocation.name.empty() ? "allocation #" + std::to_string(allocation.number)
@@ -71,7 +73,7 @@ void illegal_global(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint6
     what += "no global memory is allocated";
   } else if (!holder && address < null_page) {
     what += "a null pointer";
-  } else if (!holder && away > far_away) {
+  } else if (!holder && away > (global_memory().reserved(address) ? far_away : far_away_elsewhere)) {
     what += "in no allocation, nor near one (host memory that the device may not use?)";
   } else if (near->freed && address - near->base < near->size) {
     what += "in freed " + name_of_allocation(*near);
