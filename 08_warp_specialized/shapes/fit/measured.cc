@@ -17,7 +17,7 @@ void write(std::ostream& to, const MeasuredShape& shape) {
 
 void read(const std::string& file, std::vector<MeasuredShape>& shapes) {
   std::map<std::string, int> numbers;
-  for (const Choice& choice : all_choices()) numbers[choice.name] = int(numbers.size());
+  for (std::size_t i = 0; i < all_choices().size(); ++i) numbers[all_choices()[i].name] = int(i);
   std::ifstream from(file);
   if (!from) throw std::runtime_error(file + " cannot be read");
   std::string line;

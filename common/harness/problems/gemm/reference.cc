@@ -9,14 +9,14 @@
 namespace ladder {
 namespace {
 
-std::vector<float> widened(const HostMatrix& matrix) {
-  std::vector<float> wide_matrix(matrix.size());
-  std::transform(matrix.begin(), matrix.end(), wide_matrix.begin(), __bfloat162float);
-  return wide_matrix;
+std::vector<float> as_floats(const HostMatrix& matrix) {
+  std::vector<float> floats(matrix.size());
+  std::transform(matrix.begin(), matrix.end(), floats.begin(), __bfloat162float);
+  return floats;
 }
 
 // c += a · b for some rows of a and c, and some of b: every sum is in the order of k, as one row at a time
-// makes it. An element of b is widened once for all rows, one of c is stored once for all of k.
+// makes it. An element of b is converted once for all rows, one of c is stored once for all of k.
 template <std::uint64_t rows, std::uint64_t steps>
 void add_product(double* c, const float* a, const float* b, std::uint64_t n, std::uint64_t k) {
   double factor[rows][steps];
@@ -44,7 +44,7 @@ void add_rows(double* c, const float* a, const float* b, std::uint64_t n, std::u
 }  // namespace
 
 GemmReference::GemmReference(const Gemm& shape, const HostMatrix& a, const HostMatrix& b, bool whole_numbers)
-    : GemmReference(shape, Precision::bf16, widened(a), widened(b), whole_numbers) {}
+    : GemmReference(shape, Precision::bf16, as_floats(a), as_floats(b), whole_numbers) {}
 
 GemmReference::GemmReference(const Gemm& shape, Precision precision, std::vector<float> a,
                              std::vector<float> b, bool whole_numbers)
