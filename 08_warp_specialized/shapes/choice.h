@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "08_warp_specialized/shapes/cluster.h"
 #include "common/rung.h"
@@ -28,7 +27,7 @@ struct Launch {
   int parts = 1;  // of k
 };
 
-// What the estimate is made of. costs.cc has them, and the kernels' paces, as fit/ has fitted them.
+// What the formula is made of. costs.cc has the numbers, as fit/ has fitted them.
 struct Costs {
   struct OfKind {
     double start;  // cycles of a launch
@@ -36,23 +35,11 @@ struct Costs {
     double store;  // and of each element of a tile
     double pass;   // cycles that a k-tile takes at least: a pass through the loop
   } of_kind[kinds];
-  double intake;       // bytes that an SM takes in per cycle,
-  double l2;           // and that L2 delivers to all of them
-  double asked_again;  // of what CTAs that start one after the other share
-  double two_lines;    // of a load more, where rows of 128 bytes begin within a line of L2
-  double cut_sector;   // cycles for a sector of L2 that two stores write a part of
-  double tensor;       // of an MMA's cycles, where nothing else is short
-  // A k-tile in clusters of 1, 2, 4 and 8 CTAs, which wait for each other, beside what the units take.
-  double in_step[4];
+  double intake;                                          // bytes that an SM takes in per cycle,
+  double l2;                                              // and that L2 delivers to all of them
+  double tensor;                                          // of an MMA's cycles, where nothing else is short
   double exchange, exchange_element;                      // of the parts of k, in a cluster
   double exchange_in_memory, exchange_element_in_memory;  // and in global memory
-};
-extern const Costs fitted_costs;
-
-// A kernel's time, measured, beside what the costs of its kind alone say.
-struct Pace {
-  double one_wave = 1, several = 1;  // where all its CTAs run at once, and where not
-  bool operator==(const Pace&) const = default;
 };
 
 // A kernel that may be chosen.
@@ -63,14 +50,26 @@ struct Choice {
   std::span<const Cluster> clusters;  // that it may be launched in
   int per_sm = 1;                     // CTAs
   int parts = 1;                      // of k; split, in_memory and vector take up to as many
-  Pace pace = {};
   cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;
 };
 
-// An estimate of the time in cycles of the SMs, without what takes all kernels equally long. Infinite where
-// the kernel is not made for the problem. See docs/deeper/08_shapes.md.
-double estimate_cycles(const Gemm& p, const Choice& choice, const Launch& how, int sms,
-                       const Costs& costs = fitted_costs);
+// How a problem lies on the SMs, in one launch of a kernel.
+struct Layout {
+  bool possible = false;  // the kernel is made for the problem, and some of its CTAs are not without work
+  int clusters_m, clusters_n;
+  double clusters, at_once, waves;
+  double ctas;     // at the same time
+  double tiles_k;  // of a part
+};
+Layout layout(const Gemm& p, const Choice& choice, const Launch& how, int sms);
+
+// The formula: cycles of the SMs, without what takes all kernels equally long. Infinite where the layout is
+// not possible.
+double formula_cycles(const Choice& choice, const Launch& how, const Layout& layout, int sms,
+                      const Costs& costs);
+
+// The formula, times what the network knows better. See docs/deeper/08_shapes.md.
+double estimate_cycles(const Gemm& p, const Choice& choice, const Launch& how, int sms);
 
 // visit(Launch) for each way to launch it. Parts in memory need a workspace.
 template <class Visit>
@@ -86,15 +85,12 @@ struct Chosen {
   Launch how;
   double cycles = 0;
 };
-// Kind::in_memory counts only where the problem has a workspace. The kernel of the lowest estimate on the
-// current device, or of rank 1, 2, ... the next ones; the last where there are fewer, and the first of
+// Kind::in_memory counts only where the problem has a workspace. The way of the lowest estimate on the
+// current device, or of rank 1, 2, ... the next ones; the last where there are fewer, and the first kernel of
 // `choices` where none is made for the problem.
 cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank = 0);
 
-// Of the kernel of that name; null where none was measured.
-const Pace* measured_pace(std::string_view name);
-
-std::span<const Choice> all_choices();  // of the rung, with their paces
+std::span<const Choice> all_choices();  // of the rung
 std::span<const Choice> swapped_choices();
 std::span<const Choice> narrow_choices();
 std::span<const Choice> vector_choices();

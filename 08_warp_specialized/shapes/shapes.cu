@@ -35,7 +35,7 @@ constexpr Choice choice(const char* name) {
           }};
 }
 
-std::vector<Choice> with_paces() {
+std::vector<Choice> of_all_kinds() {
   std::vector<Choice> all = {choice<general::split_4>("split_4"), choice<general::split_8>("split_8"),
                              choice<general::tile_128x256>("128x256")};
   all.back().launch = [](const Gemm& p, const Launch&, cudaStream_t stream, bool early_start) {
@@ -44,15 +44,13 @@ std::vector<Choice> with_paces() {
   all.insert(all.end(), swapped_choices().begin(), swapped_choices().end());
   all.insert(all.end(), narrow_choices().begin(), narrow_choices().end());
   all.insert(all.end(), vector_choices().begin(), vector_choices().end());
-  for (Choice& c : all)
-    if (const Pace* pace = measured_pace(c.name)) c.pace = *pace;
   return all;
 }
 
 }  // namespace
 
 std::span<const Choice> all_choices() {
-  static const std::vector<Choice> all = with_paces();
+  static const std::vector<Choice> all = of_all_kinds();
   return all;
 }
 
@@ -61,11 +59,39 @@ namespace {
 template <int rank>
 const Extension<Gemm> ranked{.workspace_bytes = workspace_of_parts, .prepare = prepare_parts, .rank = rank};
 
+// A choice takes a CPU longer than a launch, so a thread remembers those that it has made.
+cudaError_t choose_once(const Gemm& p, int rank, Chosen* chosen) {
+  struct Made {
+    int device = -1, m, n, k, rank;
+    bool workspace;
+    Chosen chosen;
+  };
+  thread_local Made made[256];
+  int device = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error != cudaSuccess) return error;
+  const bool workspace = p.typed && p.typed->workspace;
+  const unsigned hash = (unsigned(p.m) * 31 + unsigned(p.n)) * 31 + unsigned(p.k) + unsigned(rank);
+  Made& at = made[(hash ^ hash >> 8 ^ hash >> 16) % std::size(made)];
+  const bool known = at.device == device && at.m == p.m && at.n == p.n && at.k == p.k && at.rank == rank &&
+                     at.workspace == workspace;
+  if (!known) {
+    error = choose(p, all_choices(), &at.chosen, rank);
+    if (error == cudaSuccess) {
+      at = {device, p.m, p.n, p.k, rank, workspace, at.chosen};
+    } else {
+      at.device = -1;
+    }
+  }
+  *chosen = at.chosen;
+  return error;
+}
+
 // rank: see choose().
 template <bool early_start, int rank = 0>
 cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
   Chosen chosen;
-  const cudaError_t error = choose(p, all_choices(), &chosen, rank);
+  const cudaError_t error = choose_once(p, rank, &chosen);
   return error != cudaSuccess ? error : chosen.choice->launch(p, chosen.how, stream, early_start);
 }
 
@@ -124,15 +150,15 @@ Variants<Gemm> shapes() {
        .dependent_launch = true,
        .extension = &ranked<0>},
       {.name = "second_choice",
-       .what = "the kernel of the second lowest estimate",
+       .what = "the launch of the second lowest estimate",
        .launch = launch_fastest<false, 1>,
        .extension = &ranked<1>},
       {.name = "third_choice",
-       .what = "the kernel of the third lowest estimate",
+       .what = "the launch of the third lowest estimate",
        .launch = launch_fastest<false, 2>,
        .extension = &ranked<2>},
       {.name = "fourth_choice",
-       .what = "the kernel of the fourth lowest estimate",
+       .what = "the launch of the fourth lowest estimate",
        .launch = launch_fastest<false, 3>,
        .extension = &ranked<3>},
       {.name = "warp_specialized",

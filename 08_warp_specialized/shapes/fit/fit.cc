@@ -3,122 +3,147 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <thread>
 
 namespace ladder::rung_08 {
 namespace {
 
 // The temperature, of logarithms of times: falls in the first half of the steps, and stays.
-constexpr double hot = 0.1, cold = 0.01;
+constexpr double hot = 0.1, cold = 0.015;
 constexpr double convex = 5;          // what is lost counts more, the more it is
 constexpr double proportional = 0.2;  // the weight of the second thing,
-constexpr double fast = 0.1;    // and the logarithm of a ratio to the fastest at which a kernel counts 1/e
-constexpr double alike = 1e-3;  // the weight of the difference of a kernel's two paces,
-constexpr double near_start = 1e-3;  // and of a number from the one it began with
+constexpr double fast = 0.1;  // and the logarithm of a ratio to the fastest at which a kernel counts 1/e
+constexpr double near_start = 1e-3;     // the weight of a cost's distance from the one it began with,
+constexpr double small_weights = 1e-3;  // and of the network's weights, squared
 constexpr double rate = 0.01, decay = 0.9, decay_of_squares = 0.99;  // Adam's
 constexpr int batches = 4;                                           // a step sees every fourth shape
-constexpr double difference = 1e-4;  // of a number's logarithm, for the gradient
+constexpr double difference = 1e-4;  // of a cost's logarithm, for the gradient
 
-// All numbers as one row: the costs, then two paces of each kernel.
-static_assert(std::is_trivially_copyable_v<Costs> && sizeof(Costs) % sizeof(double) == 0);
-constexpr std::size_t of_costs = sizeof(Costs) / sizeof(double),
-                      of_kind = sizeof(Costs::OfKind) / sizeof(double);
-using Numbers = std::vector<double>;
+// All that is fitted as one row: the logarithms of the costs, then the network.
+static_assert(sizeof(Costs) % sizeof(double) == 0 && sizeof(Network) % sizeof(float) == 0);
+constexpr std::size_t of_costs = sizeof(Costs) / sizeof(double), of_network = sizeof(Network) / sizeof(float);
+constexpr std::size_t biases = offsetof(Network, bias) / sizeof(float),
+                      outs = offsetof(Network, out) / sizeof(float);
+using Row = std::vector<double>;
 
-Numbers numbers(const Fitted& f) {
-  Numbers row(of_costs);
-  std::memcpy(row.data(), &f.costs, sizeof f.costs);
-  for (const Pace& pace : f.paces) row.insert(row.end(), {pace.one_wave, pace.several});
+Row row_of(const Fitted& f) {
+  double costs[of_costs];
+  float network[of_network];
+  std::memcpy(costs, &f.costs, sizeof costs);
+  std::memcpy(network, &f.network, sizeof network);
+  Row row;
+  for (const double cost : costs) row.push_back(std::log(cost));
+  row.insert(row.end(), std::begin(network), std::end(network));
   return row;
 }
-Costs costs_of(const Numbers& row) {
-  Costs costs;
-  std::memcpy(&costs, row.data(), sizeof costs);
-  return costs;
-}
-Fitted fitted(const Numbers& row) {
-  Fitted f{costs_of(row), {}};
-  for (std::size_t i = of_costs; i < row.size(); i += 2) f.paces.push_back({row[i], row[i + 1]});
+Fitted fitted(const Row& row) {
+  double costs[of_costs];
+  float network[of_network];
+  for (std::size_t i = 0; i < of_costs; ++i) costs[i] = std::exp(row[i]);
+  for (std::size_t i = 0; i < of_network; ++i) network[i] = float(row[of_costs + i]);
+  Fitted f;
+  std::memcpy(&f.costs, costs, sizeof costs);
+  std::memcpy(&f.network, network, sizeof network);
   return f;
 }
 
-double log_estimate(const Gemm& p, const Way& way, const Pace& pace, const Costs& costs) {
-  Choice choice = all_choices()[way.kernel];
-  choice.pace = pace;
-  return std::log(estimate_cycles(p, choice, way.how, measured_sms, costs));
-}
-
-const Way& fastest(const MeasuredShape& shape) {
-  return *std::ranges::min_element(shape.ways, {}, &Way::us);
-}
-
-// Of a way to launch a kernel at a shape.
+// A way to launch a kernel at a shape, and its estimate.
 struct Estimate {
-  double log, log_us;
+  const Choice* choice;
+  const Way* way;
+  Layout at;
+  Network::Inputs inputs;
+  Network::Hidden sums, values;
+  double formula, log;  // logarithms: of the formula, and of the estimate
+  double log_us;
   double lost;                   // of which the mean is made small
   double taken = 0, weight = 0;  // the probability; and among the proportional
-};
 
-std::vector<Estimate> estimates(const MeasuredShape& shape, const Fitted& f, double temperature) {
-  const double best = std::log(fastest(shape).us);
-  std::vector<Estimate> all;
-  double lowest = 1e300, sum = 0;
-  for (const Way& way : shape.ways) {
-    const double log = log_estimate(shape.p, way, f.paces[way.kernel], f.costs),
-                 loss = std::log(way.us) - best;
-    all.push_back({log, std::log(way.us), loss + convex * loss * loss});
-    lowest = std::min(lowest, log);
+  double log_formula(const Costs& costs) const {
+    return std::log(formula_cycles(*choice, way->how, at, measured_sms, costs));
   }
-  for (Estimate& e : all) sum += e.taken = std::exp((lowest - e.log) / temperature);
-  for (Estimate& e : all) {
-    e.taken /= sum;
-    e.weight = std::exp((best - e.log_us) / fast) + std::exp((lowest - e.log) / fast);
+  void update(const Fitted& f) {
+    hidden_layer(f.network, inputs, sums, values);
+    formula = log_formula(f.costs);
+    log = formula + output(f.network, values);
+  }
+};
+using OfShape = std::vector<Estimate>;
+
+double fastest_us(const MeasuredShape& shape) {
+  return std::ranges::min(shape.ways, {}, &Way::us).us;
+}
+
+OfShape estimates(const MeasuredShape& shape) {
+  const double best = std::log(fastest_us(shape));
+  OfShape all;
+  for (const Way& way : shape.ways) {
+    Estimate e{};
+    e.choice = &all_choices()[way.kernel];
+    e.way = &way;
+    e.at = layout(shape.p, *e.choice, way.how, measured_sms);
+    e.inputs = network_inputs(shape.p, *e.choice, way.how, e.at);
+    e.log_us = std::log(way.us);
+    e.lost = e.log_us - best + convex * (e.log_us - best) * (e.log_us - best);
+    all.push_back(e);
   }
   return all;
 }
 
 // Adds a shape's part of the gradient. shifted[i]: the costs with the i-th a little larger.
-void add_gradient(const MeasuredShape& shape, const Fitted& f, const std::vector<Costs>& shifted,
-                  double temperature, Numbers& gradient) {
-  const std::vector<Estimate> all = estimates(shape, f, temperature);
-  double mean = 0, weights = 0, offset = 0;
-  for (const Estimate& e : all) {
-    mean += e.taken * e.lost;
+void add_gradient(OfShape& all, const Fitted& f, const std::vector<Costs>& shifted, double temperature,
+                  Row& gradient) {
+  double best = 1e300, lowest = 1e300;
+  for (Estimate& e : all) {
+    e.update(f);
+    best = std::min(best, e.log_us);
+    lowest = std::min(lowest, e.log);
+  }
+  double sum = 0, mean = 0, weights = 0, offset = 0;
+  for (Estimate& e : all) {
+    e.taken = std::exp((lowest - e.log) / temperature);
+    e.weight = std::exp((best - e.log_us) / fast) + std::exp((lowest - e.log) / fast);
+    sum += e.taken;
     weights += e.weight;
     offset += e.weight * (e.log - e.log_us);
   }
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const Estimate& e = all[i];
+  for (Estimate& e : all) mean += (e.taken /= sum) * e.lost;
+  for (const Estimate& e : all) {
     const double by_log = e.taken / temperature * (mean - e.lost) +
                           2 * proportional * e.weight / weights * (e.log - e.log_us - offset / weights);
-    if (std::abs(by_log) < 1e-5) continue;
-    const Way& way = shape.ways[i];
-    const auto slope = [&](const Pace& pace, const Costs& costs) {
-      return (log_estimate(shape.p, way, pace, costs) - e.log) / difference;
-    };
-    const Pace& pace = f.paces[way.kernel];
-    const double in_one_wave = slope({pace.one_wave * std::exp(difference), pace.several}, f.costs);
-    gradient[of_costs + 2 * way.kernel] += by_log * in_one_wave;
-    gradient[of_costs + 2 * way.kernel + 1] += by_log * (1 - in_one_wave);
-    const std::size_t kind = std::size_t(all_choices()[way.kernel].kind);
+    if (std::abs(by_log) < 1e-6) continue;
+    constexpr std::size_t of_kind = sizeof(Costs::OfKind) / sizeof(double);
     for (std::size_t j = 0; j < of_costs; ++j)
-      if (j >= kinds * of_kind || j / of_kind == kind) gradient[j] += by_log * slope(pace, shifted[j]);
+      if (j >= kinds * of_kind || j / of_kind == std::size_t(e.choice->kind))
+        gradient[j] += by_log * (e.log_formula(shifted[j]) - e.formula) / difference;
+    double* const of = &gradient[of_costs];
+    double by_sum[Network::hidden];
+    for (int h = 0; h < Network::hidden; ++h) {
+      const double one = 1 + std::abs(double(e.sums[h]));
+      by_sum[h] = by_log * f.network.out[h] / (one * one);
+      of[biases + h] += by_sum[h];
+      of[outs + h] += by_log * e.values[h];
+    }
+    for (int i = 0; i < Network::inputs; ++i)
+      for (int h = 0; h < Network::hidden; ++h) of[i * Network::hidden + h] += by_sum[h] * e.inputs[i];
   }
 }
 
-Numbers gradient_of(std::span<const MeasuredShape> shapes, const Numbers& start, const Numbers& row,
-                    int batch, double temperature) {
+Row gradient_of(std::vector<OfShape>& shapes, const Row& start, const Row& row, int batch,
+                double temperature) {
   const Fitted f = fitted(row);
   std::vector<Costs> shifted;
   for (std::size_t i = 0; i < of_costs; ++i) {
-    Numbers larger = row;
-    larger[i] *= std::exp(difference);
-    shifted.push_back(costs_of(larger));
+    Row larger = row;
+    larger[i] += difference;
+    shifted.push_back(fitted(larger).costs);
   }
   const std::size_t threads = std::max(1u, std::thread::hardware_concurrency());
-  std::vector<Numbers> of_thread(threads, Numbers(row.size()));
+  std::vector<Row> of_thread(threads, Row(row.size()));
   std::vector<std::thread> workers;
   for (std::size_t t = 0; t < threads; ++t) {
     workers.emplace_back([&, t] {
@@ -127,39 +152,55 @@ Numbers gradient_of(std::span<const MeasuredShape> shapes, const Numbers& start,
     });
   }
   for (std::thread& worker : workers) worker.join();
-  Numbers gradient(row.size());
-  for (std::size_t i = 0; i < row.size(); ++i)
-    for (const Numbers& part : of_thread) gradient[i] += part[i] * batches / double(shapes.size());
-  for (std::size_t i = 0; i < row.size(); ++i) gradient[i] += near_start * std::log(row[i] / start[i]);
-  for (std::size_t i = of_costs; i < row.size(); i += 2) {
-    const double apart = std::log(row[i] / row[i + 1]);
-    gradient[i] += alike * apart;
-    gradient[i + 1] -= alike * apart;
+  Row gradient(row.size());
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    for (const Row& part : of_thread) gradient[i] += part[i] * batches / double(shapes.size());
+    const bool weight = i >= of_costs && (i < of_costs + biases || i >= of_costs + outs);
+    gradient[i] += i < of_costs ? 2 * near_start * (row[i] - start[i])
+                   : weight     ? 2 * small_weights * row[i]
+                                : 0;
   }
   return gradient;
 }
 
-std::string rounded(double x) {
+std::string rounded(double x, const char* format = "%.4g") {
   char text[32];
-  std::snprintf(text, sizeof text, "%.4g", x);
+  std::snprintf(text, sizeof text, format, x);
   return text;
+}
+
+// In lines of 11.
+void append(std::string& text, std::span<const float> numbers, const char* end) {
+  text += "        {";
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) text += i % 11 ? ", " : ",\n         ";
+    text += rounded(numbers[i], "%.4f");
+  }
+  text.append("}").append(end).append("\n");
 }
 
 }  // namespace
 
 Fitted as_it_is() {
-  Fitted f{fitted_costs, {}};
-  for (const Choice& choice : all_choices()) f.paces.push_back(choice.pace);
-  return f;
+  return {fitted_costs, fitted_network};
+}
+
+Fitted untrained() {
+  Row row = row_of(as_it_is());
+  std::mt19937 random(1);
+  const auto uniform = [&](double most) { return most * (random() / 2147483647.5 - 1); };
+  for (std::size_t i = 0; i < of_network; ++i)
+    row[of_costs + i] = i < biases ? uniform(0.3) : i < outs ? 0 : uniform(0.015);
+  return fitted(row);
 }
 
 Regret regret(std::span<const MeasuredShape> shapes, const Fitted& f) {
   Regret r;
   for (const MeasuredShape& shape : shapes) {
-    const Way& taken = *std::ranges::min_element(shape.ways, {}, [&](const Way& way) {
-      return log_estimate(shape.p, way, f.paces[way.kernel], f.costs);
-    });
-    const double lost = taken.us / fastest(shape).us - 1, share = 1.0 / double(shapes.size());
+    OfShape all = estimates(shape);
+    for (Estimate& e : all) e.update(f);
+    const double us = std::ranges::min(all, {}, &Estimate::log).way->us;
+    const double lost = us / fastest_us(shape) - 1, share = 1.0 / double(shapes.size());
     r.mean += lost * share;
     r.worst = std::max(r.worst, lost);
     if (lost <= 0.03) r.near += share;
@@ -169,18 +210,20 @@ Regret regret(std::span<const MeasuredShape> shapes, const Fitted& f) {
 }
 
 Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps) {
-  const Numbers first = numbers(start);
-  Numbers row = first, mean(row.size()), squares(row.size());
+  std::vector<OfShape> all;
+  for (const MeasuredShape& shape : shapes) all.push_back(estimates(shape));
+  const Row first = row_of(start);
+  Row row = first, mean(row.size()), squares(row.size());
   for (int step = 0; step < steps; ++step) {
     const double temperature = std::max(cold, hot * std::pow(cold / hot, 2.0 * step / steps));
-    const Numbers gradient = gradient_of(shapes, first, row, step % batches, temperature);
+    const Row gradient = gradient_of(all, first, row, step % batches, temperature);
     const double slower = std::min(1.0, 2.0 * (steps - step) / steps);  // in the second half
     for (std::size_t i = 0; i < row.size(); ++i) {
       mean[i] = decay * mean[i] + (1 - decay) * gradient[i];
       squares[i] = decay_of_squares * squares[i] + (1 - decay_of_squares) * gradient[i] * gradient[i];
       const double unbiased = mean[i] / (1 - std::pow(decay, step + 1));
       const double root = std::sqrt(squares[i] / (1 - std::pow(decay_of_squares, step + 1)));
-      row[i] *= std::exp(-rate * slower * unbiased / (root + 1e-6));
+      row[i] -= rate * slower * unbiased / (root + 1e-8);
     }
   }
   return fitted(row);
@@ -192,8 +235,8 @@ std::string source_of(const Fitted& f, std::size_t shapes) {
   static_assert(names.size() == kinds);
   const Costs& c = f.costs;
   std::string text = "// Written by 08_fit: such that the choice loses least at " + std::to_string(shapes) +
-                     " drawn shapes, timed on one H200. See\n// docs/deeper/08_shapes.md.\n"
-                     "#include <algorithm>\n\n#include \"08_warp_specialized/shapes/choice.h\"\n\nnamespace "
+                     " drawn shapes, timed on H200s. See\n// docs/deeper/08_shapes.md.\n"
+                     "#include \"08_warp_specialized/shapes/correction.h\"\n\nnamespace "
                      "ladder::rung_08 {\n\n"
                      "const Costs fitted_costs = {\n    .of_kind = {";
   for (int i = 0; i < kinds; ++i) {
@@ -210,27 +253,18 @@ std::string source_of(const Fitted& f, std::size_t shapes) {
   };
   field("intake", c.intake);
   field("l2", c.l2);
-  field("asked_again", c.asked_again);
-  field("two_lines", c.two_lines);
-  field("cut_sector", c.cut_sector);
   field("tensor", c.tensor);
-  text += "    .in_step = {";
-  for (int i = 0; i < 4; ++i) text.append(rounded(c.in_step[i])).append(i < 3 ? ", " : "},\n");
   field("exchange", c.exchange);
   field("exchange_element", c.exchange_element);
   field("exchange_in_memory", c.exchange_in_memory);
   field("exchange_element_in_memory", c.exchange_element_in_memory);
-  text +=
-      "};\n\nnamespace {\n\nstruct Measured {\n  std::string_view name;\n  Pace pace;\n};\n"
-      "constexpr Measured paces[] = {\n";
-  for (std::size_t i = 0; i < f.paces.size(); ++i) {
-    text.append("    {\"").append(all_choices()[i].name).append("\", {").append(rounded(f.paces[i].one_wave));
-    text.append(", ").append(rounded(f.paces[i].several)).append("}},\n");
-  }
-  text +=
-      "};\n\n}  // namespace\n\nconst Pace* measured_pace(std::string_view name) {\n"
-      "  const auto* const found = std::ranges::find(paces, name, &Measured::name);\n"
-      "  return found == std::end(paces) ? nullptr : &found->pace;\n}\n\n}  // namespace ladder::rung_08\n";
+  text += "};\n\n// clang-format off\nconst Network fitted_network = {\n    .weight = {\n";
+  for (const auto& of_input : f.network.weight) append(text, of_input, ",");
+  text += "    },\n    .bias =\n";
+  append(text, f.network.bias, ",");
+  text += "    .out =\n";
+  append(text, f.network.out, ",");
+  text += "};\n// clang-format on\n\n}  // namespace ladder::rung_08\n";
   return text;
 }
 

@@ -1,30 +1,31 @@
-// Fits the estimate's costs and the kernels' paces to measured times.
+// Fits the estimate to measured times: the costs of the formula, and the network.
 #pragma once
 
 #include <span>
 #include <string>
 #include <vector>
 
+#include "08_warp_specialized/shapes/correction.h"
 #include "08_warp_specialized/shapes/fit/measured.h"
 
 namespace ladder::rung_08 {
 
 struct Fitted {
   Costs costs;
-  std::vector<Pace> paces;  // of all_choices()
+  Network network;
 };
-Fitted as_it_is();  // in costs.cc
+Fitted as_it_is();   // in costs.cc
+Fitted untrained();  // the costs as they are, and a network of small random weights
 
-// What the first choice loses, as a part of the fastest kernel's time. The fastest of many short measurements
-// is fast by chance, too, so a perfect choice would seem to lose about a percent.
+// What the first choice loses, as a part of the fastest kernel's time.
 struct Regret {
   double mean = 0, worst = 0;
   double near = 0, far = 0;  // shares of the shapes at which it is at most 3 %, and more than 10 %
 };
 Regret regret(std::span<const MeasuredShape> shapes, const Fitted& fitted);
 
-// Steps of gradient descent (Adam) from `start`, in the logarithms of all numbers. Two things are made small,
-// in the mean over the shapes.
+// Steps of gradient descent (Adam) from `start`, in the logarithms of the costs and the network's weights,
+// all at once. Two things are made small, in the mean over the shapes.
 //
 // The first is what is lost, if each way to launch a kernel were taken with a probability that falls with its
 // estimate, in the end by 1/e for each percent. It is a smooth function of the estimates, which the loss of

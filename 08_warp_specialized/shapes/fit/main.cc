@@ -29,14 +29,14 @@ Exit run(int steps, std::span<char*> files) {
   for (int part = 0; part < parts; ++part) {
     std::vector<MeasuredShape> seen, others;
     for (std::size_t i = 0; i < all.size(); ++i) (int(i % parts) == part ? others : seen).push_back(all[i]);
-    const Regret r = regret(others, fit(seen, as_it_is(), steps));
+    const Regret r = regret(others, fit(seen, untrained(), steps));
     held_out.mean += r.mean / parts;
     held_out.near += r.near / parts;
     held_out.far += r.far / parts;
     held_out.worst = std::max(held_out.worst, r.worst);
   }
   say("held out", held_out);
-  const Fitted fitted = fit(all, as_it_is(), steps);
+  const Fitted fitted = fit(all, untrained(), steps);
   say("after", regret(all, fitted));
   std::fputs(source_of(fitted, all.size()).c_str(), stdout);
   return Exit::passed;

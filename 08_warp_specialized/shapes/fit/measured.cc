@@ -32,14 +32,11 @@ void read(const std::string& file, std::vector<MeasuredShape>& shapes) {
     const auto found = numbers.find(name);
     if (found == numbers.end()) continue;
     way.kernel = found->second;
-    if (std::isinf(estimate_cycles(p, all_choices()[way.kernel], way.how, measured_sms))) continue;
+    if (!layout(p, all_choices()[way.kernel], way.how, measured_sms).possible) continue;
     if (shapes.empty() || shapes.back().p.m != p.m || shapes.back().p.n != p.n || shapes.back().p.k != p.k)
       shapes.push_back({p, {}});
     shapes.back().ways.push_back(way);
   }
-  std::erase_if(shapes, [](const MeasuredShape& shape) {
-    return std::ranges::min(shape.ways, {}, &Way::us).us > longest_us;
-  });
 }
 
 }  // namespace ladder::rung_08

@@ -13,10 +13,6 @@ namespace ladder::rung_08 {
 
 constexpr int measured_sms = 132;  // of the GPU that the costs are those of
 
-// Shapes that take longer run at the clock that the power limit leaves, which a short measurement does not
-// see.
-constexpr double longest_us = 150;
-
 struct Way {
   int kernel;  // of all_choices()
   Launch how;
@@ -29,8 +25,8 @@ struct MeasuredShape {
 
 void write(std::ostream& to, const MeasuredShape& shape);
 
-// Adds a file's shapes. Long ones are left out, kernels that the rung no longer has, and what the estimate
-// does not allow. Throws std::runtime_error.
+// Adds a file's shapes. Kernels that the rung no longer has are left out, and what the estimate does not
+// allow. Throws std::runtime_error.
 void read(const std::string& file, std::vector<MeasuredShape>& shapes);
 
 }  // namespace ladder::rung_08

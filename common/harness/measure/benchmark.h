@@ -53,7 +53,8 @@ constexpr double usual_seconds = 1.5;
 Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches,
                     double seconds = usual_seconds);
 
-// Microseconds per launch from a few launches, for choosing between algorithms.
+// Microseconds per launch, roughly, for choosing between algorithms. Short launches are in a graph, or all
+// would take as long as the CPU takes to launch them.
 double quick_time_us(const Contender& contender, int sets);
 
 }  // namespace ladder

@@ -1,0 +1,32 @@
+// What the formula does not know: a small neural network that has learned it from measured times.
+#pragma once
+
+#include <array>
+
+#include "08_warp_specialized/shapes/choice.h"
+
+namespace ladder::rung_08 {
+
+// One hidden layer. Its output is the logarithm of a factor.
+struct Network {
+  static constexpr int inputs = 20 + kinds, hidden = 32;
+  using Inputs = std::array<float, inputs>;
+  using Hidden = std::array<float, hidden>;
+  float weight[inputs][hidden];
+  float bias[hidden];
+  float out[hidden];
+};
+
+// Of the problem, the kernel and the layout, each about between -2 and 2.
+Network::Inputs network_inputs(const Gemm& p, const Choice& choice, const Launch& how, const Layout& layout);
+
+// The hidden layer's sums and values, x / (1 + |x|) of each.
+void hidden_layer(const Network& network, const Network::Inputs& inputs, Network::Hidden& sums,
+                  Network::Hidden& values);
+float output(const Network& network, const Network::Hidden& values);
+
+// Both are in costs.cc.
+extern const Costs fitted_costs;
+extern const Network fitted_network;
+
+}  // namespace ladder::rung_08
