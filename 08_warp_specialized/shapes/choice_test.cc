@@ -1,10 +1,13 @@
-// What the estimate must not take, whatever its costs are fitted to.
+// What the estimate must not take, and what its formula must say, whatever the costs are fitted to.
 #include "08_warp_specialized/shapes/choice.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "08_warp_specialized/shapes/correction.h"
 
 namespace ladder::rung_08 {
 namespace {
@@ -24,65 +27,109 @@ Gemm shape(int m, int n, int k) {
   return p;
 }
 
+double formula(const Gemm& p, const Choice& choice, const Launch& how) {
+  return formula_cycles(choice, how, layout(p, choice, how, sms), sms, fitted_costs);
+}
+bool possible(const Gemm& p, const Choice& choice, const Launch& how) {
+  const bool yes = layout(p, choice, how, sms).possible;
+  EXPECT_EQ(std::isinf(formula(p, choice, how)), !yes);
+  EXPECT_EQ(std::isinf(estimate_cycles(p, choice, how, sms)), !yes);
+  return yes;
+}
+
 // A split leaves fewer SMs idle. At 9934 x 88 x 72, where none are, it took 2.7 times as long as a whole
 // tile.
 TEST(Choice, KIsNotSplitWhereTilesFillTheGpu) {
-  EXPECT_TRUE(std::isinf(estimate_cycles(shape(9934, 88, 72), in_two, Launch{{}, 2}, sms)));
-  EXPECT_FALSE(std::isinf(estimate_cycles(shape(9934, 88, 72), whole_k, {}, sms)));
+  EXPECT_FALSE(possible(shape(9934, 88, 72), in_two, Launch{{}, 2}));
+  EXPECT_TRUE(possible(shape(9934, 88, 72), whole_k, {}));
 }
 
 TEST(Choice, KIsSplitWhereTilesLeaveSmsIdle) {
   const Gemm few_tiles = shape(256, 256, 8192);
-  EXPECT_LT(estimate_cycles(few_tiles, in_two, Launch{{}, 2}, sms),
-            estimate_cycles(few_tiles, whole_k, {}, sms));
+  EXPECT_LT(formula(few_tiles, in_two, Launch{{}, 2}), formula(few_tiles, whole_k, {}));
 }
 
 TEST(Choice, NoCtaOfAClusterIsWithoutRows) {
   for (const Choice& c : narrow_choices()) {
     const Launch pair{.cluster = {.m = 2}};
-    EXPECT_TRUE(std::isinf(estimate_cycles(shape(c.rows, 96, 512), c, pair, sms))) << c.name;
-    EXPECT_FALSE(std::isinf(estimate_cycles(shape(c.rows + 1, 96, 512), c, pair, sms))) << c.name;
+    EXPECT_FALSE(possible(shape(c.rows, 96, 512), c, pair)) << c.name;
+    EXPECT_TRUE(possible(shape(c.rows + 1, 96, 512), c, pair)) << c.name;
   }
 }
 
 TEST(Choice, NoCtaOfAClusterIsWithoutColumns) {
   for (const Choice& c : narrow_choices()) {
     const Launch four{.cluster = {.n = 4}};
-    EXPECT_TRUE(std::isinf(estimate_cycles(shape(512, 3 * c.cols, 512), c, four, sms))) << c.name;
-    EXPECT_FALSE(std::isinf(estimate_cycles(shape(512, 3 * c.cols + 8, 512), c, four, sms))) << c.name;
+    EXPECT_FALSE(possible(shape(512, 3 * c.cols, 512), c, four)) << c.name;
+    EXPECT_TRUE(possible(shape(512, 3 * c.cols + 8, 512), c, four)) << c.name;
   }
 }
 
-// A kernel is launched in the cluster that the estimate finds best for the problem, and never in another.
-TEST(Choice, TakesAClusterOfTheKernels) {
+// The lowest estimate is taken, then the next.
+TEST(Choice, TakesTheLowestEstimates) {
   for (const Gemm& p :
        {shape(345, 4096, 4096), shape(64, 4096, 4096), shape(4096, 64, 4096), shape(8, 8, 8)}) {
-    for (int rank = 0; rank < 8; ++rank) {
+    std::vector<double> lowest;
+    for (const Choice& c : all_choices())
+      each_way(c, false, [&](const Launch& how) { lowest.push_back(estimate_cycles(p, c, how, sms)); });
+    std::ranges::sort(lowest);
+    for (int rank = 0; rank < 4; ++rank) {
       Chosen chosen;
       ASSERT_EQ(choose(p, all_choices(), &chosen, rank), cudaSuccess);
-      const auto& clusters = chosen.choice->clusters;
-      EXPECT_NE(std::find(clusters.begin(), clusters.end(), chosen.how.cluster), clusters.end());
-      for (const Cluster& other : clusters)
-        EXPECT_GE(estimate_cycles(p, *chosen.choice, {other, chosen.how.parts}, sms), chosen.cycles);
+      EXPECT_EQ(chosen.cycles, lowest[rank]);
+      EXPECT_EQ(chosen.cycles, estimate_cycles(p, *chosen.choice, chosen.how, sms));
+      EXPECT_EQ(std::ranges::count(chosen.choice->clusters, chosen.how.cluster), 1);
     }
   }
 }
 
-// The larger matrix is asked for by CTAs that start one after the other, which L2 gives it at once.
-TEST(Choice, ASingleWaveWithoutAClusterAsksL2ForLess) {
-  constexpr Choice tile{.name = "tile", .kind = Kind::in_turn, .rows = 128, .cols = 64, .clusters = alone};
-  const double one_wave = estimate_cycles(shape(2048, 512, 4096), tile, {}, sms);  // 128 tiles
-  const double two_waves = estimate_cycles(shape(4096, 512, 4096), tile, {}, sms);
-  ASSERT_FALSE(std::isinf(two_waves));
-  EXPECT_GT(two_waves, 2.1 * one_wave);
+// One kernel that is made for the problem, in one cluster: there is nothing else, whatever the rank.
+TEST(Choice, TheLastWayIsTakenWhereThereAreFewer) {
+  constexpr Choice only[] = {whole_k};
+  Chosen chosen;
+  ASSERT_EQ(choose(shape(512, 512, 512), only, &chosen, 3), cudaSuccess);
+  EXPECT_EQ(chosen.choice, only);
+  EXPECT_FALSE(std::isinf(chosen.cycles));
 }
 
-// In every k-tile a pair waits for the slower of two. The tensor cores are what takes long here, not the
-// loads.
-TEST(Choice, APairTakesLongerThanItsCtasAlone) {
-  constexpr Choice tile{.name = "tile", .kind = Kind::in_turn, .rows = 128, .cols = 128, .clusters = alone};
-  const Gemm p = shape(1024, 1024, 8192);  // 64 tiles
-  EXPECT_GT(estimate_cycles(p, tile, Launch{{.n = 2}}, sms), 1.1 * estimate_cycles(p, tile, {}, sms));
+TEST(Choice, AWayThatIsNotPossibleIsTakenOnlyWhereThereIsNoOther) {
+  constexpr Choice only[] = {in_two};
+  Chosen chosen;
+  ASSERT_EQ(choose(shape(9934, 88, 72), only, &chosen), cudaSuccess);
+  EXPECT_EQ(chosen.choice, only);
+  EXPECT_TRUE(std::isinf(chosen.cycles));
+}
+
+constexpr Choice tile{.name = "tile", .kind = Kind::in_turn, .rows = 128, .cols = 64, .clusters = alone};
+
+// Each wave takes as long as the one before, and a launch begins only once.
+TEST(Formula, WavesAreMultiplied) {
+  const auto rows = [](int m) { return formula(shape(m, 704, 4096), tile, {}); };
+  const double one = rows(1536), two = rows(3072), three = rows(4608);  // 132 tiles in each wave
+  EXPECT_LT(two, 2 * one);
+  EXPECT_GT(two, 1.9 * one);
+  EXPECT_NEAR(three - two, two - one, 1e-6);
+}
+
+// 8 tiles: what waits for L2 with 128 does not, and neither does it in clusters, where each loads a part.
+TEST(Formula, FewTilesAndClustersNeedLessOfL2) {
+  constexpr Choice small{.name = "small", .kind = Kind::in_turn, .rows = 8, .cols = 64, .clusters = alone};
+  Costs slow = fitted_costs;
+  slow.l2 = 100;
+  const auto cycles = [&](const Gemm& p, const Launch& how) {
+    return formula_cycles(small, how, layout(p, small, how, sms), sms, slow);
+  };
+  EXPECT_GT(cycles(shape(1024, 64, 4096), {}), 4 * cycles(shape(64, 64, 4096), {}));
+  EXPECT_GT(cycles(shape(1024, 64, 4096), {}), 1.1 * cycles(shape(1024, 64, 4096), {.cluster = {.m = 2}}));
+}
+
+TEST(Formula, TensorCoresSetThePaceOfALargeTile) {
+  constexpr Choice large{.name = "large", .kind = Kind::in_turn, .rows = 192, .cols = 256, .clusters = alone};
+  Costs slow = fitted_costs;
+  slow.tensor *= 2;
+  const Gemm p = shape(192, 256, 16384);
+  const Layout at = layout(p, large, {}, sms);
+  EXPECT_GT(formula_cycles(large, {}, at, sms, slow), 1.8 * formula_cycles(large, {}, at, sms, fitted_costs));
 }
 
 constexpr Choice in_memory{
@@ -91,13 +138,13 @@ constexpr Choice in_memory{
 // Parts wait for each other in a loop: if they did not run at the same time, a launch would not end.
 TEST(Choice, PartsInMemoryRunAtOnce) {
   const Gemm p = shape(1024, 1024, 65536);  // 64 tiles
-  EXPECT_FALSE(std::isinf(estimate_cycles(p, in_memory, Launch{{}, 2}, sms)));
-  EXPECT_TRUE(std::isinf(estimate_cycles(p, in_memory, Launch{{}, 3}, sms)));
+  EXPECT_TRUE(possible(p, in_memory, Launch{{}, 2}));
+  EXPECT_FALSE(possible(p, in_memory, Launch{{}, 3}));
 }
 
 TEST(Choice, AWholeTileAndAShortKAreNotSharedOutThroughMemory) {
-  EXPECT_TRUE(std::isinf(estimate_cycles(shape(256, 256, 65536), in_memory, {}, sms)));
-  EXPECT_TRUE(std::isinf(estimate_cycles(shape(256, 256, 448), in_memory, Launch{{}, 2}, sms)));
+  EXPECT_FALSE(possible(shape(256, 256, 65536), in_memory, {}));
+  EXPECT_FALSE(possible(shape(256, 256, 448), in_memory, Launch{{}, 2}));
 }
 
 // The workspace holds the parts of as many CTAs as a launch may have.
@@ -109,53 +156,61 @@ TEST(Choice, WorkspaceGrowsWithTheTilesAndIsBounded) {
   EXPECT_LE(workspace_of_parts(many), std::size_t{64} << 20);
 }
 
-// As many tiles, and fewer columns; but a row of a box lies in two lines of L2.
-TEST(Choice, RowsThatCutLinesTakeLonger) {
-  EXPECT_GT(estimate_cycles(shape(4096, 4080, 4096), whole_k, {}, sms),
-            estimate_cycles(shape(4096, 4096, 4096), whole_k, {}, sms));
-  EXPECT_GT(estimate_cycles(shape(4096, 4096, 4080), whole_k, {}, sms),
-            estimate_cycles(shape(4096, 4096, 4096), whole_k, {}, sms));
+// Its inputs tell apart all that the formula does not.
+TEST(Network, SeesWhereRowsCutLinesAndSectors) {
+  const auto inputs = [](int n, int k) {
+    const Gemm p = shape(4096, n, k);
+    return network_inputs(p, whole_k, {}, layout(p, whole_k, {}, sms));
+  };
+  const auto differ = [&](int n, int k) {
+    int inputs_that_jump = 0;
+    const auto aligned = inputs(4096, 4096), other = inputs(n, k);
+    for (std::size_t i = 0; i < aligned.size(); ++i) inputs_that_jump += std::abs(aligned[i] - other[i]) > 2;
+    return inputs_that_jump;
+  };
+  EXPECT_EQ(differ(4096, 4032), 0);
+  EXPECT_EQ(differ(4080, 4096), 1);
+  EXPECT_EQ(differ(4088, 4096), 2);
+  EXPECT_EQ(differ(4096, 4080), 1);
+  EXPECT_EQ(differ(4088, 4088), 4);
 }
 
-// At a short k what takes long is to store C.
-TEST(Choice, RowsThatCutSectorsTakeLonger) {
-  constexpr Choice wide{.name = "wide", .kind = Kind::in_turn, .rows = 128, .cols = 128, .clusters = alone};
-  EXPECT_GT(estimate_cycles(shape(8192, 8168, 16), wide, {}, sms),
-            1.2 * estimate_cycles(shape(8192, 8176, 16), wide, {}, sms));
-}
-
-// A kernel without one would be compared with the others as if it had been measured.
-TEST(Choice, EveryKernelHasItsPace) {
-  for (const Choice& c : all_choices()) {
-    const Pace* const pace = measured_pace(c.name);
-    ASSERT_NE(pace, nullptr) << c.name;
-    EXPECT_EQ(c.pace, *pace) << c.name;
-    for (const double each : {pace->one_wave, pace->several}) {
-      EXPECT_GT(each, 0.5) << c.name;
-      EXPECT_LT(each, 2) << c.name;
+TEST(Network, InputsAreOfTheSizeThatItHasLearned) {
+  for (const Gemm& p :
+       {shape(1, 8, 8), shape(16384, 8, 8), shape(1, 57344, 8192), shape(16384, 16384, 16384)}) {
+    for (const Choice& c : all_choices()) {
+      each_way(c, true, [&](const Launch& how) {
+        const Layout at = layout(p, c, how, sms);
+        if (!at.possible) return;
+        for (const float x : network_inputs(p, c, how, at)) EXPECT_LT(std::abs(x), 8) << c.name;
+      });
     }
   }
-  EXPECT_EQ(measured_pace("no_kernel"), nullptr);
 }
 
-TEST(Choice, AKernelOfSlowerPaceTakesLonger) {
-  Choice slower = whole_k;
-  slower.pace = {.one_wave = 1.1, .several = 1.2};
-  const Gemm one_wave = shape(512, 512, 512), several = shape(1024, 1024, 512);  // 64 tiles, and 256
-  EXPECT_DOUBLE_EQ(estimate_cycles(one_wave, slower, {}, sms),
-                   1.1 * estimate_cycles(one_wave, whole_k, {}, sms));
-  EXPECT_DOUBLE_EQ(estimate_cycles(several, slower, {}, sms),
-                   1.2 * estimate_cycles(several, whole_k, {}, sms));
+// A factor, and no second formula: far from what it has learned it must not run away.
+TEST(Network, CorrectsByAFactor) {
+  for (const Gemm& p : {shape(1, 8, 8), shape(100000, 8, 8), shape(8, 100000, 8), shape(8, 8, 1000000),
+                        shape(20000, 20000, 20000)}) {
+    for (const Choice& c : all_choices()) {
+      each_way(c, true, [&](const Launch& how) {
+        if (!layout(p, c, how, sms).possible) return;
+        const double factor = estimate_cycles(p, c, how, sms) / formula(p, c, how);
+        EXPECT_GT(factor, 0.1) << c.name;
+        EXPECT_LT(factor, 10) << c.name;
+      });
+    }
+  }
 }
 
 // One that wastes half of each tile must not look as good.
-TEST(Choice, ATileAsWideAsTheProblemIsFaster) {
+TEST(Formula, ATileAsWideAsTheProblemIsFaster) {
   const Gemm tall = shape(8192, 96, 4096);
   double of_96 = 0, of_192 = 0;
   for (const Choice& c : narrow_choices()) {
     if (c.rows != 64) continue;
-    if (c.cols == 96) of_96 = estimate_cycles(tall, c, {}, sms);
-    if (c.cols == 192) of_192 = estimate_cycles(tall, c, {}, sms);
+    if (c.cols == 96) of_96 = formula(tall, c, {});
+    if (c.cols == 192) of_192 = formula(tall, c, {});
   }
   EXPECT_LT(of_96, of_192);
 }
