@@ -85,7 +85,7 @@ const Table& table() {
 }  // namespace
 
 std::size_t workspace_of_parts(const Gemm& p) {
-  if (p.k <= 448) return 0;  // too little for two parts, see estimate_cycles()
+  if (p.k <= 448) return 0;  // too little for two parts, see layout()
   std::size_t most = 0;
   for (const Entry& e : swapped::of_parts_in_memory()) most = std::max(most, e.workspace_bytes(p));
   return most;
