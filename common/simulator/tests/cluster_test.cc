@@ -263,6 +263,23 @@ TEST_F(Clusters, AsynchronousStoresAreCounted) {
   EXPECT_EQ(fewer.end->kind, FindingKind::deadlock);
 }
 
+// No thread of the CTA has used the mbarrier before.
+TEST_F(Clusters, InitialisationComesBeforeAsynchronousStores) {
+  const std::string init = R"(
+    mov.u32 %r12, bar;
+    mapa.shared::cluster.u32 %r13, %r12, %r6;
+    setp.eq.u32 %p1, %r1, 0;
+    setp.eq.u32 %p3, %r2, 0;
+    @%p1 mbarrier.init.shared.b64 [%r12], 1;
+    @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r12], 128;
+    add.u32 %r8, %r1, 100;)";
+  const std::string relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;\n";
+  const std::string read = "@!%p3 ld.shared.u32 %r9, [%r4]; @!%p3 st.global.u32 [%rd1], %r9;\n";
+  const std::string use = send + wait_async + read + sync;
+  never(init + "fence.mbarrier_init.release.cluster;" + relaxed + use);
+  always(init + relaxed + use, FindingKind::race, "mbarrier.init is by thread (0,0,0) of CTA (1,0,0)");
+}
+
 TEST_F(Clusters, AsynchronousStoresLandLate) {
   settings().checks = Checks::off;
   const Result r = run_pair(init_async + send + sync + read_own + sync);

@@ -95,6 +95,7 @@ void run(Warp& warp, const Inst& inst) {
       fault(warp, FindingKind::illegal_instruction,
             "there is no mbarrier object where the store is to be counted: it has not been initialised", l);
     }
+    check_mbarrier(warp, *to.holder[l], static_cast<uint32_t>(mbarrier.address[l]));
   }
   std::byte packed[warp_size * 16];
   for (uint32_t l = 0; l < warp_size; ++l) std::memcpy(packed + l * inst.bytes, values[l].data(), inst.bytes);

@@ -223,7 +223,10 @@ void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
         about(copy, FindingKind::illegal_instruction,
               "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
   }
-  if (!store) copy.phase = mbarrier_phase(counting, copy.mbarrier);
+  if (!store) {
+    check_mbarrier(warp, counting, copy.mbarrier);
+    copy.phase = mbarrier_phase(counting, copy.mbarrier);
+  }
   note_accesses(warp, copy);
   (store ? cta.state<BulkCopies>().leaving : counting.state<BulkCopies>().arriving)
       .push_back(std::move(copy));
