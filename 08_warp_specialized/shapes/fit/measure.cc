@@ -66,7 +66,7 @@ void time(std::vector<Way>& ways, const std::vector<Gemm>& sets) {
   in_turns(some, repeats);
 }
 
-void measure(std::uint64_t seed, int shapes, double seconds) {
+void measure_shapes(std::uint64_t seed, int shapes, double seconds) {
   cudaDeviceProp device;
   check(cudaGetDeviceProperties(&device, 0), "reading the GPU's properties");
   if (device.multiProcessorCount != measured_sms || device.major != 9)
@@ -109,7 +109,8 @@ int main(int argc, char** argv) {
   return ladder::run_program("08_measure_ways", [&] {
     if (argc != 4)
       throw ladder::Failure(ladder::Exit::bad_usage, "usage: 08_measure_ways SEED SHAPES SECONDS > FILE");
-    ladder::rung_08::measure(std::strtoull(argv[1], nullptr, 10), std::atoi(argv[2]), std::atof(argv[3]));
+    ladder::rung_08::measure_shapes(std::strtoull(argv[1], nullptr, 10), std::atoi(argv[2]),
+                                    std::atof(argv[3]));
     return ladder::Exit::passed;
   });
 }
