@@ -12,7 +12,7 @@ namespace {
 
 constexpr int block_k = 64, element = 2;
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr double hopeless = 2;  // times the lowest formula: the network is not asked
+constexpr double hopeless = 2;  // times the lowest formula: not given to the network
 
 // Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
 int clusters_at_once(int ctas, int sms) {

@@ -55,7 +55,7 @@ struct Choice {
 
 // How a problem lies on the SMs, in one launch of a kernel.
 struct Layout {
-  bool possible = false;  // the kernel is made for the problem, and some of its CTAs are not without work
+  bool possible = false;  // the kernel is made for the problem, and leaves no CTA of a cluster without work
   int clusters_m, clusters_n;
   double clusters, at_once, waves;
   double ctas;     // at the same time

@@ -111,7 +111,7 @@ TEST(Formula, WavesAreMultiplied) {
   EXPECT_NEAR(three - two, two - one, 1e-6);
 }
 
-// 8 tiles: what waits for L2 with 128 does not, and neither does it in clusters, where each loads a part.
+// 128 tiles wait for L2, and 8 do not. In a cluster each CTA loads a part, and waits for less.
 TEST(Formula, FewTilesAndClustersNeedLessOfL2) {
   constexpr Choice small{.name = "small", .kind = Kind::in_turn, .rows = 8, .cols = 64, .clusters = alone};
   Costs slow = fitted_costs;
@@ -156,7 +156,7 @@ TEST(Choice, WorkspaceGrowsWithTheTilesAndIsBounded) {
   EXPECT_LE(workspace_of_parts(many), std::size_t{64} << 20);
 }
 
-// Its inputs tell apart all that the formula does not.
+// Such rows load more lines, which the formula does not know.
 TEST(Network, SeesWhereRowsCutLinesAndSectors) {
   const auto inputs = [](int n, int k) {
     const Gemm p = shape(4096, n, k);

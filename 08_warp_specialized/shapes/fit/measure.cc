@@ -47,7 +47,7 @@ std::vector<Gemm> operand_sets(Gemm p, const GuardedBuffer& in, const GuardedBuf
 
 // All take turns: one that runs alone begins at a higher clock than the power limit leaves it later.
 void time(std::vector<Way>& ways, const std::vector<Gemm>& sets) {
-  const auto in_turns = [&](const std::vector<Way*>& some, int rounds) {
+  const auto in_turns = [&](const std::vector<Way*>& some, int samples) {
     std::vector<Contender> contenders;
     for (const Way* way : some) {
       const Choice* const choice = &all_choices()[way->kernel];
@@ -55,7 +55,7 @@ void time(std::vector<Way>& ways, const std::vector<Gemm>& sets) {
                               return choice->launch(sets[set], how, stream, false);
                             }});
     }
-    const Measurement m = measure(contenders, int(sets.size()), rounds, Launches::automatic);
+    const Measurement m = measure(contenders, int(sets.size()), samples, Launches::automatic);
     for (std::size_t i = 0; i < some.size(); ++i) some[i]->us = m.timings[i].median_us;
   };
   std::vector<Way*> some;

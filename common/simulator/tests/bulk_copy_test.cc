@@ -319,6 +319,10 @@ TEST_F(Bulk, PrefetchesAndHintsChangeNothing) {
 class BulkInClusters : public Execution {
  protected:
   Result run_body(const std::string& body) {
+    return run_after("@%p1 fence.mbarrier_init.release.cluster;\n" + sync_, body);
+  }
+  // between: the initialisation and the first use of the mbarriers.
+  Result run_after(const std::string& between, const std::string& body) {
     return run_ptx(".shared .align 128 .b8 s[1024];\n" + start + R"(
       mov.u32 %r2, %cluster_ctarank;
       mul.wide.u32 %rd2, %r2, 128;
@@ -336,8 +340,7 @@ class BulkInClusters : public Execution {
       setp.eq.u32 %p1, %r1, 0;
       setp.eq.and.u32 %p2, %r2, 0, %p1;
       @%p1 mbarrier.init.shared::cta.b64 [%r4], 1;
-      @%p1 fence.mbarrier_init.release.cluster;
-      )" + sync_ + "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 128;\n" +
+      )" + between + "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r4], 128;\n" +
                        body,
                    64, 32, 2, "", 0, 2);
   }
@@ -388,6 +391,21 @@ TEST_F(BulkInClusters, FromOneSharedMemoryToAnother) {
   always(send_ + "st.shared.u32 [%r8], 1;\n" + wait_ + read_ + sync_, FindingKind::unfinished_async);
   const Result after = run_body(send_ + wait_ + read_ + sync_ + "st.shared.u32 [%r8], 1;\n");
   EXPECT_FALSE(after.end) << after.end->what;
+}
+
+// The copy is the first use of the other CTA's mbarrier that this one makes.
+TEST_F(BulkInClusters, InitialisationComesBeforeCopies) {
+  const std::string relaxed =
+      "bar.sync 0; barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;\n";
+  const std::string fence = "@%p1 fence.mbarrier_init.release.cluster;\n";
+  for (const std::string& copy : {send_, halves_ + multicast_}) {
+    const Result sound = run_after(fence + relaxed, copy + wait_ + sync_);
+    EXPECT_FALSE(sound.end) << sound.end->what;
+    const Result r = run_after(relaxed, copy + wait_ + sync_);
+    ASSERT_TRUE(r.end);
+    EXPECT_EQ(r.end->kind, FindingKind::race);
+    EXPECT_NE(r.end->what.find("orders its initialisation"), std::string::npos) << r.end->what;
+  }
 }
 
 TEST_F(BulkInClusters, ReductionsInAnotherSharedMemory) {

@@ -228,15 +228,15 @@ TEST_F(Clusters, CopiesOfTheOtherCtaAreKnown) {
 }
 
 // Thread 0 of CTA 1 expects 128 bytes, four from each thread of CTA 0.
-const std::string init_async = R"(
+const std::string begin_async = R"(
     mov.u32 %r12, bar;
     mapa.shared::cluster.u32 %r13, %r12, %r6;
     setp.eq.u32 %p1, %r1, 0;
     setp.eq.u32 %p3, %r2, 0;
     @%p1 mbarrier.init.shared.b64 [%r12], 1;
     @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r12], 128;
-    st.shared.u32 [%r4], 5;
-    add.u32 %r8, %r1, 100;)" + sync;
+    add.u32 %r8, %r1, 100;)";
+const std::string init_async = begin_async + "st.shared.u32 [%r4], 5;\n" + sync;
 const std::string send =
     "@%p3 st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%r5], %r8, [%r13];\n";
 const std::string wait_async = R"(
@@ -265,19 +265,11 @@ TEST_F(Clusters, AsynchronousStoresAreCounted) {
 
 // No thread of the CTA has used the mbarrier before.
 TEST_F(Clusters, InitialisationComesBeforeAsynchronousStores) {
-  const std::string init = R"(
-    mov.u32 %r12, bar;
-    mapa.shared::cluster.u32 %r13, %r12, %r6;
-    setp.eq.u32 %p1, %r1, 0;
-    setp.eq.u32 %p3, %r2, 0;
-    @%p1 mbarrier.init.shared.b64 [%r12], 1;
-    @%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r12], 128;
-    add.u32 %r8, %r1, 100;)";
   const std::string relaxed = "barrier.cluster.arrive.relaxed; barrier.cluster.wait;\n";
   const std::string read = "@!%p3 ld.shared.u32 %r9, [%r4]; @!%p3 st.global.u32 [%rd1], %r9;\n";
   const std::string use = send + wait_async + read + sync;
-  never(init + "fence.mbarrier_init.release.cluster;" + relaxed + use);
-  always(init + relaxed + use, FindingKind::race, "mbarrier.init is by thread (0,0,0) of CTA (1,0,0)");
+  never(begin_async + "fence.mbarrier_init.release.cluster;" + relaxed + use);
+  always(begin_async + relaxed + use, FindingKind::race, "mbarrier.init is by thread (0,0,0) of CTA (1,0,0)");
 }
 
 TEST_F(Clusters, AsynchronousStoresLandLate) {
