@@ -58,8 +58,8 @@ Layout layout(const Gemm& p, const Choice& c, const Launch& how, int sms) {
   return at;
 }
 
-double formula_cycles(const Choice& c, const Launch& how, const Layout& at, int sms, const Costs& costs) {
-  if (!at.possible) return never;
+Formula formula(const Choice& c, const Launch& how, const Layout& at, int sms, const Costs& costs) {
+  if (!at.possible) return {.cycles = never};
   const Costs::OfKind& cost = costs.of_kind[int(c.kind)];
   const double on_sm = std::max(1.0, std::min<double>(c.per_sm, at.ctas / sms));
 
@@ -79,22 +79,27 @@ double formula_cycles(const Choice& c, const Launch& how, const Layout& at, int 
                    ? costs.exchange_in_memory + costs.exchange_element_in_memory * received
                    : costs.exchange + costs.exchange_element * received;
   }
-  return cost.start + exchange + at.waves * (at.tiles_k * k_tile + cost.wave + cost.store * area);
+  const double loop = at.waves * at.tiles_k * k_tile, end = at.waves * (cost.wave + cost.store * area);
+  Formula f{.cycles = cost.start + exchange + loop + end};
+  for (int i = 0; i < 4; ++i) f.busy[i] = units[i] / k_tile;
+  f.loop = loop / f.cycles;
+  f.end = end / f.cycles;
+  return f;
 }
 
 namespace {
 
-double corrected(const Gemm& p, const Choice& c, const Launch& how, const Layout& at, double cycles) {
+double corrected(const Gemm& p, const Choice& c, const Launch& how, const Layout& at, const Formula& f) {
   Network::Hidden sums, values;
-  hidden_layer(fitted_network, network_inputs(p, c, how, at), sums, values);
-  return cycles * std::exp(output(fitted_network, values));
+  hidden_layer(fitted_network, network_inputs(p, c, how, at, f), sums, values);
+  return f.cycles * std::exp(output(fitted_network, values));
 }
 
 }  // namespace
 
 double estimate_cycles(const Gemm& p, const Choice& c, const Launch& how, int sms) {
   const Layout at = layout(p, c, how, sms);
-  return at.possible ? corrected(p, c, how, at, formula_cycles(c, how, at, sms, fitted_costs)) : never;
+  return at.possible ? corrected(p, c, how, at, formula(c, how, at, sms, fitted_costs)) : never;
 }
 
 cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank) {
@@ -105,13 +110,15 @@ cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chose
   struct Way {
     Chosen chosen;
     Layout at;
+    Formula formula;
   };
   std::vector<Way> ways;
   for (const Choice& choice : choices) {
     each_way(choice, p.typed && p.typed->workspace, [&](const Launch& how) {
       const Layout at = layout(p, choice, how, sms);
-      if (at.possible)
-        ways.push_back({{&choice, how, formula_cycles(choice, how, at, sms, fitted_costs)}, at});
+      if (!at.possible) return;
+      const Formula f = formula(choice, how, at, sms, fitted_costs);
+      ways.push_back({{&choice, how, f.cycles}, at, f});
     });
   }
   *chosen = {&choices.front(), {}, never};
@@ -119,7 +126,7 @@ cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chose
   const auto cycles = [](const Way& way) { return way.chosen.cycles; };
   const double most = hopeless * std::ranges::min(ways, {}, cycles).chosen.cycles;
   std::erase_if(ways, [&](const Way& way) { return way.chosen.cycles > most; });
-  for (auto& [way, at] : ways) way.cycles = corrected(p, *way.choice, way.how, at, way.cycles);
+  for (auto& [way, at, f] : ways) way.cycles = corrected(p, *way.choice, way.how, at, f);
   std::ranges::stable_sort(ways, {}, cycles);
   *chosen = ways[std::min<std::size_t>(rank, ways.size() - 1)].chosen;
   return cudaSuccess;

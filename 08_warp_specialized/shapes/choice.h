@@ -1,6 +1,7 @@
 // Which kernel for which problem: what is known of each, and the estimate that chooses.
 #pragma once
 
+#include <array>
 #include <span>
 
 #include "08_warp_specialized/shapes/cluster.h"
@@ -8,7 +9,7 @@
 
 namespace ladder::rung_08 {
 
-// Kernels that differ in more than the size of their tiles. Each has its own row of measured costs.
+// Kernels that differ in more than the size of their tiles. Each kind has its own costs.
 enum class Kind {
   split,           // transposed; a CTA has one tile, or a part of one
   whole,           // transposed, persistent: all consumers multiply the same tile
@@ -50,6 +51,7 @@ struct Choice {
   std::span<const Cluster> clusters;  // that it may be launched in
   int per_sm = 1;                     // CTAs
   int parts = 1;                      // of k; split, in_memory and vector take up to as many
+  std::array<float, 3> traits{};      // what else it is like, as the network has learned it: costs.cc
   cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;
 };
 
@@ -63,10 +65,13 @@ struct Layout {
 };
 Layout layout(const Gemm& p, const Choice& choice, const Launch& how, int sms);
 
-// The formula: cycles of the SMs, without what takes all kernels equally long. Infinite where the layout is
-// not possible.
-double formula_cycles(const Choice& choice, const Launch& how, const Layout& layout, int sms,
-                      const Costs& costs);
+// The formula: cycles of the SMs, without what takes all kernels equally long, and what they consist of.
+struct Formula {
+  double cycles = 0;         // infinite where the layout is not possible
+  double busy[4] = {};       // of a k-tile's cycles: tensor cores, what an SM takes in, L2, and the loop
+  double loop = 0, end = 0;  // of all cycles: those of k-tiles, and those of the tiles' beginnings and ends
+};
+Formula formula(const Choice& choice, const Launch& how, const Layout& layout, int sms, const Costs& costs);
 
 // The formula, times what the network knows better. See docs/deeper/08_shapes.md.
 double estimate_cycles(const Gemm& p, const Choice& choice, const Launch& how, int sms);
@@ -90,7 +95,8 @@ struct Chosen {
 // `choices` where none is made for the problem.
 cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank = 0);
 
-std::span<const Choice> all_choices();  // of the rung
+std::span<const Choice> all_choices();         // of the rung
+const Choice& as_known(const Choice& choice);  // the one of all_choices() with the same launch, or itself
 std::span<const Choice> swapped_choices();
 std::span<const Choice> narrow_choices();
 std::span<const Choice> vector_choices();

@@ -27,12 +27,15 @@ Gemm shape(int m, int n, int k) {
   return p;
 }
 
-double formula(const Gemm& p, const Choice& choice, const Launch& how) {
-  return formula_cycles(choice, how, layout(p, choice, how, sms), sms, fitted_costs);
+Formula parts(const Gemm& p, const Choice& choice, const Launch& how) {
+  return formula(choice, how, layout(p, choice, how, sms), sms, fitted_costs);
+}
+double cycles(const Gemm& p, const Choice& choice, const Launch& how) {
+  return parts(p, choice, how).cycles;
 }
 bool possible(const Gemm& p, const Choice& choice, const Launch& how) {
   const bool yes = layout(p, choice, how, sms).possible;
-  EXPECT_EQ(std::isinf(formula(p, choice, how)), !yes);
+  EXPECT_EQ(std::isinf(cycles(p, choice, how)), !yes);
   EXPECT_EQ(std::isinf(estimate_cycles(p, choice, how, sms)), !yes);
   return yes;
 }
@@ -46,7 +49,7 @@ TEST(Choice, KIsNotSplitWhereTilesFillTheGpu) {
 
 TEST(Choice, KIsSplitWhereTilesLeaveSmsIdle) {
   const Gemm few_tiles = shape(256, 256, 8192);
-  EXPECT_LT(formula(few_tiles, in_two, Launch{{}, 2}), formula(few_tiles, whole_k, {}));
+  EXPECT_LT(cycles(few_tiles, in_two, Launch{{}, 2}), cycles(few_tiles, whole_k, {}));
 }
 
 TEST(Choice, NoCtaOfAClusterIsWithoutRows) {
@@ -104,7 +107,7 @@ constexpr Choice tile{.name = "tile", .kind = Kind::in_turn, .rows = 128, .cols 
 
 // Each wave takes as long as the one before, and a launch begins only once.
 TEST(Formula, WavesAreMultiplied) {
-  const auto rows = [](int m) { return formula(shape(m, 704, 4096), tile, {}); };
+  const auto rows = [](int m) { return cycles(shape(m, 704, 4096), tile, {}); };
   const double one = rows(1536), two = rows(3072), three = rows(4608);  // 132 tiles in each wave
   EXPECT_LT(two, 2 * one);
   EXPECT_GT(two, 1.9 * one);
@@ -116,11 +119,11 @@ TEST(Formula, FewTilesAndClustersNeedLessOfL2) {
   constexpr Choice small{.name = "small", .kind = Kind::in_turn, .rows = 8, .cols = 64, .clusters = alone};
   Costs slow = fitted_costs;
   slow.l2 = 100;
-  const auto cycles = [&](const Gemm& p, const Launch& how) {
-    return formula_cycles(small, how, layout(p, small, how, sms), sms, slow);
+  const auto waits = [&](const Gemm& p, const Launch& how) {
+    return formula(small, how, layout(p, small, how, sms), sms, slow).cycles;
   };
-  EXPECT_GT(cycles(shape(1024, 64, 4096), {}), 4 * cycles(shape(64, 64, 4096), {}));
-  EXPECT_GT(cycles(shape(1024, 64, 4096), {}), 1.1 * cycles(shape(1024, 64, 4096), {.cluster = {.m = 2}}));
+  EXPECT_GT(waits(shape(1024, 64, 4096), {}), 4 * waits(shape(64, 64, 4096), {}));
+  EXPECT_GT(waits(shape(1024, 64, 4096), {}), 1.1 * waits(shape(1024, 64, 4096), {.cluster = {.m = 2}}));
 }
 
 TEST(Formula, TensorCoresSetThePaceOfALargeTile) {
@@ -129,7 +132,20 @@ TEST(Formula, TensorCoresSetThePaceOfALargeTile) {
   slow.tensor *= 2;
   const Gemm p = shape(192, 256, 16384);
   const Layout at = layout(p, large, {}, sms);
-  EXPECT_GT(formula_cycles(large, {}, at, sms, slow), 1.8 * formula_cycles(large, {}, at, sms, fitted_costs));
+  EXPECT_GT(formula(large, {}, at, sms, slow).cycles, 1.8 * cycles(p, large, {}));
+}
+
+// What the network is told of a formula: who is busy in a k-tile, and where the cycles go.
+TEST(Formula, SaysWhatItsCyclesConsistOf) {
+  constexpr Choice large{.name = "large", .kind = Kind::in_turn, .rows = 192, .cols = 256, .clusters = alone};
+  const Formula f = parts(shape(192, 256, 16384), large, {});
+  EXPECT_NEAR(f.busy[0], 1, 0.1);
+  EXPECT_LT(f.busy[2], 0.1);  // one tile does not keep L2 busy
+  EXPECT_GT(f.loop, 0.9);
+  EXPECT_LT(f.loop + f.end, 1);
+  const Formula short_k = parts(shape(192, 256, 64), large, {});
+  EXPECT_LT(short_k.loop, short_k.end);
+  EXPECT_LT(short_k.loop + short_k.end, 1);
 }
 
 constexpr Choice in_memory{
@@ -160,7 +176,7 @@ TEST(Choice, WorkspaceGrowsWithTheTilesAndIsBounded) {
 TEST(Network, SeesWhereRowsCutLinesAndSectors) {
   const auto inputs = [](int n, int k) {
     const Gemm p = shape(4096, n, k);
-    return network_inputs(p, whole_k, {}, layout(p, whole_k, {}, sms));
+    return network_inputs(p, whole_k, {}, layout(p, whole_k, {}, sms), parts(p, whole_k, {}));
   };
   const auto differ = [&](int n, int k) {
     int inputs_that_jump = 0;
@@ -182,10 +198,23 @@ TEST(Network, InputsAreOfTheSizeThatItHasLearned) {
       each_way(c, true, [&](const Launch& how) {
         const Layout at = layout(p, c, how, sms);
         if (!at.possible) return;
-        for (const float x : network_inputs(p, c, how, at)) EXPECT_LT(std::abs(x), 8) << c.name;
+        for (const float x : network_inputs(p, c, how, at, parts(p, c, how))) EXPECT_LT(std::abs(x), 10) << c.name;
       });
     }
   }
+}
+
+// By its name, and launched alone it is the same kernel.
+TEST(Network, KnowsEveryKernel) {
+  EXPECT_EQ(fitted_traits().size(), all_choices().size());
+  for (const Choice& c : all_choices()) {
+    EXPECT_NE(c.traits, Choice{}.traits) << c.name;
+    Choice without = c;
+    without.traits = {};
+    EXPECT_EQ(as_known(without).traits, c.traits) << c.name;
+  }
+  Choice stranger = whole_k;
+  EXPECT_EQ(&as_known(stranger), &stranger);
 }
 
 // A factor, and no second formula: far from what it has learned it must not run away.
@@ -195,7 +224,7 @@ TEST(Network, CorrectsByAFactor) {
     for (const Choice& c : all_choices()) {
       each_way(c, true, [&](const Launch& how) {
         if (!layout(p, c, how, sms).possible) return;
-        const double factor = estimate_cycles(p, c, how, sms) / formula(p, c, how);
+        const double factor = estimate_cycles(p, c, how, sms) / cycles(p, c, how);
         EXPECT_GT(factor, 0.1) << c.name;
         EXPECT_LT(factor, 10) << c.name;
       });
@@ -209,8 +238,8 @@ TEST(Formula, ATileAsWideAsTheProblemIsFaster) {
   double of_96 = 0, of_192 = 0;
   for (const Choice& c : narrow_choices()) {
     if (c.rows != 64) continue;
-    if (c.cols == 96) of_96 = formula(tall, c, {});
-    if (c.cols == 192) of_192 = formula(tall, c, {});
+    if (c.cols == 96) of_96 = cycles(tall, c, {});
+    if (c.cols == 192) of_192 = cycles(tall, c, {});
   }
   EXPECT_LT(of_96, of_192);
 }

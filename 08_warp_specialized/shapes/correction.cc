@@ -1,12 +1,15 @@
 #include "08_warp_specialized/shapes/correction.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace ladder::rung_08 {
 
-Network::Inputs network_inputs(const Gemm& p, const Choice& c, const Launch& how, const Layout& at) {
+Network::Inputs network_inputs(const Gemm& p, const Choice& c, const Launch& how, const Layout& at,
+                               const Formula& f) {
   const auto log = [](double x) { return float(std::log2(x)); };
   const double m = p.m, n = p.n, k = p.k;
+  const double bytes = 2 * (m * k + n * k + m * n);
   const double last_wave = at.clusters - (at.waves - 1) * at.at_once;
   const double elements =
       1.0 * at.clusters_m * how.cluster.m * c.rows * at.clusters_n * how.cluster.n * c.cols;
@@ -30,10 +33,17 @@ Network::Inputs network_inputs(const Gemm& p, const Choice& c, const Launch& how
       2 * log(how.parts),
       2.0f * float(c.per_sm - 1),
       (log(at.ctas) - 7),
-      (log(2 * (m * k + n * k + m * n)) - 26) / 3,  // bytes
+      (log(bytes) - 26) / 3,
+      log(f.busy[0]),
+      log(f.busy[1]),
+      log(f.busy[2]),
+      log(f.busy[3]),
+      float(4 * f.loop - 3),
+      float(4 * f.end - 1),
+      log(f.cycles) - 15,
+      log(bytes / 2500 / f.cycles),  // DRAM's cycles, about
   };
-  for (int kind = 0; kind < kinds; ++kind)
-    x[Network::inputs - kinds + kind] = kind == int(c.kind) ? 1.0f : 0.0f;
+  std::ranges::copy(c.traits, x.end() - c.traits.size());
   return x;
 }
 

@@ -9,7 +9,7 @@ namespace ladder::rung_08 {
 
 // One hidden layer. Its output is the logarithm of a factor.
 struct Network {
-  static constexpr int inputs = 20 + kinds, hidden = 32;
+  static constexpr int inputs = 31, hidden = 32;
   using Inputs = std::array<float, inputs>;
   using Hidden = std::array<float, hidden>;
   float weight[inputs][hidden];
@@ -17,16 +17,23 @@ struct Network {
   float out[hidden];
 };
 
-// Of the problem, the kernel and the layout, each about between -2 and 2.
-Network::Inputs network_inputs(const Gemm& p, const Choice& choice, const Launch& how, const Layout& layout);
+// Of the problem, the layout, the formula and the kernel, each about between -2 and 2. The kernel's traits
+// are the last.
+Network::Inputs network_inputs(const Gemm& p, const Choice& choice, const Launch& how, const Layout& layout,
+                               const Formula& formula);
 
 // The hidden layer's sums and values, x / (1 + |x|) of each.
 void hidden_layer(const Network& network, const Network::Inputs& inputs, Network::Hidden& sums,
                   Network::Hidden& values);
 float output(const Network& network, const Network::Hidden& values);
 
-// Both are in costs.cc.
+// What costs.cc has.
+struct Traits {
+  const char* kernel;
+  std::array<float, 3> values;
+};
 extern const Costs fitted_costs;
 extern const Network fitted_network;
+std::span<const Traits> fitted_traits();
 
 }  // namespace ladder::rung_08

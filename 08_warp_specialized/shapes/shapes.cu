@@ -2,7 +2,11 @@
 // choice. In the order of the data: design.cuh, what there is to choose; tiles.cuh, which
 // tiles a CTA computes; mainloop.cuh, global -> shared -> accumulator; epilogue.cuh, accumulator -> C;
 // kernel.cuh.
+#include <algorithm>
+#include <string_view>
+
 #include "08_warp_specialized/shapes/choice.h"
+#include "08_warp_specialized/shapes/correction.h"
 #include "08_warp_specialized/shapes/kernel.cuh"
 #include "common/extension.h"
 
@@ -44,6 +48,10 @@ std::vector<Choice> of_all_kinds() {
   all.insert(all.end(), swapped_choices().begin(), swapped_choices().end());
   all.insert(all.end(), narrow_choices().begin(), narrow_choices().end());
   all.insert(all.end(), vector_choices().begin(), vector_choices().end());
+  for (Choice& c : all) {
+    const auto traits = std::ranges::find(fitted_traits(), std::string_view(c.name), &Traits::kernel);
+    if (traits != fitted_traits().end()) c.traits = traits->values;
+  }
   return all;
 }
 
@@ -52,6 +60,10 @@ std::vector<Choice> of_all_kinds() {
 std::span<const Choice> all_choices() {
   static const std::vector<Choice> all = of_all_kinds();
   return all;
+}
+const Choice& as_known(const Choice& choice) {
+  const auto known = std::ranges::find(all_choices(), choice.launch, &Choice::launch);
+  return known != all_choices().end() ? *known : choice;
 }
 
 namespace {
@@ -162,7 +174,7 @@ Variants<Gemm> shapes() {
        .launch = launch_fastest<false, 3>,
        .extension = &ranked<3>},
       {.name = "warp_specialized",
-       .what = "by size one of 53 kernels: the estimate's choice",
+       .what = "by size one of 81 kernels: the estimate's choice",
        .launch = launch_fastest<false>,
        .extension = &ranked<0>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;

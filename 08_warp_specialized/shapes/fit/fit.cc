@@ -18,16 +18,18 @@ constexpr double convex = 5;          // what is lost counts more, the more it i
 constexpr double proportional = 0.2;  // the weight of the second thing,
 constexpr double fast = 0.1;  // and the logarithm of a ratio to the fastest at which a kernel counts 1/e
 constexpr double near_start = 1e-3;     // the weight of a cost's distance from the one it began with,
-constexpr double small_weights = 1e-3;  // and of the network's weights, squared
+constexpr double small_weights = 1e-3;  // of the network's weights, squared,
+constexpr double small_traits = 3e-4;   // and of the traits
 constexpr double rate = 0.01, decay = 0.9, decay_of_squares = 0.99;  // Adam's
 constexpr int batches = 4;                                           // a step sees every fourth shape
 constexpr double difference = 1e-4;  // of a cost's logarithm, for the gradient
 
-// All that is fitted as one row: the logarithms of the costs, then the network.
+// All that is fitted as one row: the logarithms of the costs, then the network, then the traits.
 static_assert(sizeof(Costs) % sizeof(double) == 0 && sizeof(Network) % sizeof(float) == 0);
 constexpr std::size_t of_costs = sizeof(Costs) / sizeof(double), of_network = sizeof(Network) / sizeof(float);
 constexpr std::size_t biases = offsetof(Network, bias) / sizeof(float),
                       outs = offsetof(Network, out) / sizeof(float);
+constexpr std::size_t of_traits = of_costs + of_network, traits = std::tuple_size_v<decltype(Traits::values)>;
 using Row = std::vector<double>;
 
 Row row_of(const Fitted& f) {
@@ -38,6 +40,7 @@ Row row_of(const Fitted& f) {
   Row row;
   for (const double cost : costs) row.push_back(std::log(cost));
   row.insert(row.end(), std::begin(network), std::end(network));
+  for (const auto& of_kernel : f.traits) row.insert(row.end(), of_kernel.begin(), of_kernel.end());
   return row;
 }
 Fitted fitted(const Row& row) {
@@ -48,13 +51,17 @@ Fitted fitted(const Row& row) {
   Fitted f;
   std::memcpy(&f.costs, costs, sizeof costs);
   std::memcpy(&f.network, network, sizeof network);
+  f.traits.resize((row.size() - of_traits) / traits);
+  for (std::size_t i = of_traits; i < row.size(); ++i)
+    f.traits[(i - of_traits) / traits][(i - of_traits) % traits] = float(row[i]);
   return f;
 }
 
 // A way to launch a kernel at a shape, and its estimate.
 struct Estimate {
-  const Choice* choice;
+  const Gemm* p;
   const Way* way;
+  Choice choice;  // with the traits that are being fitted
   Layout at;
   Network::Inputs inputs;
   Network::Hidden sums, values;
@@ -63,12 +70,15 @@ struct Estimate {
   double lost;                   // of which the mean is made small
   double taken = 0, weight = 0;  // the probability; and among the proportional
 
-  double log_formula(const Costs& costs) const {
-    return std::log(formula_cycles(*choice, way->how, at, measured_sms, costs));
+  Formula formula_of(const Costs& costs) const {
+    return rung_08::formula(choice, way->how, at, measured_sms, costs);
   }
   void update(const Fitted& f) {
+    const Formula now = formula_of(f.costs);
+    choice.traits = f.traits[way->kernel];
+    inputs = network_inputs(*p, choice, way->how, at, now);
     hidden_layer(f.network, inputs, sums, values);
-    formula = log_formula(f.costs);
+    formula = std::log(now.cycles);
     log = formula + output(f.network, values);
   }
 };
@@ -78,15 +88,20 @@ double fastest_us(const MeasuredShape& shape) {
   return std::ranges::min(shape.ways, {}, &Way::us).us;
 }
 
+Estimate estimate_of(const Gemm& p, const Way& way) {
+  Estimate e{};
+  e.p = &p;
+  e.way = &way;
+  e.choice = all_choices()[way.kernel];
+  e.at = layout(p, e.choice, way.how, measured_sms);
+  return e;
+}
+
 OfShape estimates(const MeasuredShape& shape) {
   const double best = std::log(fastest_us(shape));
   OfShape all;
   for (const Way& way : shape.ways) {
-    Estimate e{};
-    e.choice = &all_choices()[way.kernel];
-    e.way = &way;
-    e.at = layout(shape.p, *e.choice, way.how, measured_sms);
-    e.inputs = network_inputs(shape.p, *e.choice, way.how, e.at);
+    Estimate e = estimate_of(shape.p, way);
     e.log_us = std::log(way.us);
     e.lost = e.log_us - best + convex * (e.log_us - best) * (e.log_us - best);
     all.push_back(e);
@@ -94,7 +109,8 @@ OfShape estimates(const MeasuredShape& shape) {
   return all;
 }
 
-// Adds a shape's part of the gradient. shifted[i]: the costs with the i-th a little larger.
+// Adds a shape's part of the gradient. shifted[i]: the costs with the i-th a little larger. What the network
+// is told of the formula is taken as given: the gradient of the costs is that of the formula itself.
 void add_gradient(OfShape& all, const Fitted& f, const std::vector<Costs>& shifted, double temperature,
                   Row& gradient) {
   double best = 1e300, lowest = 1e300;
@@ -118,8 +134,8 @@ void add_gradient(OfShape& all, const Fitted& f, const std::vector<Costs>& shift
     if (std::abs(by_log) < 1e-6) continue;
     constexpr std::size_t of_kind = sizeof(Costs::OfKind) / sizeof(double);
     for (std::size_t j = 0; j < of_costs; ++j)
-      if (j >= kinds * of_kind || j / of_kind == std::size_t(e.choice->kind))
-        gradient[j] += by_log * (e.log_formula(shifted[j]) - e.formula) / difference;
+      if (j >= kinds * of_kind || j / of_kind == std::size_t(e.choice.kind))
+        gradient[j] += by_log * (std::log(e.formula_of(shifted[j]).cycles) - e.formula) / difference;
     double* const of = &gradient[of_costs];
     double by_sum[Network::hidden];
     for (int h = 0; h < Network::hidden; ++h) {
@@ -130,6 +146,11 @@ void add_gradient(OfShape& all, const Fitted& f, const std::vector<Costs>& shift
     }
     for (int i = 0; i < Network::inputs; ++i)
       for (int h = 0; h < Network::hidden; ++h) of[i * Network::hidden + h] += by_sum[h] * e.inputs[i];
+    for (std::size_t t = 0; t < traits; ++t) {
+      const auto& of_trait = f.network.weight[Network::inputs - traits + t];
+      for (int h = 0; h < Network::hidden; ++h)
+        gradient[of_traits + e.way->kernel * traits + t] += by_sum[h] * of_trait[h];
+    }
   }
 }
 
@@ -155,10 +176,11 @@ Row gradient_of(std::vector<OfShape>& shapes, const Row& start, const Row& row, 
   Row gradient(row.size());
   for (std::size_t i = 0; i < row.size(); ++i) {
     for (const Row& part : of_thread) gradient[i] += part[i] * batches / double(shapes.size());
-    const bool weight = i >= of_costs && (i < of_costs + biases || i >= of_costs + outs);
-    gradient[i] += i < of_costs ? 2 * near_start * (row[i] - start[i])
-                   : weight     ? 2 * small_weights * row[i]
-                                : 0;
+    const bool bias = i >= of_costs + biases && i < of_costs + outs;
+    gradient[i] += i < of_costs     ? 2 * near_start * (row[i] - start[i])
+                   : i >= of_traits ? 2 * small_traits * row[i]
+                   : bias           ? 0
+                                    : 2 * small_weights * row[i];
   }
   return gradient;
 }
@@ -182,7 +204,9 @@ void append(std::string& text, std::span<const float> numbers, const char* end) 
 }  // namespace
 
 Fitted as_it_is() {
-  return {fitted_costs, fitted_network};
+  Fitted f{fitted_costs, fitted_network, {}};
+  for (const Choice& choice : all_choices()) f.traits.push_back(choice.traits);
+  return f;
 }
 
 Fitted untrained() {
@@ -191,6 +215,7 @@ Fitted untrained() {
   const auto uniform = [&](double most) { return most * (random() / 2147483647.5 - 1); };
   for (std::size_t i = 0; i < of_network; ++i)
     row[of_costs + i] = i < biases ? uniform(0.3) : i < outs ? 0 : uniform(0.015);
+  for (std::size_t i = of_traits; i < row.size(); ++i) row[i] = uniform(0.1);
   return fitted(row);
 }
 
@@ -207,6 +232,24 @@ Regret regret(std::span<const MeasuredShape> shapes, const Fitted& f) {
     if (lost > 0.1) r.far += share;
   }
   return r;
+}
+
+double log_estimate(const Gemm& p, const Way& way, const Fitted& f) {
+  Estimate e = estimate_of(p, way);
+  e.update(f);
+  return e.log;
+}
+
+std::vector<MeasuredShape> without(std::span<const MeasuredShape> shapes, int part, int parts) {
+  std::vector<MeasuredShape> some;
+  for (std::size_t i = 0; i < shapes.size(); ++i)
+    if (int(i % parts) != part) some.push_back(shapes[i]);
+  return some;
+}
+std::vector<MeasuredShape> only(std::span<const MeasuredShape> shapes, int part, int parts) {
+  std::vector<MeasuredShape> some;
+  for (std::size_t i = part; i < shapes.size(); i += parts) some.push_back(shapes[i]);
+  return some;
 }
 
 Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps) {
@@ -264,7 +307,19 @@ std::string source_of(const Fitted& f, std::size_t shapes) {
   append(text, f.network.bias, ",");
   text += "    .out =\n";
   append(text, f.network.out, ",");
-  text += "};\n// clang-format on\n\n}  // namespace ladder::rung_08\n";
+  text += "};\n\nnamespace {\nconst Traits traits[] = {\n";
+  for (std::size_t kernel = 0; kernel < f.traits.size(); ++kernel) {
+    text.append("    {\"").append(all_choices()[kernel].name).append("\", {");
+    for (std::size_t t = 0; t < traits; ++t) {
+      if (t > 0) text += ", ";
+      text += rounded(f.traits[kernel][t], "%.4f");
+    }
+    text += "}},\n";
+  }
+  text +=
+      "};\n}  // namespace\n// clang-format on\nstd::span<const Traits> fitted_traits() {\n  return "
+      "traits;\n}\n\n"
+      "}  // namespace ladder::rung_08\n";
   return text;
 }
 

@@ -1,6 +1,8 @@
-// Fits the estimate to measured times: the costs of the formula, and the network.
+// Fits the estimate to measured times: the costs of the formula, the network, and the kernels' traits.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -13,9 +15,10 @@ namespace ladder::rung_08 {
 struct Fitted {
   Costs costs;
   Network network;
+  std::vector<std::array<float, 3>> traits;  // of each of all_choices()
 };
 Fitted as_it_is();   // in costs.cc
-Fitted untrained();  // the costs as they are, and a network of small random weights
+Fitted untrained();  // the costs as they are, and a network and traits of small random numbers
 
 // What the first choice loses, as a part of the fastest kernel's time.
 struct Regret {
@@ -24,8 +27,15 @@ struct Regret {
 };
 Regret regret(std::span<const MeasuredShape> shapes, const Fitted& fitted);
 
-// Steps of gradient descent (Adam) from `start`, in the logarithms of the costs and the network's weights,
-// all at once. Two things are made small, in the mean over the shapes.
+// The logarithm of the estimate.
+double log_estimate(const Gemm& p, const Way& way, const Fitted& fitted);
+
+// All but every `parts`-th shape from `part` on, or only those.
+std::vector<MeasuredShape> without(std::span<const MeasuredShape> shapes, int part, int parts);
+std::vector<MeasuredShape> only(std::span<const MeasuredShape> shapes, int part, int parts);
+
+// Steps of gradient descent (Adam) from `start`, in the logarithms of the costs, the network's weights and
+// the traits, all at once. Two things are made small, in the mean over the shapes.
 //
 // The first is what is lost, if each way to launch a kernel were taken with a probability that falls with its
 // estimate, in the end by 1/e for each percent. It is a smooth function of the estimates, which the loss of
@@ -35,6 +45,12 @@ Regret regret(std::span<const MeasuredShape> shapes, const Fitted& fitted);
 // fastest or seem to be. Otherwise one that is never taken would be estimated at random, and one that is
 // taken wrongly would never be let go.
 Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps);
+
+// Where another measurement would teach most: of the shapes of a draw that are not among `measured`, those at
+// which fits to different parts of `measured` choose most differently, and of each the ways with the lowest
+// estimates. Their times are 0.
+std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, std::uint64_t seed, int shapes,
+                                    int steps);
 
 // costs.cc.
 std::string source_of(const Fitted& fitted, std::size_t shapes);

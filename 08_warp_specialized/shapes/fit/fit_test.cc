@@ -35,7 +35,7 @@ std::vector<MeasuredShape> shapes_of(int count, const Us& us) {
 }
 std::vector<MeasuredShape> shapes_of_costs(int count, const Costs& costs) {
   return shapes_of(count, [&](const Gemm& p, const Choice& choice, const Launch& how) {
-    return 1 + formula_cycles(choice, how, layout(p, choice, how, measured_sms), measured_sms, costs) / 1800;
+    return 1 + formula(choice, how, layout(p, choice, how, measured_sms), measured_sms, costs).cycles / 1800;
   });
 }
 double as_estimated(const Gemm& p, const Choice& choice, const Launch& how) {
@@ -70,6 +70,20 @@ TEST(Fit, TheNetworkLearnsWhatTheFormulaDoesNotKnow) {
   const Regret before = regret(shapes, untrained()), after = regret(shapes, fit(shapes, untrained(), 300));
   EXPECT_GT(before.mean, 0.03);
   EXPECT_LT(after.mean, before.mean / 4);
+}
+
+// Nothing in their tiles tells that these kernels are slow.
+TEST(Fit, AKernelsTraitsAreLearned) {
+  const auto is_slow = [](const Choice& choice) { return (&choice - all_choices().data()) % 3 == 0; };
+  const std::vector<MeasuredShape> shapes =
+      shapes_of(80, [&](const Gemm& p, const Choice& choice, const Launch& how) {
+        return (is_slow(choice) ? 1.15 : 1) * as_estimated(p, choice, how);
+      });
+  Fitted alike = fit(shapes, untrained(), 300);
+  const Regret after = regret(shapes, alike);
+  EXPECT_LT(after.mean, 0.01);
+  for (auto& traits : alike.traits) traits = {};
+  EXPECT_GT(regret(shapes, alike).mean, 2 * after.mean);
 }
 
 // What counts is who is first. Here all times are nearly equal, since a launch takes long, and so the

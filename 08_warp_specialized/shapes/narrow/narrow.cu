@@ -35,7 +35,7 @@ constexpr Choice choice() {
 
 template <Design d>
 cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
-  constexpr Choice only[] = {choice<d>()};
+  const Choice only[] = {as_known(choice<d>())};
   Chosen chosen;
   const cudaError_t error = choose(p, only, &chosen);
   return error != cudaSuccess ? error : only[0].launch(p, chosen.how, stream, false);
@@ -47,8 +47,12 @@ constexpr Entry entry = {d, choice<d>(), launch_alone<d>};
 // Of those that were timed at drawn shapes, the ones that gain most.
 constexpr Entry entries[] = {entry<Design{.width = 32, .per_sm = 2}>,
                              entry<Design{.width = 64}>,
+                             entry<Design{.width = 96}>,
                              entry<Design{.width = 128}>,
+                             entry<Design{.width = 160}>,
                              entry<Design{.width = 192}>,
+                             entry<Design{.width = 256}>,
+                             entry<Design{.width = 64, .consumers = 2}>,
                              entry<Design{.width = 96, .consumers = 2}>,
                              entry<Design{.width = 128, .consumers = 2}>,
                              entry<Design{.width = 160, .consumers = 2}>,

@@ -110,6 +110,7 @@ struct Operands {
   int clusters_m, clusters_n, tiles_k;             // tiles of clusters, and k-tiles
   int group;                                       // rows of tiles that follow each other, see Tiles,
   Divisor per_group, per_column, per_last_column;  // tiles of a group, of a column of one, and of the last
+  Divisor per_part;                                // tiles of clusters
   int gpcs, per_gpc, larger_gpcs;  // and of the clusters: the first `larger_gpcs` have one more
   int parts;                       // CTAs of a cluster, or clusters, that have the same tile
   int streamed;                    // tiles of clusters that are cut where a cluster's share ends

@@ -19,7 +19,7 @@ struct Entry {
   std::size_t (*workspace_bytes)(const Gemm&);       // null where it has none
 };
 
-constexpr int most_parts_in_memory = 16;
+constexpr int most_parts_in_memory = 32;
 
 // The swizzle's pattern has 8 rows, so no CTA loads less of A.
 template <Design d>
@@ -50,7 +50,7 @@ constexpr Choice choice() {
 
 template <Design d>
 cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
-  constexpr Choice only[] = {choice<d>()};
+  const Choice only[] = {as_known(choice<d>())};
   Chosen chosen;
   const cudaError_t error = choose(p, only, &chosen);
   return error != cudaSuccess ? error : only[0].launch(p, chosen.how, stream, false);
@@ -68,11 +68,11 @@ std::size_t workspace_for(const Gemm& p) {
   return workspace_bytes<d>(int(most));
 }
 
-// Where a CTA has one part of one tile, a row of tiles is a row of the grid.
+// Where k is split in a cluster, a row of tiles is a row of the grid.
 template <Design d>
 Text unsupported(const Gemm& p) {
   constexpr int most = 65535;
-  if ((d.split || d.in_memory) && ceil_div(p.m, d.rows) > most) return {"m must be at most ", most * d.rows};
+  if (d.split && ceil_div(p.m, d.rows) > most) return {"m must be at most ", most * d.rows};
   return rows_of_vectors(p);
 }
 

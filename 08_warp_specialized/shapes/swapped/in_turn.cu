@@ -4,10 +4,14 @@
 namespace ladder::rung_08::swapped {
 
 constexpr Entry entries[] = {entry<Design{.rows = 112, .ping_pong = true}>,
+                             entry<Design{.rows = 192, .ping_pong = true}>,
+                             entry<Design{.rows = 208, .ping_pong = true}>,
+                             entry<Design{.rows = 256, .ping_pong = true}>,
                              entry<Design{.rows = 40, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 72, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 80, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 88, .blocks = 2, .ping_pong = true}>,
+                             entry<Design{.rows = 96, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 104, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 112, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 120, .blocks = 2, .ping_pong = true}>,
@@ -17,10 +21,11 @@ constexpr Entry entries[] = {entry<Design{.rows = 112, .ping_pong = true}>,
                              entry<Design{.rows = 152, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 160, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 168, .blocks = 2, .ping_pong = true}>,
+                             entry<Design{.rows = 176, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 184, .blocks = 2, .ping_pong = true}>,
                              entry<Design{.rows = 192, .blocks = 2, .ping_pong = true}>,
+                             entry<Design{.rows = 72, .blocks = 3, .ping_pong = true}>,
                              entry<Design{.rows = 80, .blocks = 3, .ping_pong = true}>,
-                             entry<Design{.rows = 96, .blocks = 3, .ping_pong = true}>,
                              entry<Design{.rows = 112, .blocks = 3, .ping_pong = true}>,
                              entry<Design{.rows = 128, .blocks = 3, .ping_pong = true}>};
 

@@ -184,7 +184,8 @@ cudaError_t launch(const Gemm& gemm, const Launch& how, void* workspace, cudaStr
     // The first part waits for the others, so all run at the same time. Where they cannot there are fewer.
     const long long at_most = workspace ? std::min(at_once, most_ctas / cluster.size()) / tiles : 1;
     parts = p.parts = int(std::clamp<long long>(parts, 1, std::clamp<long long>(at_most, 1, p.tiles_k)));
-    clusters = tiles * parts;
+    clusters = parts > 1 ? tiles * parts : std::min<long long>(at_once, tiles);
+    p.per_part = Divisor(int(tiles));
   }
   if constexpr (d.split || d.in_memory) {
     p.share = p.tiles_k / parts;
@@ -208,7 +209,7 @@ cudaError_t launch(const Gemm& gemm, const Launch& how, void* workspace, cudaStr
     if (error != cudaSuccess) return error;
   }
   order<C>(p, at_once, int(clusters));
-  if (d.split || d.in_memory) {
+  if (d.split) {
     config.gridDim = dim3(p.clusters_n * cluster.n, p.clusters_m * cluster.m, parts);
   } else {
     config.gridDim = dim3(cluster.n, cluster.m, unsigned(clusters));

@@ -11,11 +11,14 @@ constexpr Entry entries[] = {entry<Design{.rows = 8, .consumers = 1, .per_sm = 3
                              entry<Design{.rows = 16, .consumers = 1, .per_sm = 2}>,
                              entry<Design{.rows = 32, .consumers = 1}>,
                              entry<Design{.rows = 48, .consumers = 1}>,
+                             entry<Design{.rows = 56, .consumers = 1}>,
                              entry<Design{.rows = 72, .consumers = 1}>,
                              entry<Design{.rows = 80, .consumers = 1}>,
                              entry<Design{.rows = 88, .consumers = 1}>,
                              entry<Design{.rows = 96, .consumers = 1}>,
-                             entry<Design{.rows = 128, .consumers = 1}>};
+                             entry<Design{.rows = 104, .consumers = 1}>,
+                             entry<Design{.rows = 128, .consumers = 1}>,
+                             entry<Design{.rows = 136, .consumers = 1}>};
 
 std::span<const Entry> of_one_consumer() {
   return entries;

@@ -77,21 +77,24 @@ __device__ void hand_over(const Accumulator<C>& accumulator, const Operands& p, 
 }
 
 // accumulator of a tile's first k-tiles -> of all. The CTAs that have the later ones began with them, and a
-// CTA waits only for those after it, which run at the same time: no deadlock, and as a rule no wait.
+// CTA waits only for those after it, which run at the same time: no deadlock, and as a rule no wait. Each
+// lane waits for another part, so that the warp waits once, and then all loads may be on their way at once.
 template <class C>
 __device__ void finish(Accumulator<C>& accumulator, const Operands& p, const Tiles<C>& tiles, int rank,
                        int warp) {
-  const int lane = threadIdx.x % warp_size;
-  for (int part = tiles.part() + 1; tiles.goes_on_in(part); ++part) {
-    const int cta = part * p.cluster.size() + rank;
-    unsigned* const ready = &p.ready[cta * C::consumer_warps + warp];
-    if (lane == 0) {
-      while (ptx::load_acquire(ready) == 0) {
-      }
-      *ready = 0;  // for the next launch
+  const int lane = threadIdx.x % warp_size, later = tiles.later_parts();
+  const auto cta = [&](int i) { return (tiles.part() + 1 + i) * p.cluster.size() + rank; };
+  for (int i = lane; i < later; i += warp_size) {
+    unsigned* const ready = &p.ready[cta(i) * C::consumer_warps + warp];
+    while (ptx::load_acquire(ready) == 0) {
     }
-    __syncwarp();
-    const float4* from = p.partials + std::size_t(cta) * C::partial + warp * warp_size + lane;
+    *ready = 0;  // for the next launch
+  }
+  __syncwarp();
+  constexpr int registers = C::design.blocks * C::groups * 4;
+#pragma unroll(registers <= 24 ? 4 : registers <= 48 ? 2 : 1)
+  for (int part = 0; part < later; ++part) {
+    const float4* from = p.partials + std::size_t(cta(part)) * C::partial + warp * warp_size + lane;
 #pragma unroll
     for (int i = 0; i < C::design.blocks; ++i) {
 #pragma unroll

@@ -16,7 +16,7 @@ template <class C>
 class Tiles {
  public:
   __device__ explicit Tiles(const Operands& p) : p_(p) {
-    if constexpr (one_part) {
+    if constexpr (C::design.split) {
       row_ = int(blockIdx.y) * C::block_m;
       col_ = int(blockIdx.x) * C::block_n;
       first_ = begin_of(int(blockIdx.z));
@@ -29,6 +29,10 @@ class Tiles {
         cluster_ = gpc * p.per_gpc + min(gpc, p.larger_gpcs) + cluster_ / most_gpcs;
       }
       whole_ = cluster_;
+      if constexpr (C::design.in_memory) {
+        part_ = p.per_part.quotient(cluster_);
+        whole_ = p.per_part.remainder(cluster_, part_);
+      }
       if constexpr (C::design.streamed) {
         next_ = begin_of(cluster_);
         share_end_ = begin_of(cluster_ + 1);
@@ -39,7 +43,7 @@ class Tiles {
   }
   __device__ bool valid() const { return valid_; }
   __device__ void advance() {
-    if constexpr (one_part) {
+    if constexpr (C::design.split) {
       valid_ = false;
       return;
     }
@@ -52,8 +56,13 @@ class Tiles {
     } else {
       index_ = whole_;
       whole_ += int(gridDim.z);
-      first_ = 0;
-      end_ = p_.tiles_k;
+      if constexpr (C::design.in_memory) {
+        first_ = begin_of(part_);
+        end_ = begin_of(part_ + 1);
+      } else {
+        first_ = 0;
+        end_ = p_.tiles_k;
+      }
       find();
     }
   }
@@ -66,24 +75,24 @@ class Tiles {
   // Of a design whose CTAs have parts of tiles: where this one's is in the workspace, counted in clusters.
   __device__ int part() const {
     if constexpr (C::design.in_memory) {
-      const int tile = int(blockIdx.y) / p_.cluster.m * p_.clusters_n + int(blockIdx.x) / p_.cluster.n;
-      return tile * p_.parts + int(blockIdx.z);
+      return index_ * p_.parts + part_;
     } else {
       return cluster_;
     }
   }
-  // Whether a later one has a later part of the tile.
-  __device__ bool goes_on_in(int part) const {
+  // How many that follow it have the tile's later parts.
+  __device__ int later_parts() const {
     if constexpr (C::design.in_memory) {
-      return part % p_.parts != 0;
+      return p_.parts - 1;
     } else {
-      return part < int(gridDim.z) && begin_of(part) < (index_ + 1) * p_.tiles_k;
+      int later = 0;
+      for (int cluster = cluster_ + 1; cluster < int(gridDim.z); ++cluster, ++later)
+        if (begin_of(cluster) >= (index_ + 1) * p_.tiles_k) break;
+      return later;
     }
   }
 
  private:
-  static constexpr bool one_part = C::design.split || C::design.in_memory;  // of one tile
-
   // The first k-tile of a cluster, of the streamed ones, or of a part.
   __device__ int begin_of(int cluster) const { return cluster * p_.share + min(cluster, p_.longer); }
   __device__ void find() {
@@ -102,7 +111,7 @@ class Tiles {
 
   const Operands& p_;
   bool valid_ = false;
-  int cluster_ = 0, whole_ = 0, next_ = 0, share_end_ = 0;
+  int cluster_ = 0, part_ = 0, whole_ = 0, next_ = 0, share_end_ = 0;
   int index_ = 0, row_ = 0, col_ = 0, first_ = 0, end_ = 0;
 };
 
@@ -112,7 +121,8 @@ class Tiles {
 // It is made for L2, which reads a line once for several SMs that request it at about the same time: the SMs
 // of a GPC, unless the load is multicast, and SMs of any GPCs that start one after the other. The hardware
 // deals clusters out to the GPCs like cards. So where `gpcs` is more than 1, cluster c is taken for
-// one of GPC c % gpcs, and each GPC has consecutive tiles. What is best in which case was found by trying.
+// one of GPC c % gpcs, and each GPC has consecutive tiles, or tiles of the same part of k. What is best in
+// which case was found by trying.
 template <class C>
 void order(Operands& p, int at_once, int clusters) {
   const Cluster cluster = p.cluster;
@@ -123,7 +133,13 @@ void order(Operands& p, int at_once, int clusters) {
   const bool one_wave = clusters == p.clusters_m * p.clusters_n;
   const bool larger_a = 2ll * p.m > 3ll * p.n, larger_b = 2ll * p.n > 3ll * p.m;
   p.gpcs = 1;
-  if (one_wave && larger_a) {
+  if (C::design.in_memory && p.parts > 1) {
+    p.gpcs = (cluster.n > 1) != (cluster.m > 1) ? most_gpcs : 1;
+    p.group = cluster.size() == 1 ? (p.m > p.n ? 1 : p.clusters_m)
+              : cluster.m == 1    ? p.clusters_m
+              : cluster.n == 1    ? 1
+                                  : square_of(1.0 * clusters / most_gpcs);
+  } else if (one_wave && larger_a) {
     p.group = 1;  // those that start one after the other share A
   } else if (one_wave && larger_b && cluster.size() == 1) {
     p.group = p.clusters_m;  // or B

@@ -114,11 +114,12 @@ struct Roof {
   const char* unit;
   double work;                        // per launch: bytes for GB/s, operations for TFLOPS
   std::vector<Contender> contenders;  // ways to do it, of which the fastest counts
+  int sets = 1;                       // of buffers, in turn
 };
 
 // A line of the table, and a record.
 void measure_roof(const Roof& roof, const System& system, JsonLines& json) {
-  const Measurement m = measure(roof.contenders, 1, 0, Launches::automatic);
+  const Measurement m = measure(roof.contenders, roof.sets, 0, Launches::automatic);
   const Timing& fastest =
       *std::min_element(m.timings.begin(), m.timings.end(),
                         [](const Timing& a, const Timing& b) { return a.median_us < b.median_us; });
@@ -158,12 +159,20 @@ void run(const std::string& json_path) {
   const int ctas = sms * ctas_per_sm;
   float* out = reinterpret_cast<float*>(to.data());
   const std::size_t vectors = elements * sizeof(__nv_bfloat16) / 16;
-  std::vector<Contender> read_streams;
-  for (const int depth : read_depths)
-    read_streams.push_back({"read by " + std::to_string(depth), [&, depth](int, cudaStream_t s) {
-                              auto* words = reinterpret_cast<unsigned*>(to.data());
-                              return launch_read(from.data(), vectors, words, sms, depth, s);
-                            }});
+  // Of all, or as many bytes as a matrix of weights has, another part in each launch.
+  const std::size_t short_vectors = std::min<std::size_t>(vectors, (128 << 20) / 16);
+  const int parts = int(vectors / short_vectors);
+  std::vector<Contender> read_streams, short_reads;
+  for (const int depth : read_depths) {
+    const auto read = [&, depth](std::size_t first, std::size_t count, cudaStream_t s) {
+      auto* words = reinterpret_cast<unsigned*>(to.data());
+      return launch_read(from.data() + first * 8, count, words, sms, depth, s);
+    };
+    const std::string name = "read by " + std::to_string(depth);
+    read_streams.push_back({name, [=](int, cudaStream_t s) { return read(0, vectors, s); }});
+    short_reads.push_back(
+        {name, [=](int part, cudaStream_t s) { return read(part * short_vectors, short_vectors, s); }});
+  }
   std::vector<Roof> roofs = {
       {"copy",
        "device-to-device copy, bytes read plus written",
@@ -174,6 +183,8 @@ void run(const std::string& json_path) {
            return cudaMemcpyAsync(to.data(), from.data(), elements * 2, cudaMemcpyDeviceToDevice, s);
          }}}},
       {"read", "a stream that is only read", "GB/s", 16.0 * double(vectors), read_streams},
+      {"read_128_mib", "128 MiB that are only read, start and end of the launch included", "GB/s",
+       16.0 * double(short_vectors), short_reads, parts},
       {"fp32_fma",
        "fp32 fused multiply-add on CUDA cores",
        "TFLOPS",

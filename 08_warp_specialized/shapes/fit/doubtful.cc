@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "08_warp_specialized/shapes/fit/fit.h"
+#include "common/extension.h"
+#include "common/harness/problems/gemm/model_shapes.h"
+
+namespace ladder::rung_08 {
+namespace {
+
+constexpr int fits = 5;
+constexpr std::size_t lowest_of_each = 6, most_ways = 26;
+
+struct Doubt {
+  MeasuredShape shape;
+  double lost;  // what a fit loses by another one's estimate if it takes its own choice, in the mean
+};
+
+Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted) {
+  std::vector<Way> ways;
+  for (std::size_t kernel = 0; kernel < all_choices().size(); ++kernel) {
+    each_way(all_choices()[kernel], true, [&](const Launch& how) {
+      if (layout(p, all_choices()[kernel], how, measured_sms).possible) ways.push_back({int(kernel), how, 0});
+    });
+  }
+  std::vector<std::vector<double>> above(fitted.size());  // the lowest estimate of each fit
+  std::vector<double> mean(ways.size());
+  std::set<std::size_t> taken, first;
+  std::vector<std::size_t> order(ways.size());
+  std::iota(order.begin(), order.end(), std::size_t{});
+  for (std::size_t f = 0; f < fitted.size(); ++f) {
+    for (const Way& way : ways) above[f].push_back(log_estimate(p, way, fitted[f]));
+    const double lowest = *std::ranges::min_element(above[f]);
+    for (std::size_t i = 0; i < ways.size(); ++i) mean[i] += (above[f][i] -= lowest);
+    std::ranges::sort(order, {}, [&](std::size_t i) { return above[f][i]; });
+    taken.insert(order.begin(), order.begin() + std::ptrdiff_t(std::min(lowest_of_each, order.size())));
+    first.insert(order.front());
+  }
+  std::ranges::sort(order, {}, [&](std::size_t i) { return mean[i]; });
+  for (const std::size_t i : order)
+    if (taken.size() < most_ways) taken.insert(i);
+  Doubt doubt{{p, {}}, 0};
+  for (const std::size_t i : taken) doubt.shape.ways.push_back(ways[i]);
+  for (const std::size_t i : first) doubt.lost += mean[i];
+  return doubt;
+}
+
+}  // namespace
+
+std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, std::uint64_t seed, int shapes,
+                                    int steps) {
+  std::vector<Fitted> fitted;
+  for (int part = 0; part < fits; ++part) fitted.push_back(fit(without(measured, part, fits), untrained(), steps));
+  std::set<std::tuple<int, int, int>> known;
+  for (const MeasuredShape& shape : measured) known.insert({shape.p.m, shape.p.n, shape.p.k});
+  std::vector<Doubt> doubts;
+  for (const Gemm& p : model_shapes(max_model_shapes, seed))
+    if (known.insert({p.m, p.n, p.k}).second) doubts.push_back(doubt_at(p, fitted));
+  std::ranges::stable_sort(doubts, std::greater(), &Doubt::lost);
+  std::vector<MeasuredShape> most;
+  for (Doubt& doubt : doubts)
+    if (int(most.size()) < shapes) most.push_back(std::move(doubt.shape));
+  return most;
+}
+
+}  // namespace ladder::rung_08
