@@ -52,7 +52,8 @@ Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted) {
 std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, std::uint64_t seed, int shapes,
                                     int steps) {
   std::vector<Fitted> fitted;
-  for (int part = 0; part < fits; ++part) fitted.push_back(fit(without(measured, part, fits), untrained(), steps));
+  for (int part = 0; part < fits; ++part)
+    fitted.push_back(fit(without(measured, part, fits), untrained(), steps));
   std::set<std::tuple<int, int, int>> known;
   for (const MeasuredShape& shape : measured) known.insert({shape.p.m, shape.p.n, shape.p.k});
   std::vector<Doubt> doubts;

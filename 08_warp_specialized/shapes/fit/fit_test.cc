@@ -51,7 +51,7 @@ TEST(Fit, NothingIsLostWhereTheEstimateIsRight) {
 
 TEST(Fit, FindsOtherCosts) {
   Costs gpu = fitted_costs;
-  gpu.l2 *= 0.6;
+  gpu.l2 *= 0.4;
   gpu.of_kind[int(Kind::in_turn)].wave *= 3;
   const std::vector<MeasuredShape> shapes = shapes_of_costs(60, gpu);
   const Fitted after = fit(shapes, untrained(), 120);
@@ -111,6 +111,36 @@ TEST(Fit, AKernelThatIsNeverTakenIsFittedToo) {
   EXPECT_LT(after.costs.of_kind[int(Kind::narrow)].wave, 0.7 * narrow.wave);
 }
 
+// What is asked for next has not been measured, and has all that a fit might choose.
+TEST(Fit, DoubtfulShapesAreNewAndHaveTheirCandidates) {
+  const std::vector<MeasuredShape> known = shapes_of(40, as_estimated);
+  const std::vector<MeasuredShape> next = doubtful(known, 7, 6, 10);
+  ASSERT_EQ(next.size(), 6u);
+  for (const MeasuredShape& shape : next) {
+    EXPECT_TRUE(std::ranges::none_of(known, [&](const MeasuredShape& other) {
+      return other.p.m == shape.p.m && other.p.n == shape.p.n && other.p.k == shape.p.k;
+    }));
+    EXPECT_GE(shape.ways.size(), 6u);
+    EXPECT_LE(shape.ways.size(), 30u);
+    for (const Way& way : shape.ways) {
+      EXPECT_EQ(way.us, 0);
+      EXPECT_TRUE(layout(shape.p, all_choices()[way.kernel], way.how, measured_sms).possible);
+    }
+    for (int part = 0; part < 5; ++part) {
+      const Fitted f = fit(without(known, part, 5), untrained(), 10);
+      double lowest = 1e300, taken = 1e300;
+      for (std::size_t kernel = 0; kernel < all_choices().size(); ++kernel) {
+        each_way(all_choices()[kernel], true, [&](const Launch& how) {
+          if (layout(shape.p, all_choices()[kernel], how, measured_sms).possible)
+            lowest = std::min(lowest, log_estimate(shape.p, {int(kernel), how, 0}, f));
+        });
+      }
+      for (const Way& way : shape.ways) taken = std::min(taken, log_estimate(shape.p, way, f));
+      EXPECT_EQ(taken, lowest);
+    }
+  }
+}
+
 class MeasuredFile : public testing::Test {
  protected:
   const std::string path_ = testing::TempDir() + "/ways";
@@ -144,6 +174,10 @@ TEST_F(MeasuredFile, KernelsOfOtherTimesAreLeftOutAndRubbishIsNot) {
   read(path_, shapes);
   ASSERT_EQ(shapes.size(), 1u);
   EXPECT_EQ(shapes[0].ways.size(), 1u);
+  std::ofstream(path_) << "512 512 512 128x256 1 2 1 0\n";
+  EXPECT_THROW(read(path_, shapes), std::runtime_error);
+  read(path_, shapes, true);
+  EXPECT_EQ(shapes.back().ways.size(), 2u);
   std::ofstream(path_) << "512 512 512 128x256 1 2\n";
   EXPECT_THROW(read(path_, shapes), std::runtime_error);
   EXPECT_THROW(read(path_ + "_missing", shapes), std::runtime_error);

@@ -1,8 +1,12 @@
 // 08_fit STEPS FILE...: fits the estimate to the times that 08_measure_ways printed, and prints costs.cc.
 // What the choice loses goes to stderr, before and after: at all shapes, and held out, at each of five parts
 // of them after a fit to the others.
+//
+// 08_fit doubtful SEED SHAPES STEPS FILE...: prints where 08_measure_ways should measure next.
 #include <cstdio>
 #include <cstdlib>
+#include <iostream>
+#include <string_view>
 
 #include "08_warp_specialized/shapes/fit/fit.h"
 #include "common/harness/base/failure.h"
@@ -19,17 +23,28 @@ void say(const char* what, const Regret& r) {
       what, 100 * r.mean, 100 * r.worst, 100 * r.near, 100 * r.far);
 }
 
-Exit run(int steps, std::span<char*> files) {
+constexpr char usage[] =
+    "usage: 08_fit STEPS FILE... of at least 10 shapes, or 08_fit doubtful SEED SHAPES STEPS FILE...";
+
+std::vector<MeasuredShape> measured(std::span<char*> files) {
   std::vector<MeasuredShape> all;
   for (const char* file : files) read(file, all);
-  if (steps <= 0 || all.size() < 2 * parts)
-    throw Failure(Exit::bad_usage, "usage: 08_fit STEPS FILE... of at least 10 shapes");
+  if (all.size() < 2 * parts) throw Failure(Exit::bad_usage, usage);
+  return all;
+}
+
+int number(const char* text) {
+  const int value = std::atoi(text);
+  if (value <= 0) throw Failure(Exit::bad_usage, usage);
+  return value;
+}
+
+Exit fit_and_print(int steps, std::span<char*> files) {
+  const std::vector<MeasuredShape> all = measured(files);
   say("before", regret(all, as_it_is()));
   Regret held_out;
   for (int part = 0; part < parts; ++part) {
-    std::vector<MeasuredShape> seen, others;
-    for (std::size_t i = 0; i < all.size(); ++i) (int(i % parts) == part ? others : seen).push_back(all[i]);
-    const Regret r = regret(others, fit(seen, untrained(), steps));
+    const Regret r = regret(only(all, part, parts), fit(without(all, part, parts), untrained(), steps));
     held_out.mean += r.mean / parts;
     held_out.near += r.near / parts;
     held_out.far += r.far / parts;
@@ -42,12 +57,22 @@ Exit run(int steps, std::span<char*> files) {
   return Exit::passed;
 }
 
+Exit run(std::span<char*> arguments) {
+  if (arguments.size() > 4 && arguments[0] == std::string_view("doubtful")) {
+    const int shapes = number(arguments[2]), steps = number(arguments[3]);
+    const auto seed = std::strtoull(arguments[1], nullptr, 10);
+    for (const MeasuredShape& shape : doubtful(measured(arguments.subspan(4)), seed, shapes, steps))
+      write(std::cout, shape);
+    return Exit::passed;
+  }
+  if (arguments.size() < 2) throw Failure(Exit::bad_usage, usage);
+  return fit_and_print(number(arguments[0]), arguments.subspan(1));
+}
+
 }  // namespace
 }  // namespace ladder::rung_08
 
 int main(int argc, char** argv) {
-  return ladder::run_program("08_fit", [&] {
-    return ladder::rung_08::run(argc > 1 ? std::atoi(argv[1]) : 0,
-                                std::span(argv, argc).subspan(std::min(argc, 2)));
-  });
+  return ladder::run_program("08_fit",
+                             [&] { return ladder::rung_08::run(std::span(argv, argc).subspan(1)); });
 }

@@ -1,12 +1,13 @@
 // 08_measure_ways SEED SHAPES SECONDS: times the rung's kernels at shapes of --sweep models, each in every
-// cluster and with every number of parts that the estimate does not hold to be hopeless, and prints what fit
-// reads.
+// cluster and with every number of parts that the estimate does not hold to be hopeless, and prints what
+// 08_fit reads. 08_measure_ways FILE SECONDS: times what `08_fit doubtful` has printed.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <utility>
 
 #include "08_warp_specialized/shapes/fit/measured.h"
 #include "common/extension.h"
@@ -21,7 +22,8 @@ namespace {
 
 constexpr double hopeless = 2;      // times the lowest estimate
 constexpr double most_flop = 1e12;  // of a shape: a few milliseconds
-// All are timed once, and again those that are so near to the fastest.
+// If they are many all are timed once, and again those that are so near to the fastest.
+constexpr std::size_t few = 30;
 constexpr double near = 1.2;
 constexpr int repeats = 7;
 constexpr std::uint64_t in_elements = 3'000'000'000, out_elements = 1'500'000'000;  // of all operand sets
@@ -46,46 +48,34 @@ std::vector<Gemm> operand_sets(Gemm p, const GuardedBuffer& in, const GuardedBuf
 }
 
 // All take turns: one that runs alone begins at a higher clock than the power limit leaves it later.
-void time(std::vector<Way>& ways, const std::vector<Gemm>& sets) {
-  const auto in_turns = [&](const std::vector<Way*>& some, int samples) {
-    std::vector<Contender> contenders;
-    for (const Way* way : some) {
-      const Choice* const choice = &all_choices()[way->kernel];
-      contenders.push_back({choice->name, [&sets, choice, how = way->how](int set, cudaStream_t stream) {
-                              return choice->launch(sets[set], how, stream, false);
-                            }});
-    }
-    const Measurement m = measure(contenders, int(sets.size()), samples, Launches::automatic);
-    for (std::size_t i = 0; i < some.size(); ++i) some[i]->us = m.timings[i].median_us;
-  };
-  std::vector<Way*> some;
-  for (Way& way : ways) some.push_back(&way);
-  in_turns(some, 1);
-  const double fastest = std::ranges::min(ways, {}, &Way::us).us;
-  std::erase_if(some, [&](const Way* way) { return way->us > near * fastest; });
-  in_turns(some, repeats);
+void time(const std::vector<Way*>& ways, const std::vector<Gemm>& sets, int samples) {
+  std::vector<Contender> contenders;
+  for (const Way* way : ways) {
+    const Choice* const choice = &all_choices()[way->kernel];
+    contenders.push_back({choice->name, [&sets, choice, how = way->how](int set, cudaStream_t stream) {
+                            return choice->launch(sets[set], how, stream, false);
+                          }});
+  }
+  const Measurement m = measure(contenders, int(sets.size()), samples, Launches::automatic);
+  for (std::size_t i = 0; i < ways.size(); ++i) ways[i]->us = m.timings[i].median_us;
 }
 
-void measure_shapes(std::uint64_t seed, int shapes, double seconds) {
-  cudaDeviceProp device;
-  check(cudaGetDeviceProperties(&device, 0), "reading the GPU's properties");
-  if (device.multiProcessorCount != measured_sms || device.major != 9)
-    throw Failure(Exit::cannot_run,
-                  "the kernels' costs are those of a GPU of compute capability 9.0 with 132 SMs");
-  const GuardedBuffer in("A and B", GuardedBuffer::Kind::input, in_elements);
-  const GuardedBuffer out("C", GuardedBuffer::Kind::output, out_elements);
-  fill(in, {}, seed);
-  const GuardedBuffer workspace("workspace", GuardedBuffer::Kind::output, std::size_t{64} << 20, 1);
-  TypedOperands typed{};
-  typed.workspace = workspace.data();
-  const auto start = std::chrono::steady_clock::now();
-  for (Gemm shape : model_shapes(shapes, seed)) {
-    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
-    if (2.0 * shape.m * shape.n * shape.k > most_flop) continue;
-    shape.typed = &typed;
-    const std::vector<Gemm> sets = operand_sets(shape, in, out, device.l2CacheSize);
-    if (sets.empty()) continue;  // no room
-    MeasuredShape measured{shape, {}};
+void time(std::vector<Way>& ways, const std::vector<Gemm>& sets) {
+  std::vector<Way*> some;
+  for (Way& way : ways) some.push_back(&way);
+  if (ways.size() > few) {
+    time(some, sets, 1);
+    const double fastest = std::ranges::min(ways, {}, &Way::us).us;
+    std::erase_if(some, [&](const Way* way) { return way->us > near * fastest; });
+  }
+  time(some, sets, repeats);
+}
+
+// All ways to launch a kernel that are not hopeless.
+std::vector<MeasuredShape> drawn(std::uint64_t seed, int shapes) {
+  std::vector<MeasuredShape> all;
+  for (const Gemm& shape : model_shapes(std::min(shapes, max_model_shapes), seed)) {
+    MeasuredShape& measured = all.emplace_back(MeasuredShape{shape, {}});
     double lowest = std::numeric_limits<double>::infinity();
     for (std::size_t kernel = 0; kernel < all_choices().size(); ++kernel) {
       each_way(all_choices()[kernel], true, [&](const Launch& how) {
@@ -95,6 +85,30 @@ void measure_shapes(std::uint64_t seed, int shapes, double seconds) {
       });
     }
     std::erase_if(measured.ways, [&](const Way& way) { return !(way.us <= hopeless * lowest); });
+  }
+  return all;
+}
+
+void measure_shapes(std::vector<MeasuredShape> all, double seconds) {
+  cudaDeviceProp device;
+  check(cudaGetDeviceProperties(&device, 0), "reading the GPU's properties");
+  if (device.multiProcessorCount != measured_sms || device.major != 9)
+    throw Failure(Exit::cannot_run,
+                  "the kernels' costs are those of a GPU of compute capability 9.0 with 132 SMs");
+  const GuardedBuffer in("A and B", GuardedBuffer::Kind::input, in_elements);
+  const GuardedBuffer out("C", GuardedBuffer::Kind::output, out_elements);
+  fill(in, {}, 1);
+  const GuardedBuffer workspace("workspace", GuardedBuffer::Kind::output, std::size_t{64} << 20, 1);
+  TypedOperands typed{};
+  typed.workspace = workspace.data();
+  const auto start = std::chrono::steady_clock::now();
+  for (MeasuredShape& measured : all) {
+    if (std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() > seconds) break;
+    Gemm shape = measured.p;
+    if (2.0 * shape.m * shape.n * shape.k > most_flop) continue;
+    shape.typed = &typed;
+    const std::vector<Gemm> sets = operand_sets(shape, in, out, device.l2CacheSize);
+    if (sets.empty()) continue;  // no room
     check(prepare_parts(shape, nullptr), "preparing");
     check(cudaDeviceSynchronize(), "preparing");
     time(measured.ways, sets);
@@ -106,11 +120,19 @@ void measure_shapes(std::uint64_t seed, int shapes, double seconds) {
 }  // namespace ladder::rung_08
 
 int main(int argc, char** argv) {
-  return ladder::run_program("08_measure_ways", [&] {
-    if (argc != 4)
-      throw ladder::Failure(ladder::Exit::bad_usage, "usage: 08_measure_ways SEED SHAPES SECONDS > FILE");
-    ladder::rung_08::measure_shapes(std::strtoull(argv[1], nullptr, 10), std::atoi(argv[2]),
-                                    std::atof(argv[3]));
-    return ladder::Exit::passed;
+  using namespace ladder;
+  return run_program("08_measure_ways", [&] {
+    if (argc == 3) {
+      std::vector<rung_08::MeasuredShape> shapes;
+      rung_08::read(argv[1], shapes, true);
+      rung_08::measure_shapes(std::move(shapes), std::atof(argv[2]));
+    } else if (argc == 4) {
+      const auto seed = std::strtoull(argv[1], nullptr, 10);
+      rung_08::measure_shapes(rung_08::drawn(seed, std::atoi(argv[2])), std::atof(argv[3]));
+    } else {
+      throw Failure(Exit::bad_usage,
+                    "usage: 08_measure_ways SEED SHAPES SECONDS > FILE, or FILE SECONDS > FILE");
+    }
+    return Exit::passed;
   });
 }

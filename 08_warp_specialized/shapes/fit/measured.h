@@ -26,7 +26,7 @@ struct MeasuredShape {
 void write(std::ostream& to, const MeasuredShape& shape);
 
 // Adds a file's shapes. Kernels that the rung no longer has are left out, and what the estimate does not
-// allow. Throws std::runtime_error.
-void read(const std::string& file, std::vector<MeasuredShape>& shapes);
+// allow. Throws std::runtime_error, where a time is 0, too, unless they are still to be measured.
+void read(const std::string& file, std::vector<MeasuredShape>& shapes, bool to_be_measured = false);
 
 }  // namespace ladder::rung_08
