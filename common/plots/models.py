@@ -3,7 +3,8 @@ models_charts.py.
 
 Over each shape lie three roofs, which are times: `start`, the shortest launch of the rung in the records; `weights`, every
 byte of A, B and C at the rate of a stream that is only read (of a copy, where no such stream is recorded); `tensor cores`,
-all operations at the rate of wgmma. The kernel takes at least the longest of the three.
+all operations at the rate of wgmma. The kernel takes at least the longest of the three. A launch that only reads these bytes
+takes longer than the stream, by its start and its end: `read_128_mib` tells by how much.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ class Roofs(NamedTuple):
     read: float  # bytes per µs
     read_name: str
     tensor: float  # operations per µs
+    read_ends: float | None  # µs that a launch takes longer than a stream of the bytes that it reads, if recorded
 
     def times(self, gemm: dict) -> dict:
         return {
@@ -26,6 +28,10 @@ class Roofs(NamedTuple):
             "weights": compulsory_bytes(gemm) / self.read,
             "tensor cores": flops(gemm) / self.tensor,
         }
+
+    def only_read(self, gemm: dict) -> float:
+        """µs of a launch that only reads as many bytes."""
+        return self.times(gemm)["weights"] + (self.read_ends or 0)
 
 
 class Region(NamedTuple):
@@ -77,7 +83,9 @@ def roofs(results: Results, rung: str) -> Roofs | None:
     launches = [run["median_us"] for run in (*alone, *results.swept) if run["rung"] == rung and run.get("is_rung")]
     if not tensor or not read or not launches:
         return None
-    return Roofs(min(launches), read["value"] * 1e3, read["roof"], tensor["value"] * 1e6)
+    rate, short = read["value"] * 1e3, results.roofs.get("read_128_mib")
+    read_ends = short["median_us"] * (1 - short["value"] * 1e3 / rate) if short else None
+    return Roofs(min(launches), rate, read["roof"], tensor["value"] * 1e6, read_ends)
 
 
 def geometric_mean(values: list) -> float:

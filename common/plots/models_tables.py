@@ -57,18 +57,20 @@ def regions(results: Results, rung: str) -> str:
     if not runs or not over:
         return missing(rung, "--shapes 200 --seed 1")
     rows, left = [], runs
+
+    def add(name: str, here: list, roof: str, least: Callable[[dict], float]) -> None:
+        shares = [(least(run) / run["median_us"], least(run) / (run["median_us"] * ratio(run))) for run in here]
+        best = max(share for share, _ in shares)
+        means = [geometric_mean(list(column)) for column in zip(*shares)]
+        rows.append([name, str(len(here)), roof, *map(percent, means), percent(best)])
+
     for region in REGIONS:
         here, left = [run for run in left if region.holds(run)], [run for run in left if not region.holds(run)]
         if not here:
             continue
-        shares = []  # of the rung, of the baseline
-        for run in here:
-            times = over.times(run)
-            least = times.get(region.roof, max(times.values()))
-            shares.append((least / run["median_us"], least / (run["median_us"] * ratio(run))))
-        best = max(share for share, _ in shares)
-        means = [geometric_mean(list(column)) for column in zip(*shares)]
-        rows.append([region.name, str(len(here)), region.roof, *map(percent, means), percent(best)])
+        add(region.name, here, region.roof, lambda run: over.times(run).get(region.roof, max(over.times(run).values())))
+        if region.roof == "weights" and over.read_ends is not None:
+            add("the same", here, "a launch that only reads as many bytes", over.only_read)
     header = ["region", "shapes", "roof", "the rung", "cuBLAS", "the rung's best"]
     note = f"roofs: {figure(over.start)} µs, {figure(over.read / 1e3)} GB/s (`{over.read_name}`), {figure(over.tensor / 1e6)} TFLOPS"
     table = markdown(header, rows, measured(results, rung, note))
@@ -112,7 +114,7 @@ def furthest(results: Results, rung: str, count: str = "10") -> str:
 
 def design_of(variant: str) -> str:
     """The idea behind a kernel, by its name; where k is divided, that is the idea."""
-    if "split" in variant or "_mem_" in variant or variant == "stream_k":
+    if "split" in variant or "_mem" in variant or variant == "stream_k":
         return "k in parts"
     return {"swapped": "transposed", "narrow": "narrow", "vector": "no tensor cores"}.get(variant.split("_")[0], "128×256 and others")
 

@@ -5,6 +5,7 @@ import unittest
 from records import ENVIRONMENT, InFolder, gemm, roof
 
 import models
+import models_tables
 import tables
 from results import ResultError, Results
 
@@ -76,6 +77,11 @@ class Models(InFolder):
         self.assertEqual(lines[5].split(" | ")[:3], ["| all others", "1", "highest"])
         self.assertIn("4.00 µs, 4000 GB/s (`read`), 800 TFLOPS", lines[-1])
 
+    def test_a_launch_that_only_reads_has_a_start_and_an_end(self):
+        short = {**roof("read_128_mib", 3200.0, "GB/s"), "median_us": 42.0}  # 134.4 MB, 33.6 µs at 4000 GB/s
+        lines = self.table(f"regions {RUNG}", ROOFS + [short] + SWEPT)
+        self.assertEqual(lines[4], "| the same | 1 | a launch that only reads as many bytes | 94.6 % | 105.1 % | 94.6 % |")
+
     def test_without_a_stream_that_is_only_read_a_copy_stands_in(self):
         self.assertIn("3000 GB/s (`copy`)", self.table(f"regions {RUNG}", ROOFS[:1] + ROOFS[2:] + SWEPT)[-1])
 
@@ -84,6 +90,11 @@ class Models(InFolder):
         self.assertEqual(lines[2], "| 16×16384×8192 | 268 | 4.29 | 4.00 | **67.3** | 5.37 | 80.0 | 84.1 % |")
         self.assertEqual(lines[3].split(" | ")[5:], ["**172**", "190", "90.4 % |"])  # a run of its own counts
         self.assertEqual(lines[4].split(" | ")[6:], ["not recorded yet", " |"])
+
+    def test_a_kernels_name_says_its_design(self):
+        names = {"swapped_64x64_mem": "k in parts", "split_8": "k in parts", "swapped_64x8_x2": "transposed", "narrow_64x64": "narrow"}
+        for name, design in names.items():
+            self.assertEqual(models_tables.design_of(name), design)
 
     def test_over_k_the_prediction_stands_before_anything_is_measured(self):
         lines = tables.table(self.load(SWEPT + TUNED), f"over_k {RUNG} 512x256 ping_pong 128x256").split("\n")
