@@ -17,7 +17,7 @@ struct Network {
   float out[hidden];
 };
 
-// Of the problem, the layout, the formula and the kernel, each about between -2 and 2. The kernel's traits
+// Of the problem, the layout, the formula and the kernel, most of them between -2 and 2. The kernel's traits
 // are the last.
 Network::Inputs network_inputs(const Gemm& p, const Choice& choice, const Launch& how, const Layout& layout,
                                const Formula& formula);

@@ -111,7 +111,7 @@ TEST(Fit, AKernelThatIsNeverTakenIsFittedToo) {
   EXPECT_LT(after.costs.of_kind[int(Kind::narrow)].wave, 0.7 * narrow.wave);
 }
 
-// What is asked for next has not been measured, and has all that a fit might choose.
+// What should be measured next has not been measured, and has all that a fit might choose.
 TEST(Fit, DoubtfulShapesAreNewAndHaveTheirCandidates) {
   const std::vector<MeasuredShape> known = shapes_of(40, as_estimated);
   const std::vector<MeasuredShape> next = doubtful(known, 7, 6, 10);
