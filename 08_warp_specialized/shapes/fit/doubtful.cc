@@ -12,11 +12,11 @@ namespace ladder::rung_08 {
 namespace {
 
 constexpr int fits = 5;
-constexpr std::size_t lowest_of_each = 6, most_ways = 26;
+constexpr std::size_t most_ways = 26;
 
 struct Doubt {
   MeasuredShape shape;
-  double lost;  // what a fit loses by another one's estimate if it takes its own choice, in the mean
+  double lost;  // by the fits' choices, as the others estimate them
 };
 
 Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted) {
@@ -26,25 +26,23 @@ Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted) {
       if (layout(p, all_choices()[kernel], how, measured_sms).possible) ways.push_back({int(kernel), how, 0});
     });
   }
-  std::vector<std::vector<double>> above(fitted.size());  // the lowest estimate of each fit
-  std::vector<double> mean(ways.size());
-  std::set<std::size_t> taken, first;
+  std::vector<double> mean(ways.size());  // of the logarithm of what a way takes longer than the choice
+  std::set<std::size_t> chosen;           // by a fit
+  for (const Fitted& f : fitted) {
+    std::vector<double> above;
+    for (const Way& way : ways) above.push_back(log_estimate(p, way, f));
+    const auto lowest = std::ranges::min_element(above);
+    chosen.insert(std::size_t(lowest - above.begin()));
+    for (std::size_t i = 0; i < ways.size(); ++i) mean[i] += (above[i] - *lowest) / fits;
+  }
+  Doubt doubt{{p, {}}, 0};
+  for (const std::size_t i : chosen) doubt.lost += mean[i] / double(chosen.size());
   std::vector<std::size_t> order(ways.size());
   std::iota(order.begin(), order.end(), std::size_t{});
-  for (std::size_t f = 0; f < fitted.size(); ++f) {
-    for (const Way& way : ways) above[f].push_back(log_estimate(p, way, fitted[f]));
-    const double lowest = *std::ranges::min_element(above[f]);
-    for (std::size_t i = 0; i < ways.size(); ++i) mean[i] += (above[f][i] -= lowest);
-    std::ranges::sort(order, {}, [&](std::size_t i) { return above[f][i]; });
-    taken.insert(order.begin(), order.begin() + std::ptrdiff_t(std::min(lowest_of_each, order.size())));
-    first.insert(order.front());
-  }
   std::ranges::sort(order, {}, [&](std::size_t i) { return mean[i]; });
   for (const std::size_t i : order)
-    if (taken.size() < most_ways) taken.insert(i);
-  Doubt doubt{{p, {}}, 0};
-  for (const std::size_t i : taken) doubt.shape.ways.push_back(ways[i]);
-  for (const std::size_t i : first) doubt.lost += mean[i];
+    if (chosen.size() < most_ways) chosen.insert(i);
+  for (const std::size_t i : chosen) doubt.shape.ways.push_back(ways[i]);
   return doubt;
 }
 
