@@ -12,14 +12,13 @@ namespace ladder::rung_08 {
 namespace {
 
 constexpr int fits = 5;
-constexpr std::size_t most_ways = 26;
 
 struct Doubt {
   MeasuredShape shape;
   double lost;  // by the fits' choices, as the others estimate them
 };
 
-Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted) {
+Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted, std::size_t most) {
   std::vector<Way> ways;
   for (std::size_t kernel = 0; kernel < all_choices().size(); ++kernel) {
     each_way(all_choices()[kernel], true, [&](const Launch& how) {
@@ -41,7 +40,7 @@ Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted) {
   std::iota(order.begin(), order.end(), std::size_t{});
   std::ranges::sort(order, {}, [&](std::size_t i) { return mean[i]; });
   for (const std::size_t i : order)
-    if (chosen.size() < most_ways) chosen.insert(i);
+    if (chosen.size() < most) chosen.insert(i);
   for (const std::size_t i : chosen) doubt.shape.ways.push_back(ways[i]);
   return doubt;
 }
@@ -49,7 +48,7 @@ Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted) {
 }  // namespace
 
 std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, std::uint64_t seed, int shapes,
-                                    int steps) {
+                                    int steps, std::size_t most_ways) {
   std::vector<Fitted> fitted;
   for (int part = 0; part < fits; ++part)
     fitted.push_back(fit(without(measured, part, fits), untrained(), steps));
@@ -57,7 +56,7 @@ std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, std
   for (const MeasuredShape& shape : measured) known.insert({shape.p.m, shape.p.n, shape.p.k});
   std::vector<Doubt> doubts;
   for (const Gemm& p : model_shapes(max_model_shapes, seed))
-    if (known.insert({p.m, p.n, p.k}).second) doubts.push_back(doubt_at(p, fitted));
+    if (known.insert({p.m, p.n, p.k}).second) doubts.push_back(doubt_at(p, fitted, most_ways));
   std::ranges::stable_sort(doubts, std::greater(), &Doubt::lost);
   std::vector<MeasuredShape> most;
   for (Doubt& doubt : doubts)

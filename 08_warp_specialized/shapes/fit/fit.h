@@ -47,10 +47,10 @@ std::vector<MeasuredShape> only(std::span<const MeasuredShape> shapes, int part,
 Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps);
 
 // Where another measurement would teach most: of the shapes of a draw that are not among `measured`, those at
-// which fits to different parts of `measured` choose most differently, and of each the ways with the lowest
-// estimates. Their times are 0.
+// which fits to different parts of `measured` choose most differently, and of each the fits' choices and, up
+// to so many ways, those with the lowest estimates. Their times are 0.
 std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, std::uint64_t seed, int shapes,
-                                    int steps);
+                                    int steps, std::size_t ways = 26);
 
 // costs.cc.
 std::string source_of(const Fitted& fitted, std::size_t shapes);
