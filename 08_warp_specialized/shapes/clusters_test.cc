@@ -49,7 +49,7 @@ INSTANTIATE_TEST_SUITE_P(Kernels, InClusters,
 // A last tile, row and column of each cluster that C has a part of, or nothing.
 TEST_P(InClusters, SameAsAlone) {
   const Choice& choice = kernel(GetParam());
-  const int parts = choice.kind == Kind::in_memory ? 2 : 1, k = parts == 2 ? 520 : 136;
+  const int parts = choice.kind == Kind::in_memory ? 3 : 1, k = parts > 1 ? 840 : 136;
   const int m = 4 * choice.rows + 24;
   for (const int n :
        {3 * choice.cols + 8, (3 * choice.cols + 63) / 64 * 64}) {  // TMA stores C, or threads do
