@@ -43,6 +43,9 @@ struct Costs {
   double exchange_in_memory, exchange_element_in_memory;  // and in global memory
 };
 
+// What else a kernel is like, as the network has learned it: costs.cc.
+using Traits = std::array<float, 3>;
+
 // A kernel that may be chosen.
 struct Choice {
   const char* name;  // of its variant
@@ -51,7 +54,7 @@ struct Choice {
   std::span<const Cluster> clusters;  // that it may be launched in
   int per_sm = 1;                     // CTAs
   int parts = 1;                      // of k; split, in_memory and vector take up to as many
-  std::array<float, 3> traits{};      // what else it is like, as the network has learned it: costs.cc
+  Traits traits{};
   cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;
 };
 

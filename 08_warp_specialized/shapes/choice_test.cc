@@ -135,7 +135,7 @@ TEST(Formula, TensorCoresSetThePaceOfALargeTile) {
   EXPECT_GT(formula(large, {}, at, sms, slow).cycles, 1.8 * cycles(p, large, {}));
 }
 
-// What the network is told of a formula: who is busy in a k-tile, and where the cycles go.
+// The network sees which unit is busy in a k-tile, and where the cycles go.
 TEST(Formula, SaysWhatItsCyclesConsistOf) {
   constexpr Choice large{.name = "large", .kind = Kind::in_turn, .rows = 192, .cols = 256, .clusters = alone};
   const Formula f = parts(shape(192, 256, 16384), large, {});

@@ -31,7 +31,8 @@ Bits product(const Choice& choice, const Launch& how, int m, int n, int k) {
   EXPECT_EQ(choice.launch(p, how, nullptr, false), cudaSuccess);
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   if (choice.kind == Kind::in_memory) {
-    // The flags, as the next launch needs them. Without: it would not wait, and the same sums hide it.
+    // The flags are zero again. Otherwise the next launch would not wait, and with the same operands its
+    // result would be right all the same.
     constexpr std::size_t flags = 256 * 16 * sizeof(unsigned) / sizeof(std::uint16_t);
     EXPECT_EQ(workspace.read(flags), Bits(flags, 0)) << choice.name;
   }

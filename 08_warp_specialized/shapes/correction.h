@@ -28,12 +28,12 @@ void hidden_layer(const Network& network, const Network::Inputs& inputs, Network
 float output(const Network& network, const Network::Hidden& values);
 
 // What costs.cc has.
-struct Traits {
+struct TraitsOf {
   const char* kernel;
-  std::array<float, 3> values;
+  Traits values;
 };
 extern const Costs fitted_costs;
 extern const Network fitted_network;
-std::span<const Traits> fitted_traits();
+std::span<const TraitsOf> fitted_traits();
 
 }  // namespace ladder::rung_08

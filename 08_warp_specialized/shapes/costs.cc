@@ -130,7 +130,7 @@ const Network fitted_network = {
 };
 
 namespace {
-const Traits traits[] = {
+const TraitsOf traits[] = {
     {"split_4", {0.0077, -0.0378, -0.0795}},
     {"split_8", {-0.0065, -0.2844, 0.0923}},
     {"128x256", {0.0008, 0.0829, 0.0059}},
@@ -215,7 +215,7 @@ const Traits traits[] = {
 };
 }  // namespace
 // clang-format on
-std::span<const Traits> fitted_traits() {
+std::span<const TraitsOf> fitted_traits() {
   return traits;
 }
 

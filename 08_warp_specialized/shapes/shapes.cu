@@ -49,7 +49,7 @@ std::vector<Choice> of_all_kinds() {
   all.insert(all.end(), narrow_choices().begin(), narrow_choices().end());
   all.insert(all.end(), vector_choices().begin(), vector_choices().end());
   for (Choice& c : all) {
-    const auto traits = std::ranges::find(fitted_traits(), std::string_view(c.name), &Traits::kernel);
+    const auto traits = std::ranges::find(fitted_traits(), std::string_view(c.name), &TraitsOf::kernel);
     if (traits != fitted_traits().end()) c.traits = traits->values;
   }
   return all;

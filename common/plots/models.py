@@ -30,8 +30,8 @@ class Roofs(NamedTuple):
         }
 
     def only_read(self, gemm: dict) -> float:
-        """µs of a launch that only reads as many bytes."""
-        return self.times(gemm)["weights"] + (self.read_ends or 0)
+        """µs of a launch that only reads as many bytes. read_ends must be recorded."""
+        return self.times(gemm)["weights"] + self.read_ends
 
 
 class Region(NamedTuple):

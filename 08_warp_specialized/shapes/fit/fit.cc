@@ -29,7 +29,7 @@ static_assert(sizeof(Costs) % sizeof(double) == 0 && sizeof(Network) % sizeof(fl
 constexpr std::size_t of_costs = sizeof(Costs) / sizeof(double), of_network = sizeof(Network) / sizeof(float);
 constexpr std::size_t biases = offsetof(Network, bias) / sizeof(float),
                       outs = offsetof(Network, out) / sizeof(float);
-constexpr std::size_t of_traits = of_costs + of_network, traits = std::tuple_size_v<decltype(Traits::values)>;
+constexpr std::size_t of_traits = of_costs + of_network, traits = std::tuple_size_v<Traits>;
 using Row = std::vector<double>;
 
 Row row_of(const Fitted& f) {
@@ -109,8 +109,8 @@ OfShape estimates(const MeasuredShape& shape) {
   return all;
 }
 
-// Adds a shape's part of the gradient. shifted[i]: the costs with the i-th a little larger. What the network
-// is told of the formula is taken as given: the gradient of the costs is that of the formula itself.
+// Adds a shape's part of the gradient. shifted[i]: the costs with the i-th a little larger. The network's
+// inputs count as constants: the gradient of the costs is that of the formula itself.
 void add_gradient(OfShape& all, const Fitted& f, const std::vector<Costs>& shifted, double temperature,
                   Row& gradient) {
   double best = 1e300, lowest = 1e300;
@@ -307,7 +307,7 @@ std::string source_of(const Fitted& f, std::size_t shapes) {
   append(text, f.network.bias, ",");
   text += "    .out =\n";
   append(text, f.network.out, ",");
-  text += "};\n\nnamespace {\nconst Traits traits[] = {\n";
+  text += "};\n\nnamespace {\nconst TraitsOf traits[] = {\n";
   for (std::size_t kernel = 0; kernel < f.traits.size(); ++kernel) {
     text.append("    {\"").append(all_choices()[kernel].name).append("\", {");
     for (std::size_t t = 0; t < traits; ++t) {
@@ -317,7 +317,7 @@ std::string source_of(const Fitted& f, std::size_t shapes) {
     text += "}},\n";
   }
   text +=
-      "};\n}  // namespace\n// clang-format on\nstd::span<const Traits> fitted_traits() {\n  return "
+      "};\n}  // namespace\n// clang-format on\nstd::span<const TraitsOf> fitted_traits() {\n  return "
       "traits;\n}\n\n"
       "}  // namespace ladder::rung_08\n";
   return text;

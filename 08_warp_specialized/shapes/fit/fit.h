@@ -1,7 +1,6 @@
 // Fits the estimate to measured times: the costs of the formula, the network, and the kernels' traits.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -15,7 +14,7 @@ namespace ladder::rung_08 {
 struct Fitted {
   Costs costs;
   Network network;
-  std::vector<std::array<float, 3>> traits;  // of each of all_choices()
+  std::vector<Traits> traits;  // of each of all_choices()
 };
 Fitted as_it_is();   // in costs.cc
 Fitted untrained();  // the costs as they are, and a network and traits of small random numbers
