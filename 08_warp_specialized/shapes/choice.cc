@@ -89,23 +89,39 @@ Formula formula(const Choice& c, const Launch& how, const Layout& at, int sms, c
 
 namespace {
 
-double corrected(const Gemm& p, const Choice& c, const Launch& how, const Layout& at, const Formula& f) {
+double corrected(const Gemm& p, const Choice& c, const Launch& how, const Layout& at, const Formula& f,
+                 Card card) {
+  const Network& network = fitted_to(card).network;
   Network::Hidden sums, values;
-  hidden_layer(fitted_network, network_inputs(p, c, how, at, f), sums, values);
-  return f.cycles * std::exp(output(fitted_network, values));
+  hidden_layer(network, network_inputs(p, c, how, at, f, c.traits[int(card)]), sums, values);
+  return f.cycles * std::exp(output(network, values));
 }
 
 }  // namespace
 
-double estimate_cycles(const Gemm& p, const Choice& c, const Launch& how, int sms) {
+const OfCard& fitted_to(Card card) {
+  return card == Card::h200 ? fitted_to_h200 : fitted_to_h100;
+}
+
+cudaError_t card_of(int device, Card* card) {
+  int l2_bytes = 0;
+  const cudaError_t error = cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device);
+  *card = l2_bytes < (55 << 20) ? Card::h100 : Card::h200;
+  return error;
+}
+
+double estimate_cycles(const Gemm& p, const Choice& c, const Launch& how, int sms, Card card) {
   const Layout at = layout(p, c, how, sms);
-  return at.possible ? corrected(p, c, how, at, formula(c, how, at, sms, fitted_costs)) : never;
+  return at.possible ? corrected(p, c, how, at, formula(c, how, at, sms, fitted_to(card).costs), card)
+                     : never;
 }
 
 cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chosen, int rank) {
   int device = 0, sms = 0;
+  Card card{};
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  if (error == cudaSuccess) error = card_of(device, &card);
   if (error != cudaSuccess) return error;
   struct Way {
     Chosen chosen;
@@ -117,7 +133,7 @@ cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chose
     each_way(choice, p.typed && p.typed->workspace, [&](const Launch& how) {
       const Layout at = layout(p, choice, how, sms);
       if (!at.possible) return;
-      const Formula f = formula(choice, how, at, sms, fitted_costs);
+      const Formula f = formula(choice, how, at, sms, fitted_to(card).costs);
       ways.push_back({{&choice, how, f.cycles}, at, f});
     });
   }
@@ -126,7 +142,7 @@ cudaError_t choose(const Gemm& p, std::span<const Choice> choices, Chosen* chose
   const auto cycles = [](const Way& way) { return way.chosen.cycles; };
   const double most = hopeless * std::ranges::min(ways, {}, cycles).chosen.cycles;
   std::erase_if(ways, [&](const Way& way) { return way.chosen.cycles > most; });
-  for (auto& [way, at, f] : ways) way.cycles = corrected(p, *way.choice, way.how, at, f);
+  for (auto& [way, at, f] : ways) way.cycles = corrected(p, *way.choice, way.how, at, f, card);
   std::ranges::stable_sort(ways, {}, cycles);
   *chosen = ways[std::min<std::size_t>(rank, ways.size() - 1)].chosen;
   return cudaSuccess;

@@ -28,7 +28,7 @@ struct Launch {
   int parts = 1;  // of k
 };
 
-// What the formula is made of. costs.cc has the numbers, as fit/ has fitted them.
+// What the formula is made of. fit/ has fitted the numbers.
 struct Costs {
   struct OfKind {
     double start;  // cycles of a launch
@@ -43,7 +43,13 @@ struct Costs {
   double exchange_in_memory, exchange_element_in_memory;  // and in global memory
 };
 
-// What else a kernel is like, as the network has learned it: costs.cc.
+// The cards that the estimate is fitted to, each in a file of its own: costs_h200.cc, costs_h100.cc.
+enum class Card { h200, h100 };
+constexpr int cards = 2;
+// The one that a device is, or is most like: by its L2, of 60 or 50 MB.
+cudaError_t card_of(int device, Card* card);
+
+// What else a kernel is like, as the network has learned it.
 using Traits = std::array<float, 3>;
 
 // A kernel that may be chosen.
@@ -54,7 +60,7 @@ struct Choice {
   std::span<const Cluster> clusters;  // that it may be launched in
   int per_sm = 1;                     // CTAs
   int parts = 1;                      // of k; split, in_memory and vector take up to as many
-  Traits traits{};
+  std::array<Traits, cards> traits{};
   cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;
 };
 
@@ -77,7 +83,7 @@ struct Formula {
 Formula formula(const Choice& choice, const Launch& how, const Layout& layout, int sms, const Costs& costs);
 
 // The formula, times what the network knows better. See docs/deeper/08_shapes.md.
-double estimate_cycles(const Gemm& p, const Choice& choice, const Launch& how, int sms);
+double estimate_cycles(const Gemm& p, const Choice& choice, const Launch& how, int sms, Card card);
 
 // visit(Launch) for each way to launch it. Parts in memory need a workspace.
 template <class Visit>

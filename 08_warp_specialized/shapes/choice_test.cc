@@ -13,6 +13,7 @@ namespace ladder::rung_08 {
 namespace {
 
 constexpr int sms = 132;
+constexpr Card all_cards[] = {Card::h200, Card::h100};
 constexpr Cluster alone[] = {{}};
 constexpr Choice in_two{
     .name = "in_two", .kind = Kind::straight_split, .rows = 64, .cols = 64, .clusters = alone, .parts = 2};
@@ -28,7 +29,7 @@ Gemm shape(int m, int n, int k) {
 }
 
 Formula parts(const Gemm& p, const Choice& choice, const Launch& how) {
-  return formula(choice, how, layout(p, choice, how, sms), sms, fitted_costs);
+  return formula(choice, how, layout(p, choice, how, sms), sms, fitted_to(Card::h200).costs);
 }
 double cycles(const Gemm& p, const Choice& choice, const Launch& how) {
   return parts(p, choice, how).cycles;
@@ -36,7 +37,7 @@ double cycles(const Gemm& p, const Choice& choice, const Launch& how) {
 bool possible(const Gemm& p, const Choice& choice, const Launch& how) {
   const bool yes = layout(p, choice, how, sms).possible;
   EXPECT_EQ(std::isinf(cycles(p, choice, how)), !yes);
-  EXPECT_EQ(std::isinf(estimate_cycles(p, choice, how, sms)), !yes);
+  EXPECT_EQ(std::isinf(estimate_cycles(p, choice, how, sms, Card::h200)), !yes);
   return yes;
 }
 
@@ -68,22 +69,31 @@ TEST(Choice, NoCtaOfAClusterIsWithoutColumns) {
   }
 }
 
-// The lowest estimate is taken, then the next.
+// The lowest estimate is taken, then the next; of the card that this is, or seems to be.
 TEST(Choice, TakesTheLowestEstimates) {
   for (const Gemm& p :
        {shape(345, 4096, 4096), shape(64, 4096, 4096), shape(4096, 64, 4096), shape(8, 8, 8)}) {
     std::vector<double> lowest;
     for (const Choice& c : all_choices())
-      each_way(c, false, [&](const Launch& how) { lowest.push_back(estimate_cycles(p, c, how, sms)); });
+      each_way(c, false,
+               [&](const Launch& how) { lowest.push_back(estimate_cycles(p, c, how, sms, Card::h200)); });
     std::ranges::sort(lowest);
     for (int rank = 0; rank < 4; ++rank) {
       Chosen chosen;
       ASSERT_EQ(choose(p, all_choices(), &chosen, rank), cudaSuccess);
       EXPECT_EQ(chosen.cycles, lowest[rank]);
-      EXPECT_EQ(chosen.cycles, estimate_cycles(p, *chosen.choice, chosen.how, sms));
+      EXPECT_EQ(chosen.cycles, estimate_cycles(p, *chosen.choice, chosen.how, sms, Card::h200));
       EXPECT_EQ(std::ranges::count(chosen.choice->clusters, chosen.how.cluster), 1);
     }
   }
+}
+
+// The simulated device is an H200.
+TEST(Choice, KnowsItsCard) {
+  Card card = Card::h100;
+  ASSERT_EQ(card_of(0, &card), cudaSuccess);
+  EXPECT_EQ(card, Card::h200);
+  EXPECT_NE(card_of(1000, &card), cudaSuccess);
 }
 
 // One kernel that is made for the problem, in one cluster: there is nothing else, whatever the rank.
@@ -117,7 +127,7 @@ TEST(Formula, WavesAreMultiplied) {
 // 128 tiles wait for L2, and 8 do not. In a cluster each CTA loads a part, and waits for less.
 TEST(Formula, FewTilesAndClustersNeedLessOfL2) {
   constexpr Choice small{.name = "small", .kind = Kind::in_turn, .rows = 8, .cols = 64, .clusters = alone};
-  Costs slow = fitted_costs;
+  Costs slow = fitted_to(Card::h200).costs;
   slow.l2 = 100;
   const auto waits = [&](const Gemm& p, const Launch& how) {
     return formula(small, how, layout(p, small, how, sms), sms, slow).cycles;
@@ -128,7 +138,7 @@ TEST(Formula, FewTilesAndClustersNeedLessOfL2) {
 
 TEST(Formula, TensorCoresSetThePaceOfALargeTile) {
   constexpr Choice large{.name = "large", .kind = Kind::in_turn, .rows = 192, .cols = 256, .clusters = alone};
-  Costs slow = fitted_costs;
+  Costs slow = fitted_to(Card::h200).costs;
   slow.tensor *= 2;
   const Gemm p = shape(192, 256, 16384);
   const Layout at = layout(p, large, {}, sms);
@@ -176,7 +186,7 @@ TEST(Choice, WorkspaceIsBounded) {
 TEST(Network, SeesWhereRowsCutLinesAndSectors) {
   const auto inputs = [](int n, int k) {
     const Gemm p = shape(4096, n, k);
-    return network_inputs(p, whole_k, {}, layout(p, whole_k, {}, sms), parts(p, whole_k, {}));
+    return network_inputs(p, whole_k, {}, layout(p, whole_k, {}, sms), parts(p, whole_k, {}), {});
   };
   const auto differ = [&](int n, int k) {
     int inputs_that_jump = 0;
@@ -198,8 +208,9 @@ TEST(Network, InputsAreOfTheSizeThatItHasLearned) {
       each_way(c, true, [&](const Launch& how) {
         const Layout at = layout(p, c, how, sms);
         if (!at.possible) return;
-        for (const float x : network_inputs(p, c, how, at, parts(p, c, how)))
-          EXPECT_LT(std::abs(x), 20) << c.name;
+        for (const Traits& traits : c.traits)
+          for (const float x : network_inputs(p, c, how, at, parts(p, c, how), traits))
+            EXPECT_LT(std::abs(x), 20) << c.name;
       });
     }
   }
@@ -207,9 +218,11 @@ TEST(Network, InputsAreOfTheSizeThatItHasLearned) {
 
 // By its name, and launched alone it is the same kernel.
 TEST(Network, KnowsEveryKernel) {
-  EXPECT_EQ(fitted_traits().size(), all_choices().size());
+  for (const Card card : all_cards) {
+    EXPECT_EQ(fitted_to(card).traits.size(), all_choices().size());
+    for (const Choice& c : all_choices()) EXPECT_NE(c.traits[int(card)], Traits{}) << c.name;
+  }
   for (const Choice& c : all_choices()) {
-    EXPECT_NE(c.traits, Choice{}.traits) << c.name;
     Choice without = c;
     without.traits = {};
     EXPECT_EQ(as_known(without).traits, c.traits) << c.name;
@@ -224,10 +237,14 @@ TEST(Network, CorrectsByAFactor) {
                         shape(20000, 20000, 20000)}) {
     for (const Choice& c : all_choices()) {
       each_way(c, true, [&](const Launch& how) {
-        if (!layout(p, c, how, sms).possible) return;
-        const double factor = estimate_cycles(p, c, how, sms) / cycles(p, c, how);
-        EXPECT_GT(factor, 0.1) << c.name;
-        EXPECT_LT(factor, 10) << c.name;
+        const Layout at = layout(p, c, how, sms);
+        if (!at.possible) return;
+        for (const Card card : all_cards) {
+          const double cycles = formula(c, how, at, sms, fitted_to(card).costs).cycles;
+          const double factor = estimate_cycles(p, c, how, sms, card) / cycles;
+          EXPECT_GT(factor, 0.1) << c.name;
+          EXPECT_LT(factor, 10) << c.name;
+        }
       });
     }
   }

@@ -6,7 +6,7 @@
 namespace ladder::rung_08 {
 
 Network::Inputs network_inputs(const Gemm& p, const Choice& c, const Launch& how, const Layout& at,
-                               const Formula& f) {
+                               const Formula& f, const Traits& traits) {
   const auto log = [](double x) { return float(std::log2(x)); };
   const double m = p.m, n = p.n, k = p.k;
   const double bytes = 2 * (m * k + n * k + m * n);
@@ -43,7 +43,7 @@ Network::Inputs network_inputs(const Gemm& p, const Choice& c, const Launch& how
       log(f.cycles) - 15,
       log(bytes / 2500 / f.cycles),  // DRAM's cycles, about
   };
-  std::ranges::copy(c.traits, x.end() - c.traits.size());
+  std::ranges::copy(traits, x.end() - traits.size());
   return x;
 }
 

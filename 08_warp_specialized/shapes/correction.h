@@ -20,20 +20,24 @@ struct Network {
 // Of the problem, the layout, the formula and the kernel, most of them between -2 and 2. The kernel's traits
 // are the last.
 Network::Inputs network_inputs(const Gemm& p, const Choice& choice, const Launch& how, const Layout& layout,
-                               const Formula& formula);
+                               const Formula& formula, const Traits& traits);
 
 // The hidden layer's sums and values, x / (1 + |x|) of each.
 void hidden_layer(const Network& network, const Network::Inputs& inputs, Network::Hidden& sums,
                   Network::Hidden& values);
 float output(const Network& network, const Network::Hidden& values);
 
-// What costs.cc has.
+// What is fitted to the times of a card.
 struct TraitsOf {
   const char* kernel;
   Traits values;
 };
-extern const Costs fitted_costs;
-extern const Network fitted_network;
-std::span<const TraitsOf> fitted_traits();
+struct OfCard {
+  Costs costs;
+  Network network;
+  std::span<const TraitsOf> traits;
+};
+extern const OfCard fitted_to_h200, fitted_to_h100;
+const OfCard& fitted_to(Card card);
 
 }  // namespace ladder::rung_08

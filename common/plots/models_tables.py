@@ -47,6 +47,9 @@ def summary(results: Results, rung: str) -> str:
     if tried:
         name = "all, with the fastest of the first four choices"
         rows.append(row(name, tried, lambda run: ratio(run) * run["median_us"] / run["best_choice_us"]))
+    untried = [run for run in runs if "cublasGemmEx" in run["baselines"]]
+    if untried:
+        rows.append(row("all, beside cublasGemmEx's first choice", untried, lambda run: run["baselines"]["cublasGemmEx"]["ratio"]))
     header = ["", "shapes", "geometric mean", *(f"×{share:.2f} or more" for share in SHARES), "worst", "its m×n×k"]
     return markdown(header, rows, how(results, rung, runs))
 
@@ -174,6 +177,9 @@ TABLES = {function.__name__: function for function in (summary, regions, bounds,
 
 
 def table(results: Results, what: str, rung: str, *arguments: str) -> str:
+    """The last argument may be device=NAME: of the records of that one."""
     if what not in TABLES:
         raise ResultError(f"unknown table 'models {what}'; there are: {', '.join(TABLES)}")
+    if arguments and arguments[-1].startswith("device="):
+        return TABLES[what](results.on(arguments[-1].removeprefix("device=")), rung, *arguments[:-1])
     return TABLES[what](of_one_device(results), rung, *arguments)

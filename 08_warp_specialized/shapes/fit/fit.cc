@@ -17,9 +17,8 @@ constexpr double hot = 0.1, cold = 0.015;
 constexpr double convex = 5;          // what is lost counts more, the more it is
 constexpr double proportional = 0.2;  // the weight of the second thing,
 constexpr double fast = 0.1;  // and the logarithm of a ratio to the fastest at which a kernel counts 1/e
-constexpr double near_start = 1e-3;     // the weight of a cost's distance from the one it began with,
-constexpr double small_weights = 1e-3;  // of the network's weights, squared,
-constexpr double small_traits = 3e-4;   // and of the traits
+// The weight of a number's distance, squared, from the one it began with.
+constexpr double near_start = 3e-4, traits_near_start = 1e-4;
 constexpr double rate = 0.01, decay = 0.9, decay_of_squares = 0.99;  // Adam's
 constexpr int batches = 4;                                           // a step sees every fourth shape
 constexpr double difference = 1e-4;  // of a cost's logarithm, for the gradient
@@ -61,7 +60,7 @@ Fitted fitted(const Row& row) {
 struct Estimate {
   const Gemm* p;
   const Way* way;
-  Choice choice;  // with the traits that are being fitted
+  Choice choice;
   Layout at;
   Network::Inputs inputs;
   Network::Hidden sums, values;
@@ -75,8 +74,7 @@ struct Estimate {
   }
   void update(const Fitted& f) {
     const Formula now = formula_of(f.costs);
-    choice.traits = f.traits[way->kernel];
-    inputs = network_inputs(*p, choice, way->how, at, now);
+    inputs = network_inputs(*p, choice, way->how, at, now, f.traits[way->kernel]);
     hidden_layer(f.network, inputs, sums, values);
     formula = std::log(now.cycles);
     log = formula + output(f.network, values);
@@ -176,11 +174,7 @@ Row gradient_of(std::vector<OfShape>& shapes, const Row& start, const Row& row, 
   Row gradient(row.size());
   for (std::size_t i = 0; i < row.size(); ++i) {
     for (const Row& part : of_thread) gradient[i] += part[i] * batches / double(shapes.size());
-    const bool bias = i >= of_costs + biases && i < of_costs + outs;
-    gradient[i] += i < of_costs     ? 2 * near_start * (row[i] - start[i])
-                   : i >= of_traits ? 2 * small_traits * row[i]
-                   : bias           ? 0
-                                    : 2 * small_weights * row[i];
+    gradient[i] += 2 * (i < of_traits ? near_start : traits_near_start) * (row[i] - start[i]);
   }
   return gradient;
 }
@@ -193,9 +187,9 @@ std::string rounded(double x, const char* format = "%.4g") {
 
 // In lines of 11.
 void append(std::string& text, std::span<const float> numbers, const char* end) {
-  text += "        {";
+  text += "            {";
   for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (i > 0) text += i % 11 ? ", " : ",\n         ";
+    if (i > 0) text += i % 11 ? ", " : ",\n             ";
     text += rounded(numbers[i], "%.4f");
   }
   text.append("}").append(end).append("\n");
@@ -203,20 +197,24 @@ void append(std::string& text, std::span<const float> numbers, const char* end) 
 
 }  // namespace
 
-Fitted as_it_is() {
-  Fitted f{fitted_costs, fitted_network, {}};
-  for (const Choice& choice : all_choices()) f.traits.push_back(choice.traits);
+Fitted as_it_is(Card card) {
+  Fitted f{fitted_to(card).costs, fitted_to(card).network, {}};
+  for (const Choice& choice : all_choices()) f.traits.push_back(choice.traits[int(card)]);
   return f;
 }
 
 Fitted untrained() {
-  Row row = row_of(as_it_is());
+  Row row = row_of(as_it_is(Card::h200));
   std::mt19937 random(1);
   const auto uniform = [&](double most) { return most * (random() / 2147483647.5 - 1); };
   for (std::size_t i = 0; i < of_network; ++i)
-    row[of_costs + i] = i < biases ? uniform(0.3) : i < outs ? 0 : uniform(0.015);
+    row[of_costs + i] = i < biases ? uniform(0.1) : i < outs ? 0 : uniform(0.015);
   for (std::size_t i = of_traits; i < row.size(); ++i) row[i] = uniform(0.1);
   return fitted(row);
+}
+
+Fitted start_of(Card card) {
+  return card == Card::h200 ? untrained() : as_it_is(Card::h200);
 }
 
 Regret regret(std::span<const MeasuredShape> shapes, const Fitted& f) {
@@ -272,42 +270,17 @@ Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps
   return fitted(row);
 }
 
-std::string source_of(const Fitted& f, std::size_t shapes) {
+std::string source_of(const Fitted& f, Card card, std::size_t shapes) {
   constexpr std::array names{"split",          "whole",  "in_turn",   "straight",
                              "straight_split", "narrow", "in_memory", "vector"};
   static_assert(names.size() == kinds);
   const Costs& c = f.costs;
+  const bool h200 = card == Card::h200;
   std::string text = "// Written by 08_fit: such that the choice loses least at " + std::to_string(shapes) +
-                     " drawn shapes, timed on H200s. See\n// docs/deeper/08_shapes.md.\n"
+                     " drawn shapes, timed on " + (h200 ? "H200s" : "H100s") +
+                     ". See\n// docs/deeper/08_shapes.md.\n"
                      "#include \"08_warp_specialized/shapes/correction.h\"\n\nnamespace "
-                     "ladder::rung_08 {\n\n"
-                     "const Costs fitted_costs = {\n    .of_kind = {";
-  for (int i = 0; i < kinds; ++i) {
-    const Costs::OfKind& k = c.of_kind[i];
-    text.append(i > 0 ? "                {" : "{")
-        .append(rounded(k.start))
-        .append(", ")
-        .append(rounded(k.wave));
-    text.append(", ").append(rounded(k.store)).append(", ").append(rounded(k.pass));
-    text.append(i + 1 < kinds ? "},  // " : "}},  // ").append(names[i]).append("\n");
-  }
-  const auto field = [&](const char* name, double value) {
-    text.append("    .").append(name).append(" = ").append(rounded(value)).append(",\n");
-  };
-  field("intake", c.intake);
-  field("l2", c.l2);
-  field("tensor", c.tensor);
-  field("exchange", c.exchange);
-  field("exchange_element", c.exchange_element);
-  field("exchange_in_memory", c.exchange_in_memory);
-  field("exchange_element_in_memory", c.exchange_element_in_memory);
-  text += "};\n\n// clang-format off\nconst Network fitted_network = {\n    .weight = {\n";
-  for (const auto& of_input : f.network.weight) append(text, of_input, ",");
-  text += "    },\n    .bias =\n";
-  append(text, f.network.bias, ",");
-  text += "    .out =\n";
-  append(text, f.network.out, ",");
-  text += "};\n\nnamespace {\nconst TraitsOf traits[] = {\n";
+                     "ladder::rung_08 {\n\n// clang-format off\nstatic const TraitsOf traits[] = {\n";
   for (std::size_t kernel = 0; kernel < f.traits.size(); ++kernel) {
     text.append("    {\"").append(all_choices()[kernel].name).append("\", {");
     for (std::size_t t = 0; t < traits; ++t) {
@@ -316,10 +289,33 @@ std::string source_of(const Fitted& f, std::size_t shapes) {
     }
     text += "}},\n";
   }
-  text +=
-      "};\n}  // namespace\n// clang-format on\nstd::span<const TraitsOf> fitted_traits() {\n  return "
-      "traits;\n}\n\n"
-      "}  // namespace ladder::rung_08\n";
+  text.append("};\n\nconst OfCard ")
+      .append(h200 ? "fitted_to_h200" : "fitted_to_h100")
+      .append(" = {\n    .costs = {\n        .of_kind = {\n");
+  for (int i = 0; i < kinds; ++i) {
+    const Costs::OfKind& k = c.of_kind[i];
+    text.append("            {").append(rounded(k.start)).append(", ").append(rounded(k.wave));
+    text.append(", ").append(rounded(k.store)).append(", ").append(rounded(k.pass));
+    text.append("},  // ").append(names[i]).append("\n");
+  }
+  text += "        },\n";
+  const auto field = [&](const char* name, double value) {
+    text.append("        .").append(name).append(" = ").append(rounded(value)).append(",\n");
+  };
+  field("intake", c.intake);
+  field("l2", c.l2);
+  field("tensor", c.tensor);
+  field("exchange", c.exchange);
+  field("exchange_element", c.exchange_element);
+  field("exchange_in_memory", c.exchange_in_memory);
+  field("exchange_element_in_memory", c.exchange_element_in_memory);
+  text += "    },\n    .network = {\n        .weight = {\n";
+  for (const auto& of_input : f.network.weight) append(text, of_input, ",");
+  text += "        },\n        .bias =\n";
+  append(text, f.network.bias, ",");
+  text += "        .out =\n";
+  append(text, f.network.out, ",");
+  text += "    },\n    .traits = traits,\n};\n// clang-format on\n\n}  // namespace ladder::rung_08\n";
   return text;
 }
 

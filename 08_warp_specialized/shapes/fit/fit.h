@@ -16,8 +16,11 @@ struct Fitted {
   Network network;
   std::vector<Traits> traits;  // of each of all_choices()
 };
-Fitted as_it_is();   // in costs.cc
-Fitted untrained();  // the costs as they are, and a network and traits of small random numbers
+Fitted as_it_is(Card card);
+Fitted untrained();  // the H200's costs, and a network and traits of small random numbers
+// What a fit begins with: of the H200 with nothing learned. Another card's numbers begin with the H200's,
+// from which they differ little, so that fewer measurements do.
+Fitted start_of(Card card);
 
 // What the first choice loses, as a part of the fastest kernel's time.
 struct Regret {
@@ -34,7 +37,8 @@ std::vector<MeasuredShape> without(std::span<const MeasuredShape> shapes, int pa
 std::vector<MeasuredShape> only(std::span<const MeasuredShape> shapes, int part, int parts);
 
 // Steps of gradient descent (Adam) from `start`, in the logarithms of the costs, the network's weights and
-// the traits, all at once. Two things are made small, in the mean over the shapes.
+// the traits, all at once; what need not change stays. Two things are made small, in the mean over the
+// shapes.
 //
 // The first is what is lost, if each way to launch a kernel were taken with a probability that falls with its
 // estimate, in the end by 1/e for each percent. It is a smooth function of the estimates, which the loss of
@@ -48,10 +52,10 @@ Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps
 // Where another measurement would teach most: of the shapes of a draw that are not among `measured`, those at
 // which fits to different parts of `measured` choose most differently, and of each the fits' choices and, up
 // to so many ways, those with the lowest estimates. Their times are 0.
-std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, std::uint64_t seed, int shapes,
-                                    int steps, std::size_t ways = 26);
+std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, const Fitted& start,
+                                    std::uint64_t seed, int shapes, int steps, std::size_t ways = 26);
 
-// costs.cc.
-std::string source_of(const Fitted& fitted, std::size_t shapes);
+// costs_<card>.cc.
+std::string source_of(const Fitted& fitted, Card card, std::size_t shapes);
 
 }  // namespace ladder::rung_08

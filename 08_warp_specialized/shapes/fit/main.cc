@@ -1,8 +1,9 @@
-// 08_fit STEPS FILE...: fits the estimate to the times that 08_measure_ways printed, and prints costs.cc.
+// 08_fit CARD STEPS FILE...: fits the estimate to the times that 08_measure_ways printed on a card, h200 or
+// h100, and prints costs_<card>.cc.
 // What the choice loses goes to stderr, before and after: at all shapes, and held out, at each of five parts
 // of them after a fit to the others.
 //
-// 08_fit doubtful SEED SHAPES STEPS FILE...: prints where 08_measure_ways should measure next.
+// 08_fit CARD doubtful SEED SHAPES STEPS FILE...: prints where 08_measure_ways should measure next.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -24,7 +25,8 @@ void say(const char* what, const Regret& r) {
 }
 
 constexpr char usage[] =
-    "usage: 08_fit STEPS FILE... of at least 10 shapes, or 08_fit doubtful SEED SHAPES STEPS FILE...";
+    "usage: 08_fit h200|h100 STEPS FILE... of at least 10 shapes, or h200|h100 doubtful SEED SHAPES STEPS "
+    "FILE...";
 
 std::vector<MeasuredShape> measured(std::span<char*> files) {
   std::vector<MeasuredShape> all;
@@ -39,34 +41,42 @@ int number(const char* text) {
   return value;
 }
 
-Exit fit_and_print(int steps, std::span<char*> files) {
+Card card_called(std::string_view name) {
+  if (name == "h200") return Card::h200;
+  if (name == "h100") return Card::h100;
+  throw Failure(Exit::bad_usage, usage);
+}
+
+Exit fit_and_print(Card card, int steps, std::span<char*> files) {
   const std::vector<MeasuredShape> all = measured(files);
-  say("before", regret(all, as_it_is()));
+  say("before", regret(all, as_it_is(card)));
   Regret held_out;
   for (int part = 0; part < parts; ++part) {
-    const Regret r = regret(only(all, part, parts), fit(without(all, part, parts), untrained(), steps));
+    const Regret r = regret(only(all, part, parts), fit(without(all, part, parts), start_of(card), steps));
     held_out.mean += r.mean / parts;
     held_out.near += r.near / parts;
     held_out.far += r.far / parts;
     held_out.worst = std::max(held_out.worst, r.worst);
   }
   say("held out", held_out);
-  const Fitted fitted = fit(all, untrained(), steps);
+  const Fitted fitted = fit(all, start_of(card), steps);
   say("after", regret(all, fitted));
-  std::fputs(source_of(fitted, all.size()).c_str(), stdout);
+  std::fputs(source_of(fitted, card, all.size()).c_str(), stdout);
   return Exit::passed;
 }
 
 Exit run(std::span<char*> arguments) {
-  if (arguments.size() > 4 && arguments[0] == std::string_view("doubtful")) {
-    const int shapes = number(arguments[2]), steps = number(arguments[3]);
-    const auto seed = std::strtoull(arguments[1], nullptr, 10);
-    for (const MeasuredShape& shape : doubtful(measured(arguments.subspan(4)), seed, shapes, steps))
+  if (arguments.size() < 3) throw Failure(Exit::bad_usage, usage);
+  const Card card = card_called(arguments[0]);
+  if (arguments.size() > 5 && arguments[1] == std::string_view("doubtful")) {
+    const int shapes = number(arguments[3]), steps = number(arguments[4]);
+    const auto seed = std::strtoull(arguments[2], nullptr, 10);
+    for (const MeasuredShape& shape :
+         doubtful(measured(arguments.subspan(5)), start_of(card), seed, shapes, steps))
       write(std::cout, shape);
     return Exit::passed;
   }
-  if (arguments.size() < 2) throw Failure(Exit::bad_usage, usage);
-  return fit_and_print(number(arguments[0]), arguments.subspan(1));
+  return fit_and_print(card, number(arguments[1]), arguments.subspan(2));
 }
 
 }  // namespace

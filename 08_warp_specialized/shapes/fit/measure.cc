@@ -73,13 +73,15 @@ void time(std::vector<Way>& ways, const std::vector<Gemm>& sets) {
 
 // All ways to launch a kernel that are not hopeless.
 std::vector<MeasuredShape> drawn(std::uint64_t seed, int shapes) {
+  Card card{};
+  check(card_of(0, &card), "reading the size of L2");
   std::vector<MeasuredShape> all;
   for (const Gemm& shape : model_shapes(std::min(shapes, max_model_shapes), seed)) {
     MeasuredShape& measured = all.emplace_back(MeasuredShape{shape, {}});
     double lowest = std::numeric_limits<double>::infinity();
     for (std::size_t kernel = 0; kernel < all_choices().size(); ++kernel) {
       each_way(all_choices()[kernel], true, [&](const Launch& how) {
-        const double cycles = estimate_cycles(shape, all_choices()[kernel], how, measured_sms);
+        const double cycles = estimate_cycles(shape, all_choices()[kernel], how, measured_sms, card);
         lowest = std::min(lowest, cycles);
         measured.ways.push_back({int(kernel), how, cycles});
       });

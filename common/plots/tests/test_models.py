@@ -69,6 +69,21 @@ class Models(InFolder):
         self.assertEqual([line.split(" | ")[0] for line in lines[4:6]], ["| 257 to 1024", "| above 1024"])
         self.assertIn("4 drawn shapes", lines[-1])
 
+    def test_the_first_choices_of_both_are_beside_each_other(self):
+        tried = [{**run, "best_choice_us": run["median_us"] * 0.8} for run in SWEPT]
+        lines = self.table(f"summary {RUNG}", tried)
+        self.assertEqual(lines[6].split(" | ")[0], "| all, with the fastest of the first four choices")
+        self.assertEqual(lines[6].split(" | ")[2], "×1.241")  # 0.9925 / 0.8
+        self.assertEqual(lines[7].split(" | ")[:3], ["| all, beside cublasGemmEx's first choice", "4", "×1.241"])
+
+    def test_a_table_may_be_of_another_device(self):
+        other = [{**swept(8, 64, 64, 4.0, 2.0), "device": "Other GPU"}]
+        results = self.load([*SWEPT, *other, *TUNED])
+        self.assertIn("| all | 1 | ×0.500", tables.table(results, f"models summary {RUNG} device=Other"))
+        self.assertIn("| all | 4 | ×0.992", tables.table(results, f"models summary {RUNG}"))
+        with self.assertRaises(ResultError):
+            tables.table(results, f"models summary {RUNG} device=Third")
+
     def test_each_region_is_beside_its_roof(self):
         lines = self.table(f"regions {RUNG}", ROOFS + SWEPT)
         self.assertEqual(lines[2], "| start: under 4 MB and 1 GFLOP | 1 | start | 100.0 % | 100.0 % | 100.0 % |")
