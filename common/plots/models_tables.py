@@ -177,9 +177,6 @@ TABLES = {function.__name__: function for function in (summary, regions, bounds,
 
 
 def table(results: Results, what: str, rung: str, *arguments: str) -> str:
-    """The last argument may be device=NAME: of the records of that one."""
     if what not in TABLES:
         raise ResultError(f"unknown table 'models {what}'; there are: {', '.join(TABLES)}")
-    if arguments and arguments[-1].startswith("device="):
-        return TABLES[what](results.on(arguments[-1].removeprefix("device=")), rung, *arguments[:-1])
     return TABLES[what](of_one_device(results), rung, *arguments)

@@ -19,8 +19,7 @@ A table, rewritten between its two markers, each alone on its line:
     roofs                             the measured limits of the device
     memory steps|whole                what it costs to bring data in (memory_tables.py)
     models summary|regions|regrets RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the roofs, and
-                                      its choice beside the fastest of its variants (models_tables.py); of these tables
-                                      each takes device=NAME as its last word
+                                      its choice beside the fastest of its variants (models_tables.py)
     models furthest RUNG [COUNT]      those shapes at which it is furthest behind
     models designs RUNG [COUNT]       those at which no kernel of it reaches the baseline, with the fastest of each design
     models bounds RUNG SHAPE …        the roofs over these shapes
