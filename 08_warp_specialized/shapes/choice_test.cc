@@ -69,7 +69,7 @@ TEST(Choice, NoCtaOfAClusterIsWithoutColumns) {
   }
 }
 
-// The lowest estimate is taken, then the next; of the card that this is, or seems to be.
+// The lowest estimate is taken, then the next.
 TEST(Choice, TakesTheLowestEstimates) {
   for (const Gemm& p :
        {shape(345, 4096, 4096), shape(64, 4096, 4096), shape(4096, 64, 4096), shape(8, 8, 8)}) {

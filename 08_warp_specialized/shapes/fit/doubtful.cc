@@ -50,7 +50,8 @@ Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted, std::size_t most) 
 std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, const Fitted& start,
                                     std::uint64_t seed, int shapes, int steps, std::size_t most_ways) {
   std::vector<Fitted> fitted;
-  for (int part = 0; part < fits; ++part) fitted.push_back(fit(without(measured, part, fits), start, steps));
+  for (int part = 0; part < fits; ++part)
+    fitted.push_back(measured.empty() ? start : fit(without(measured, part, fits), start, steps));
   std::set<std::tuple<int, int, int>> known;
   for (const MeasuredShape& shape : measured) known.insert({shape.p.m, shape.p.n, shape.p.k});
   std::vector<Doubt> doubts;

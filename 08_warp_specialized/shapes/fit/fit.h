@@ -51,7 +51,8 @@ Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps
 
 // Where another measurement would teach most: of the shapes of a draw that are not among `measured`, those at
 // which fits to different parts of `measured` choose most differently, and of each the fits' choices and, up
-// to so many ways, those with the lowest estimates. Their times are 0.
+// to so many ways, those with the lowest estimates. Their times are 0. Where nothing is measured yet: the
+// first of the draw, with the lowest estimates of `start`.
 std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, const Fitted& start,
                                     std::uint64_t seed, int shapes, int steps, std::size_t ways = 26);
 

@@ -12,6 +12,7 @@
 #include <sstream>
 #include <utility>
 
+#include "common/extension.h"
 #include "common/harness/problems/gemm/model_shapes.h"
 
 namespace ladder::rung_08 {
@@ -161,6 +162,26 @@ TEST(Fit, DoubtfulShapesAreNewAndHaveTheirCandidates) {
     }
   }
   EXPECT_EQ(doubtful(known, untrained(), 7, 5, steps).size(), 5u);
+}
+
+TEST(Fit, WhereNothingIsMeasuredTheLowestEstimatesAreLikely) {
+  const std::vector<MeasuredShape> first = doubtful({}, start_of(Card::h100), 7, 12, 1, 5);
+  const std::vector<Gemm> drawn = model_shapes(12, 7);
+  ASSERT_EQ(first.size(), drawn.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    EXPECT_EQ(first[i].p.n, drawn[i].n);
+    ASSERT_EQ(first[i].ways.size(), 5u);
+    Chosen lowest;  // on the simulated device, an H200
+    TypedOperands with_workspace{};
+    with_workspace.workspace = &lowest;
+    Gemm p = drawn[i];
+    p.typed = &with_workspace;
+    ASSERT_EQ(choose(p, all_choices(), &lowest), cudaSuccess);
+    EXPECT_TRUE(std::ranges::any_of(first[i].ways, [&](const Way& way) {
+      return &all_choices()[way.kernel] == lowest.choice && way.how.cluster == lowest.how.cluster &&
+             way.how.parts == lowest.how.parts;
+    }));
+  }
 }
 
 class MeasuredFile : public testing::Test {

@@ -3,7 +3,8 @@
 // What the choice loses goes to stderr, before and after: at all shapes, and held out, at each of five parts
 // of them after a fit to the others.
 //
-// 08_fit CARD doubtful SEED SHAPES STEPS FILE...: prints where 08_measure_ways should measure next.
+// 08_fit CARD doubtful SEED SHAPES STEPS [FILE...]: prints where 08_measure_ways should measure next, or
+// first.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -26,7 +27,7 @@ void say(const char* what, const Regret& r) {
 
 constexpr char usage[] =
     "usage: 08_fit h200|h100 STEPS FILE... of at least 10 shapes, or h200|h100 doubtful SEED SHAPES STEPS "
-    "FILE...";
+    "[FILE...]";
 
 std::vector<MeasuredShape> measured(std::span<char*> files) {
   std::vector<MeasuredShape> all;
@@ -68,11 +69,12 @@ Exit fit_and_print(Card card, int steps, std::span<char*> files) {
 Exit run(std::span<char*> arguments) {
   if (arguments.size() < 3) throw Failure(Exit::bad_usage, usage);
   const Card card = card_called(arguments[0]);
-  if (arguments.size() > 5 && arguments[1] == std::string_view("doubtful")) {
+  if (arguments.size() > 4 && arguments[1] == std::string_view("doubtful")) {
     const int shapes = number(arguments[3]), steps = number(arguments[4]);
     const auto seed = std::strtoull(arguments[2], nullptr, 10);
-    for (const MeasuredShape& shape :
-         doubtful(measured(arguments.subspan(5)), start_of(card), seed, shapes, steps))
+    std::vector<MeasuredShape> known;
+    if (arguments.size() > 5) known = measured(arguments.subspan(5));
+    for (const MeasuredShape& shape : doubtful(known, start_of(card), seed, shapes, steps))
       write(std::cout, shape);
     return Exit::passed;
   }
