@@ -99,10 +99,6 @@ double corrected(const Gemm& p, const Choice& c, const Launch& how, const Layout
 
 }  // namespace
 
-const OfCard& fitted_to(Card card) {
-  return card == Card::h200 ? fitted_to_h200 : fitted_to_h100;
-}
-
 cudaError_t card_of(int device, Card* card) {
   int l2_bytes = 0;
   const cudaError_t error = cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device);

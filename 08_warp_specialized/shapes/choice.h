@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <iterator>
 #include <span>
 
 #include "08_warp_specialized/shapes/cluster.h"
@@ -45,7 +46,7 @@ struct Costs {
 
 // The cards that the estimate is fitted to, each in a file of its own: costs_h200.cc, costs_h100.cc.
 enum class Card { h200, h100 };
-constexpr int cards = 2;
+inline constexpr Card all_cards[] = {Card::h200, Card::h100};
 // The one that a device is, or is most like: by its L2, of 60 or 50 MB.
 cudaError_t card_of(int device, Card* card);
 
@@ -60,7 +61,7 @@ struct Choice {
   std::span<const Cluster> clusters;  // that it may be launched in
   int per_sm = 1;                     // CTAs
   int parts = 1;                      // of k; split, in_memory and vector take up to as many
-  std::array<Traits, cards> traits{};
+  std::array<Traits, std::size(all_cards)> traits{};
   cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;
 };
 

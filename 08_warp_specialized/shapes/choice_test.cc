@@ -13,7 +13,6 @@ namespace ladder::rung_08 {
 namespace {
 
 constexpr int sms = 132;
-constexpr Card all_cards[] = {Card::h200, Card::h100};
 constexpr Cluster alone[] = {{}};
 constexpr Choice in_two{
     .name = "in_two", .kind = Kind::straight_split, .rows = 64, .cols = 64, .clusters = alone, .parts = 2};

@@ -61,4 +61,8 @@ float output(const Network& network, const Network::Hidden& values) {
   return sum;
 }
 
+const OfCard& fitted_to(Card card) {
+  return card == Card::h200 ? fitted_to_h200 : fitted_to_h100;
+}
+
 }  // namespace ladder::rung_08

@@ -49,7 +49,7 @@ std::vector<Choice> of_all_kinds() {
   all.insert(all.end(), narrow_choices().begin(), narrow_choices().end());
   all.insert(all.end(), vector_choices().begin(), vector_choices().end());
   for (Choice& c : all) {
-    for (const Card card : {Card::h200, Card::h100}) {
+    for (const Card card : all_cards) {
       const auto& of = fitted_to(card).traits;
       const auto traits = std::ranges::find(of, std::string_view(c.name), &TraitsOf::kernel);
       if (traits != of.end()) c.traits[int(card)] = traits->values;

@@ -60,7 +60,7 @@ Fitted fitted(const Row& row) {
 struct Estimate {
   const Gemm* p;
   const Way* way;
-  Choice choice;
+  const Choice* choice;
   Layout at;
   Network::Inputs inputs;
   Network::Hidden sums, values;
@@ -70,11 +70,11 @@ struct Estimate {
   double taken = 0, weight = 0;  // the probability; and among the proportional
 
   Formula formula_of(const Costs& costs) const {
-    return rung_08::formula(choice, way->how, at, measured_sms, costs);
+    return rung_08::formula(*choice, way->how, at, measured_sms, costs);
   }
   void update(const Fitted& f) {
     const Formula now = formula_of(f.costs);
-    inputs = network_inputs(*p, choice, way->how, at, now, f.traits[way->kernel]);
+    inputs = network_inputs(*p, *choice, way->how, at, now, f.traits[way->kernel]);
     hidden_layer(f.network, inputs, sums, values);
     formula = std::log(now.cycles);
     log = formula + output(f.network, values);
@@ -90,8 +90,8 @@ Estimate estimate_of(const Gemm& p, const Way& way) {
   Estimate e{};
   e.p = &p;
   e.way = &way;
-  e.choice = all_choices()[way.kernel];
-  e.at = layout(p, e.choice, way.how, measured_sms);
+  e.choice = &all_choices()[way.kernel];
+  e.at = layout(p, *e.choice, way.how, measured_sms);
   return e;
 }
 
@@ -132,7 +132,7 @@ void add_gradient(OfShape& all, const Fitted& f, const std::vector<Costs>& shift
     if (std::abs(by_log) < 1e-6) continue;
     constexpr std::size_t of_kind = sizeof(Costs::OfKind) / sizeof(double);
     for (std::size_t j = 0; j < of_costs; ++j)
-      if (j >= kinds * of_kind || j / of_kind == std::size_t(e.choice.kind))
+      if (j >= kinds * of_kind || j / of_kind == std::size_t(e.choice->kind))
         gradient[j] += by_log * (std::log(e.formula_of(shifted[j]).cycles) - e.formula) / difference;
     double* const of = &gradient[of_costs];
     double by_sum[Network::hidden];

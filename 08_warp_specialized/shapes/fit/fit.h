@@ -18,8 +18,8 @@ struct Fitted {
 };
 Fitted as_it_is(Card card);
 Fitted untrained();  // the H200's costs, and a network and traits of small random numbers
-// What a fit begins with: of the H200 with nothing learned. Another card's numbers begin with the H200's,
-// from which they differ little, so that fewer measurements do.
+// What a fit begins with: on an H200, untrained. On another card, the H200's numbers, from which its own
+// differ little, so that fewer measurements do.
 Fitted start_of(Card card);
 
 // What the first choice loses, as a part of the fastest kernel's time.
