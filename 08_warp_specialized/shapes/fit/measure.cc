@@ -25,7 +25,7 @@ constexpr double most_flop = 1e12;  // of a shape: a few milliseconds
 // If they are many all are timed once, and again those that are so near to the fastest.
 constexpr std::size_t few = 30;
 constexpr double near = 1.2;
-constexpr int repeats = 7;
+constexpr int repeats = 8;  // as many in one order as in the other
 constexpr std::uint64_t in_elements = 3'000'000'000, out_elements = 1'500'000'000;  // of all operand sets
 
 // One after the other in memory that is filled once. No result is another shape's operand: products of

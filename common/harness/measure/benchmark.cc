@@ -137,6 +137,26 @@ double quantile(std::vector<double> samples, double p) {
   return samples[below] + (at - double(below)) * (samples[above] - samples[below]);
 }
 
+std::vector<double> medians_in_turns(const std::vector<std::vector<double>>& samples) {
+  const std::size_t rounds = samples.front().size();
+  std::vector<double> medians(samples.size(), 1), pace(rounds, 1), ratios;
+  for (int pass = 0; pass < 4; ++pass) {
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      ratios.clear();
+      for (std::size_t round = 0; round < rounds; ++round) ratios.push_back(samples[i][round] / pace[round]);
+      medians[i] = quantile(ratios, 0.5);
+    }
+    for (std::size_t round = 0; round < rounds; ++round) {
+      ratios.clear();
+      for (std::size_t i = 0; i < samples.size(); ++i) ratios.push_back(samples[i][round] / medians[i]);
+      pace[round] = quantile(ratios, 0.5);
+    }
+  }
+  const double usual_pace = quantile(pace, 0.5);
+  for (double& median : medians) median *= usual_pace;
+  return medians;
+}
+
 double quick_time_us(const Contender& contender, int sets) {
   Stream s;
   Runner runner(contender, sets);
@@ -196,12 +216,16 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
   }
   collect(repeats + warm_rounds - 1);
 
-  Measurement m;
+  std::vector<std::vector<double>> samples;
   for (Runner& r : runners) {
     r.samples.erase(r.samples.begin(), r.samples.begin() + warm_rounds);
-    m.timings.push_back({r.contender->name, quantile(r.samples, 0.5), quantile(r.samples, 0.1),
-                         quantile(r.samples, 0.9), int(r.samples.size()), r.launches_per_sample});
+    samples.push_back(std::move(r.samples));
   }
+  const std::vector<double> medians = medians_in_turns(samples);
+  Measurement m;
+  for (std::size_t i = 0; i < runners.size(); ++i)
+    m.timings.push_back({runners[i].contender->name, medians[i], quantile(samples[i], 0.1),
+                         quantile(samples[i], 0.9), int(samples[i].size()), runners[i].launches_per_sample});
   m.card = nvml.state();
   return m;
 }

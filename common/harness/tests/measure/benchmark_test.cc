@@ -44,6 +44,24 @@ TEST(Quantile, OneSlowSampleDoesNotMoveTheMedian) {
   EXPECT_EQ(quantile({1, 1, 1, 1, 1e6}, 0.5), 1);
 }
 
+TEST(MediansInTurns, OfOneContenderIsItsMedian) {
+  EXPECT_DOUBLE_EQ(medians_in_turns({{4, 9, 5}})[0], 5);
+}
+
+// Half of the rounds at a lower clock: the plain medians are 12 and 11, of times that are as 10 to 11.
+TEST(MediansInTurns, AClockThatFallsLeavesTheRatio) {
+  const std::vector<std::vector<double>> samples = {{10, 10, 12, 12, 12}, {11, 11, 11, 13.2, 13.2}};
+  const std::vector<double> medians = medians_in_turns(samples);
+  EXPECT_DOUBLE_EQ(medians[1] / medians[0], 1.1);
+}
+
+TEST(MediansInTurns, ADisturbedSampleOrRoundDoesNotMoveThem) {
+  const std::vector<double> medians = medians_in_turns({{4, 4, 400, 4}, {2, 90, 200, 2}, {1, 1, 100, 1}});
+  EXPECT_DOUBLE_EQ(medians[0], 4);
+  EXPECT_DOUBLE_EQ(medians[1], 2);
+  EXPECT_DOUBLE_EQ(medians[2], 1);
+}
+
 // --- Buffer sets ---------------------------------------------------------------------------------
 
 TEST(SetsToRotate, OneWhereASetIsOverTwiceTheCache) {
