@@ -177,7 +177,7 @@ Variants<Gemm> shapes() {
        .launch = launch_fastest<false, 3>,
        .extension = &ranked<3>},
       {.name = "warp_specialized",
-       .what = "by size one of 81 kernels: the estimate's choice",
+       .what = "by size one of 83 kernels: the estimate's choice",
        .launch = launch_fastest<false>,
        .extension = &ranked<0>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;

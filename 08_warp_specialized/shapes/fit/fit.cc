@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <random>
 #include <thread>
 
 namespace ladder::rung_08 {
@@ -14,8 +13,8 @@ namespace {
 
 // The temperature, of logarithms of times: falls in the first half of the steps, and stays.
 constexpr double hot = 0.1, cold = 0.015;
-constexpr double convex = 5;          // what is lost counts more, the more it is
-constexpr double proportional = 0.2;  // the weight of the second thing,
+constexpr double convex = 5;         // what is lost counts more, the more it is
+constexpr double proportional = 20;  // the weight of the second thing,
 constexpr double fast = 0.1;  // and the logarithm of a ratio to the fastest at which a kernel counts 1/e
 // The weight of a number's distance, squared, from the one it began with.
 constexpr double near_start = 3e-4, traits_near_start = 1e-4;
@@ -203,18 +202,8 @@ Fitted as_it_is(Card card) {
   return f;
 }
 
-Fitted untrained() {
-  Row row = row_of(as_it_is(Card::h200));
-  std::mt19937 random(1);
-  const auto uniform = [&](double most) { return most * (random() / 2147483647.5 - 1); };
-  for (std::size_t i = 0; i < of_network; ++i)
-    row[of_costs + i] = i < biases ? uniform(0.1) : i < outs ? 0 : uniform(0.015);
-  for (std::size_t i = of_traits; i < row.size(); ++i) row[i] = uniform(0.1);
-  return fitted(row);
-}
-
 Fitted start_of(Card card) {
-  return card == Card::h200 ? untrained() : as_it_is(Card::h200);
+  return as_it_is(card == Card::h200 ? Card::h100 : Card::h200);
 }
 
 Regret regret(std::span<const MeasuredShape> shapes, const Fitted& f) {

@@ -17,9 +17,8 @@ struct Fitted {
   std::vector<Traits> traits;  // of each of all_choices()
 };
 Fitted as_it_is(Card card);
-Fitted untrained();  // the H200's costs, and a network and traits of small random numbers
-// What a fit begins with: on an H200, untrained. On another card, the H200's numbers, from which its own
-// differ little, so that fewer measurements do.
+// What a fit begins with: the other card's numbers, from which a card's own differ little, so that fewer
+// measurements do.
 Fitted start_of(Card card);
 
 // What the first choice loses, as a part of the fastest kernel's time.

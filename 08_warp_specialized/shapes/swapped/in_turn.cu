@@ -4,6 +4,7 @@
 namespace ladder::rung_08::swapped {
 
 constexpr Entry entries[] = {entry<Design{.rows = 112, .ping_pong = true}>,
+                             entry<Design{.rows = 160, .ping_pong = true}>,
                              entry<Design{.rows = 192, .ping_pong = true}>,
                              entry<Design{.rows = 208, .ping_pong = true}>,
                              entry<Design{.rows = 256, .ping_pong = true}>,

@@ -10,6 +10,7 @@ constexpr Entry entries[] = {entry<Design{.rows = 8, .per_sm = 2, .split = true}
                              entry<Design{.rows = 88, .blocks = 2}>,
                              entry<Design{.rows = 112, .blocks = 2}>,
                              entry<Design{.rows = 128, .blocks = 2}>,
+                             entry<Design{.rows = 64, .blocks = 3}>,
                              entry<Design{.rows = 96, .consumers = 3}>,
                              entry<Design{.rows = 144, .consumers = 3}>,
                              entry<Design{.rows = 160, .consumers = 3}>,
