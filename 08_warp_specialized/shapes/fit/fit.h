@@ -45,7 +45,8 @@ std::vector<MeasuredShape> only(std::span<const MeasuredShape> shapes, int part,
 //
 // The second is how far the estimates are from being proportional to the times, of kernels that are among the
 // fastest or seem to be. Otherwise one that is never taken would be estimated at random, and one that is
-// taken wrongly would never be let go.
+// taken wrongly would never be let go. It weighs more than the first, which alone learns the noise of the
+// fastest ones.
 Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps);
 
 // Where another measurement would teach most: of the shapes of a draw that are not among `measured`, those at

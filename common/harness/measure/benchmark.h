@@ -37,9 +37,9 @@ struct Measurement {
 // The p-th quantile (0 … 1) of the samples, interpolated linearly; they need not be sorted.
 double quantile(std::vector<double> samples, double p);
 
-// The medians of contenders that took turns, from samples[contender][round]. What slows a whole round down, as
-// a clock that falls under the power cap, is taken out first: medians alone can lie on different sides of such
-// a step, and a ratio would compare two clocks. (Median polish, of times a factor for each round: Tukey,
+// The medians of contenders that took turns, from samples[contender][round]. What slows a whole round down,
+// as a clock that falls under the power cap, is taken out first: medians alone can lie on different sides of
+// such a step, and a ratio would compare two clocks. (Median polish, of times a factor for each round: Tukey,
 // "Exploratory Data Analysis", 1977.)
 std::vector<double> medians_in_turns(const std::vector<std::vector<double>>& samples);
 
