@@ -126,9 +126,9 @@ struct Extension {
   // Of a row_operator: what it computes.
   RowOperation operation = RowOperation::none;
 
-  // Not 0: the rung chooses by shape, and this many kernels it would prefer to this variant's. A sweep over
-  // models times the variant beside the rung.
-  int rank = 0;
+  // Of a rung that estimates which of its launches is the fastest: the one that the estimate ranks so, 0 the
+  // first, which is launch()'s. A sweep over models times the fastest of the first ones beside it.
+  cudaError_t (*ranked)(const Problem&, int rank, cudaStream_t) = nullptr;
 };
 
 // A variant's extension; of one without, an empty one.

@@ -71,9 +71,6 @@ const Choice& as_known(const Choice& choice) {
 
 namespace {
 
-template <int rank>
-const Extension<Gemm> ranked{.workspace_bytes = workspace_of_parts, .prepare = prepare_parts, .rank = rank};
-
 // A choice takes a CPU longer than a launch, so a thread remembers those that it has made.
 cudaError_t choose_once(const Gemm& p, int rank, Chosen* chosen) {
   struct Made {
@@ -103,12 +100,20 @@ cudaError_t choose_once(const Gemm& p, int rank, Chosen* chosen) {
 }
 
 // rank: see choose().
-template <bool early_start, int rank = 0>
-cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
+template <bool early_start>
+cudaError_t launch_ranked(const Gemm& p, int rank, cudaStream_t stream) {
   Chosen chosen;
   const cudaError_t error = choose_once(p, rank, &chosen);
   return error != cudaSuccess ? error : chosen.choice->launch(p, chosen.how, stream, early_start);
 }
+template <bool early_start>
+cudaError_t launch_fastest(const Gemm& p, cudaStream_t stream) {
+  return launch_ranked<early_start>(p, 0, stream);
+}
+
+template <bool early_start>
+const Extension<Gemm> ranking{
+    .workspace_bytes = workspace_of_parts, .prepare = prepare_parts, .ranked = launch_ranked<early_start>};
 
 }  // namespace
 
@@ -163,23 +168,11 @@ Variants<Gemm> shapes() {
        .what = "the rung in a chain: a grid starts while the one before still runs",
        .launch = launch_fastest<true>,
        .dependent_launch = true,
-       .extension = &ranked<0>},
-      {.name = "second_choice",
-       .what = "the launch of the second lowest estimate",
-       .launch = launch_fastest<false, 1>,
-       .extension = &ranked<1>},
-      {.name = "third_choice",
-       .what = "the launch of the third lowest estimate",
-       .launch = launch_fastest<false, 2>,
-       .extension = &ranked<2>},
-      {.name = "fourth_choice",
-       .what = "the launch of the fourth lowest estimate",
-       .launch = launch_fastest<false, 3>,
-       .extension = &ranked<3>},
+       .extension = &ranking<true>},
       {.name = "warp_specialized",
        .what = "by size one of 83 kernels: the estimate's choice",
        .launch = launch_fastest<false>,
-       .extension = &ranked<0>}};
+       .extension = &ranking<false>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;
 }

@@ -65,10 +65,4 @@ inline cublasStatus_t gemm_ex(Library& library, const Gemm& p, void* c, cudaData
                       CUDA_R_16BF, p.k, &zero, c, c_type, p.n, CUBLAS_COMPUTE_32F, CUBLAS_GEMM_DEFAULT);
 }
 
-// Whether a first launch is accepted. Waits for it, since the next may be on another stream with the same
-// workspace.
-inline bool works(const Contender& contender) {
-  return contender.launch(0, nullptr) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
-}
-
 }  // namespace ladder

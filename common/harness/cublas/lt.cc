@@ -2,8 +2,6 @@
 
 #include <cuda_fp16.h>
 
-#include <limits>
-
 #include "common/harness/base/failure.h"
 
 namespace ladder {
@@ -95,19 +93,12 @@ cublasStatus_t LtProblem::run(Library& library, const LtOperands& p, const cubla
 // The fastest of the algorithms that the heuristic proposes, each tried here, if any of them works.
 void add_best_of_lt(std::vector<Contender>& to, const char* name, std::shared_ptr<Library> library,
                     std::shared_ptr<LtProblem> lt, std::shared_ptr<const LtSets> sets) {
-  double best_us = std::numeric_limits<double>::infinity();
-  Contender best;
-  for (const auto& candidate : lt->algorithms) {
-    Contender contender{name, [=, algorithm = candidate.algo](int set, cudaStream_t stream) {
+  std::vector<Contender> proposed;
+  for (const auto& candidate : lt->algorithms)
+    proposed.push_back({name, [=, algorithm = candidate.algo](int set, cudaStream_t stream) {
                           return as_cuda(lt->run(*library, sets->operands[set], algorithm, stream));
-                        }};
-    if (!works(contender)) continue;  // proposed, but refused for this shape
-    const double us = quick_time_us(contender, int(sets->operands.size()));
-    if (us < best_us) {
-      best_us = us;
-      best = contender;
-    }
-  }
+                        }});
+  const Contender best = fastest_of(proposed, int(sets->operands.size()));
   if (best.launch) to.push_back(best);
 }
 

@@ -173,6 +173,24 @@ double quick_time_us(const Contender& contender, int sets) {
   return fastest;
 }
 
+bool works(const Contender& contender) {
+  return contender.launch(0, nullptr) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess;
+}
+
+Contender fastest_of(const std::vector<Contender>& contenders, int sets) {
+  Contender fastest;
+  double least_us = std::numeric_limits<double>::infinity();
+  for (const Contender& contender : contenders) {
+    if (!works(contender)) continue;
+    const double us = quick_time_us(contender, sets);
+    if (us < least_us) {
+      least_us = us;
+      fastest = contender;
+    }
+  }
+  return fastest;
+}
+
 Measurement measure(const std::vector<Contender>& contenders, int sets, int repeats, Launches launches,
                     double seconds) {
   Nvml nvml;

@@ -63,4 +63,11 @@ Measurement measure(const std::vector<Contender>& contenders, int sets, int repe
 // would take as long as the CPU takes to launch them.
 double quick_time_us(const Contender& contender, int sets);
 
+// Whether a first launch is accepted. Waits for it, since the next may be on another stream with the same
+// workspace.
+bool works(const Contender& contender);
+
+// Of those that work the fastest, by quick_time_us(); without a launch where none does.
+Contender fastest_of(const std::vector<Contender>& contenders, int sets);
+
 }  // namespace ladder

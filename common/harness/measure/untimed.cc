@@ -12,6 +12,9 @@ Measurement measure(const std::vector<Contender>&, int, int, Launches, double) {
 double quick_time_us(const Contender&, int) {
   throw std::logic_error("the simulator measures no times");
 }
+Contender fastest_of(const std::vector<Contender>&, int) {
+  throw std::logic_error("the simulator measures no times");
+}
 PowerRun run_without_pause(const Contender&, int, double) {
   throw std::logic_error("the simulator measures no times");
 }

@@ -33,7 +33,7 @@ struct Result {
   std::vector<double> scores;              // of the timings, in the problem's unit
   std::optional<double> rung_us;           // the rung's median, timed in turns with this variant
   std::optional<double> product_us;        // of a linear: the same products with no epilogue, in turns
-  std::optional<double> best_choice_us;    // the least median of it and of its next choices
+  std::optional<double> best16_us;         // the median of the fastest of its estimate's first choices
   std::optional<double> noise;             // of the rung: how far it was from itself, as a share
   std::optional<Counters> counters;        // on the simulator
 };

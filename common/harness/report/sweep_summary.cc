@@ -74,12 +74,12 @@ void SweepSummary::add_result(const std::string& shape, int rows, const Result& 
   if (best == 0) return;
   const double baseline_us = timings[best].median_us;
   ratios_.push_back({shape, rows, baseline_us / timings[0].median_us});
-  if (rung.best_choice_us) best_choices_.push_back({shape, rows, baseline_us / *rung.best_choice_us});
+  if (rung.best16_us) best_of_16_.push_back({shape, rows, baseline_us / *rung.best16_us});
 }
 
 std::string SweepSummary::text() const {
   return ratio_summary(ratios_, "") +
-         ratio_summary(best_choices_, "with the fastest of its first choices, each timed, ") +
+         ratio_summary(best_of_16_, "with the fastest of the first 16 choices, each tried, ") +
          regret_summary(regrets_);
 }
 

@@ -35,7 +35,7 @@ class SweepSummary {
 
  private:
   std::vector<ShapeRatio> ratios_;
-  std::vector<ShapeRatio> best_choices_;  // with the fastest of the rung's first choices
+  std::vector<ShapeRatio> best_of_16_;  // with the fastest of the rung's first 16 choices
   std::vector<ShapeRegret> regrets_;
 };
 

@@ -29,8 +29,7 @@ std::vector<Candidate<Problem>> chosen(const Context& context, const Problem& sh
   const Variant<Problem>* one = chosen_one<Problem>(context.rung, options);
   for (const auto& v : Info::variants(context.rung)) {
     if (options.type && extension_of(v).precision != *options.type) continue;
-    const bool alone = extension_of(v).rank == 0 && !v.dependent_launch;
-    if (options.tune && (extension_of(v).precision != Precision::bf16 || !alone)) continue;
+    if (options.tune && (extension_of(v).precision != Precision::bf16 || v.dependent_launch)) continue;
     const bool is_rung = &v == &Info::variants(context.rung).back();
     if (options.tune && !is_rung && !is_named(options.variant, v.name)) continue;
     if (&v != one && !options.ablate && !options.tune) continue;

@@ -1,4 +1,4 @@
-// One launch of a variant, every element of whose outputs is compared.
+// One launch, every element of whose outputs is compared.
 #pragma once
 
 #include <string>
@@ -8,30 +8,37 @@
 
 namespace ladder {
 
-// `counted`: on the simulator, what the launch does.
-template <class Problem>
-void check_candidate(const Job<Problem>& job, Candidate<Problem>& c, bool counted) {
-  job.show(std::string("checking ") + c.variant->name);
-  job.workload.choose(*c.variant);
+// Of the variant that the workload is prepared for. launch() waits until it is done.
+template <class Problem, class Launch>
+void check_launch(const Job<Problem>& job, Result& r, const Launch& launch) {
   job.workload.poison();
-  const std::string doing =
-      std::string(ProblemInfo<Problem>::name) + " " + c.variant->name + " at " + shape_text(job.shape);
-  const auto launch = [&] {
-    check(c.variant->launch(job.workload.problem(0), nullptr), doing);
-    check(cudaDeviceSynchronize(), doing);
-  };
-  Result& r = c.result;
-  if (counted) {
-    r.counters = count(launch, job.options().source);
-  } else {
-    launch();
-  }
+  launch();
   std::string outside;
   r.verdict = job.workload.verify(outside);
   if (!r.verdict.passed())
     r.fault = std::to_string(r.verdict.wrong) + " of " + std::to_string(r.verdict.checked) +
               " elements wrong; " + r.verdict.first_wrong;
   if (!outside.empty()) r.fault += (r.fault.empty() ? "" : "; ") + outside;
+}
+
+// `counted`: on the simulator, what the launch does.
+template <class Problem>
+void check_candidate(const Job<Problem>& job, Candidate<Problem>& c, bool counted) {
+  job.show(std::string("checking ") + c.variant->name);
+  job.workload.choose(*c.variant);
+  const std::string doing =
+      std::string(ProblemInfo<Problem>::name) + " " + c.variant->name + " at " + shape_text(job.shape);
+  const auto launch = [&] {
+    check(c.variant->launch(job.workload.problem(0), nullptr), doing);
+    check(cudaDeviceSynchronize(), doing);
+  };
+  check_launch(job, c.result, [&] {
+    if (counted) {
+      c.result.counters = count(launch, job.options().source);
+    } else {
+      launch();
+    }
+  });
 }
 
 // All of them, on each of the workload's inputs.

@@ -39,7 +39,7 @@ inline void add_times(JsonObject& o, const Result& r, Launches launches, const c
   if (launches != Launches::automatic) o.field("launches", launches == Launches::graph ? "graph" : "stream");
   if (r.rung_us) o.field("rung_us", *r.rung_us);
   if (r.product_us) o.field("product_us", *r.product_us);
-  if (r.best_choice_us) o.field("best_choice_us", *r.best_choice_us);
+  if (r.best16_us) o.field("best16_us", *r.best16_us);
   if (r.noise) o.field("noise", *r.noise);
   o.field(score_field, r.scores[0]);
   JsonObject against;

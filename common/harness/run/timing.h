@@ -9,11 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "common/harness/run/job.h"
+#include "common/harness/run/check.h"
 
 namespace ladder {
 
 constexpr double model_seconds = 0.15;  // of timed work per shape of a sweep over models: 200 in minutes
+constexpr int tried_choices = 16;       // of a rung's estimate there, as many as of cublasLt's heuristic
 
 // Workspaces of its own for each variant, that can be kept while another is chosen.
 template <class Problem>
@@ -66,9 +67,8 @@ class Timer {
     std::vector<Contender> contenders{contender(*c.variant, problems)};
     // An ablation's variants are timed in turns with the rung, at the same clock; the rung, with itself.
     if (in_turns) contenders.push_back(contender(*rung_.variant, of_rung.problems));
-    if (options.models && job_.is_rung(c))
-      for (const auto& v : Info::variants(job_.context.rung))
-        if (extension_of(v).rank > 0) contenders.push_back(contender(v, problems));
+    if (options.models && job_.is_rung(c) && c.extension().ranked)
+      contenders.push_back(best_of_choices(c, problems));
     const std::size_t own = contenders.size();  // contenders but the baselines
     for (const auto* others : {&baselines_.rivals, &baselines_.product_alone})
       contenders.insert(contenders.end(), others->begin(), others->end());
@@ -95,6 +95,26 @@ class Timer {
     baselines_for_ = key;
   }
 
+  // The fastest of the first launches that the rung's estimate ranks, each tried here, as cublasLt's are.
+  // What it computes is checked, too.
+  Contender best_of_choices(Candidate<Problem>& c, const std::vector<Problem>& problems) const {
+    job_.show("trying the first choices");
+    std::vector<Contender> choices;
+    for (int rank = 0; rank < tried_choices; ++rank)
+      choices.push_back({"the best of its choices",
+                         [problems, rank, ranked = c.extension().ranked](int set, cudaStream_t stream) {
+                           return ranked(problems[std::size_t(set)], rank, stream);
+                         }});
+    const Contender best = fastest_of(choices, job_.sets);
+    Result checked = c.result;
+    check_launch(job_, checked, [&] {
+      check(best.launch(0, nullptr), best.name);
+      check(cudaDeviceSynchronize(), best.name);
+    });
+    if (!checked.fault.empty()) c.result.fault = best.name + ": " + checked.fault;
+    return best;
+  }
+
   // Of the timings all but the variant's own and the baselines', into results of their own.
   void take_out(Candidate<Problem>& c, const std::vector<Contender>& contenders, std::size_t own,
                 bool in_turns) const {
@@ -111,10 +131,8 @@ class Timer {
         r.noise = noise_of({contenders[0], contenders[1]}, job_.sets, timings[0], *r.rung_us,
                            job_.options().launches);
     } else if (own > 1) {
-      r.best_choice_us = timings[0].median_us;
-      for (std::size_t i = 1; i < own; ++i)
-        r.best_choice_us = std::min(*r.best_choice_us, timings[i].median_us);
-      timings.erase(timings.begin() + 1, timings.begin() + std::ptrdiff_t(own));
+      r.best16_us = timings[1].median_us;
+      timings.erase(timings.begin() + 1);
     }
   }
 
