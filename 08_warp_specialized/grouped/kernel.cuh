@@ -20,7 +20,7 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
   int next_box = 0;
   for (; tiles.valid(); tiles.advance()) {
     swapped::Accumulator<C> accumulator;
-    swapped::multiply<C>(accumulator, shared, peers, block, tiles.first(), tiles.end(), stage, [] {});
+    swapped::multiply<C>(accumulator, shared, peers, block, 0, tiles.first(), tiles.end(), stage, [] {});
 #pragma unroll
     for (int i = 0; i < C::design.blocks; ++i) {
       const int col = tiles.col() + (block + i) * mma_m;

@@ -13,9 +13,10 @@
 namespace ladder::rung_08::swapped {
 
 struct Design {
-  int rows;                // of A, and of a tile of C: a multiple of 8, at most 256
+  int rows = 0;            // of A, and of a tile of C: a multiple of 8, at most 256 for each consumer
   int consumers = 2;       // warpgroups
   int blocks = 1;          // of 64 columns of B, for each of them
+  bool by_rows = false;    // the consumers of a tile divide its rows, and not its columns
   bool ping_pong = false;  // a tile for each consumer, in turn, instead of one for all
   int per_sm = 1;          // CTAs
   bool split = false;      // k within a cluster, instead of among all of them
@@ -27,7 +28,7 @@ template <Design d>
 struct Config {
   static constexpr Design design = d;
   static constexpr int consumers = d.consumers, readers = d.ping_pong ? 1 : d.consumers;  // of a stage
-  static constexpr int blocks = readers * d.blocks;
+  static constexpr int blocks = d.by_rows ? d.blocks : readers * d.blocks;
   static constexpr int block_m = d.rows, block_n = blocks * mma_m, block_k = 64;
   // A warpgroup gives back and takes registers as a whole. Where there are several CTAs a warp loads.
   static constexpr bool move_registers = consumers == 2 && d.per_sm == 1;
@@ -36,9 +37,11 @@ struct Config {
   static constexpr int row = 128;  // bytes of a box's row
   static constexpr int box_b = block_k * row, tile_b = blocks * box_b, tile_a = block_m * row;
   static constexpr int stage_bytes = tile_a + tile_b;
-  static constexpr int groups = block_m / 8;  // of rows of A: a thread has 4 accumulators of each in a block
+  static constexpr int groups_a = block_m / 8;  // of eight rows,
+  static constexpr int rows_each = d.by_rows ? block_m / readers : block_m;
+  static constexpr int groups = rows_each / 8;  // a thread has 4 accumulators of each in a block
   // What each CTA of a cluster loads: rows of A's box, and rows of B's boxes, whole ones or a part of one.
-  __host__ __device__ static constexpr int share_a(Cluster c) { return ceil_div(groups, c.n) * 8; }
+  __host__ __device__ static constexpr int share_a(Cluster c) { return ceil_div(groups_a, c.n) * 8; }
   __host__ __device__ static constexpr int load_b(Cluster c) {
     const int rows = blocks * block_k / c.m, power_of_two = rows & -rows;
     return power_of_two < block_k ? power_of_two : block_k;
@@ -63,7 +66,7 @@ struct Config {
     return std::min((228 * 1024 / d.per_sm - taken) / stage_bytes, 16);
   }
   static constexpr bool low_boxes = stages_beside(32) < 5 && stages_beside(16) > stages_beside(32);
-  static constexpr int box_rows = threads_store ? block_m : std::min(block_m, low_boxes ? 16 : 32);
+  static constexpr int box_rows = threads_store ? block_m : std::min(rows_each, low_boxes ? 16 : 32);
   static constexpr int box_c = bytes_of_boxes(box_rows), stages = stages_beside(box_rows);
   struct Shared {
     alignas(1024) unsigned char buffer[stages][stage_bytes];
@@ -76,10 +79,13 @@ struct Config {
   static_assert(room <= 32 * 1024, "the ring buffer needs the rest");
   static_assert(stages >= 2, "one stage is multiplied, one loaded");
   static_assert(!d.ping_pong || consumers == 2, "ping and pong");
-  static_assert(block_m <= stages * block_k, "the ring buffer has room for a tile of C");
+  static_assert(rows_each % 8 == 0 && rows_each <= 256, "the n of an MMA");
+  static_assert(d.by_rows ? d.blocks <= stages : block_m <= stages * block_k,
+                "the ring buffer has room for a tile of C");
   static_assert(!d.split || (d.blocks == 1 && !d.ping_pong), "a cluster shares operands or a tile");
   static constexpr bool adds_up = d.in_memory || d.streamed;  // through global memory
   static_assert(!adds_up || (!d.split && !d.ping_pong), "all consumers have the same part of a tile");
+  static_assert(!d.by_rows || !(threads_store || adds_up || d.ping_pong), "none of the others divides rows");
 };
 
 // Division by a number that the host knows, of numbers below 2^31: the hardware has no integer division, and

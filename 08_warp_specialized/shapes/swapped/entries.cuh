@@ -1,6 +1,10 @@
 // The transposed kernels that the rung chooses from. All that is known of one follows from its design.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <tuple>
+
 #include "08_warp_specialized/shapes/choice.h"
 #include "08_warp_specialized/shapes/swapped/kernel.cuh"
 #include "common/extension.h"
@@ -79,6 +83,20 @@ Text unsupported(const Gemm& p) {
 template <Design d>
 constexpr Entry entry = {d, choice<d>(), unsupported<d>, launch_alone<d>,
                          d.in_memory ? workspace_for<d> : nullptr};
+
+// Of designs that differ in their rows.
+template <Design d, int... rows>
+constexpr std::array<Entry, sizeof...(rows)> entries = {entry<[](Design like) {
+  like.rows = rows;
+  return like;
+}(d)>...};
+template <class... Lists>
+constexpr auto together(const Lists&... lists) {
+  std::array<Entry, (std::tuple_size_v<Lists> + ...)> all{};
+  auto to = all.begin();
+  ((to = std::ranges::copy(lists, to).out), ...);
+  return all;
+}
 
 std::span<const Entry> of_one_consumer();
 std::span<const Entry> of_several_consumers();

@@ -3,21 +3,13 @@
 
 namespace ladder::rung_08::swapped {
 
-constexpr Entry entries[] = {entry<Design{.rows = 16, .consumers = 1, .in_memory = true}>,
-                             entry<Design{.rows = 32, .consumers = 1, .in_memory = true}>,
-                             entry<Design{.rows = 48, .consumers = 1, .in_memory = true}>,
-                             entry<Design{.rows = 64, .consumers = 1, .in_memory = true}>,
-                             entry<Design{.rows = 80, .consumers = 1, .in_memory = true}>,
-                             entry<Design{.rows = 96, .consumers = 1, .in_memory = true}>,
-                             entry<Design{.rows = 64, .in_memory = true}>,
-                             entry<Design{.rows = 96, .in_memory = true}>,
-                             entry<Design{.rows = 120, .in_memory = true}>,
-                             entry<Design{.rows = 208, .in_memory = true}>,
-                             entry<Design{.rows = 64, .blocks = 2, .in_memory = true}>,
-                             entry<Design{.rows = 96, .consumers = 3, .in_memory = true}>};
+constexpr auto all = together(entries<Design{.consumers = 1, .in_memory = true}, 8, 16, 32, 48, 64, 80, 96>,
+                              entries<Design{.in_memory = true}, 8, 16, 24, 40, 64, 80, 96, 120, 208>,
+                              entries<Design{.blocks = 2, .in_memory = true}, 64>,
+                              entries<Design{.consumers = 3, .in_memory = true}, 24, 96>);
 
 std::span<const Entry> of_parts_in_memory() {
-  return entries;
+  return all;
 }
 
 }  // namespace ladder::rung_08::swapped

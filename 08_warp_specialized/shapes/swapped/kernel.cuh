@@ -16,7 +16,9 @@ template <class C>
 __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> tiles, int rank, int warp) {
   constexpr bool ping_pong = C::design.ping_pong;
   const int self = warp / 4, warp_in_tile = ping_pong ? warp % 4 : warp;
-  const int block = warp_in_tile / 4 * C::design.blocks;
+  // What it computes of a tile: blocks of columns from `block` on, and rows from `top` on.
+  const int block = C::design.by_rows ? 0 : warp_in_tile / 4 * C::design.blocks;
+  const int top = C::design.by_rows ? warp_in_tile / 4 * C::rows_each : 0;
   const Peers peers{C::design.split ? Cluster{} : p.cluster, C::design.split ? 0 : rank};
   Stage<C> stage;
   int next_box = 0, turn = 0, parity = self == 0;  // parity 1: it is the first one's turn
@@ -34,7 +36,7 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
       parity ^= 1;
     }
     Accumulator<C> accumulator;
-    multiply<C>(accumulator, shared, peers, block, tiles.first(), tiles.end(), stage, [&] {
+    multiply<C>(accumulator, shared, peers, block, top, tiles.first(), tiles.end(), stage, [&] {
       if (ping_pong && threadIdx.x % warp_size == 0)
         ptx::mbarrier_arrive(ptx::shared_address(&shared.turn[self ^ 1]));
     });
@@ -54,7 +56,7 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
       if (!tiles.ends()) finish<C>(accumulator, p, tiles, rank, warp_in_tile);
     }
     if (!C::design.split && p.by_threads) {
-      store_only<C>(accumulator, shared, p, tiles.row(), col, block, self);
+      store_only<C>(accumulator, shared, p, tiles.row() + top, col, block, top, self);
       continue;
     }
 #pragma unroll
@@ -63,7 +65,7 @@ __device__ void consume(typename C::Shared& shared, const Operands& p, Tiles<C> 
         store_by_threads<C>(accumulator[i], shared.boxes[self], p, tiles.row(),
                             col + i * mma_m + warp % 4 * 16, 0, C::groups);
       } else {
-        store<C>(accumulator[i], shared.boxes[self], next_box, p.c, tiles.row(), col + i * mma_m, self);
+        store<C>(accumulator[i], shared.boxes[self], next_box, p.c, tiles.row() + top, col + i * mma_m, self);
       }
     }
   }

@@ -33,8 +33,8 @@ __device__ void produce_in(typename C::Shared& shared, const Operands& p, Walk t
   const int row_in_cluster = rank / cluster_n, col_in_cluster = rank % cluster_n;
   const auto beside = static_cast<unsigned short>(cluster.beside() << row_in_cluster * cluster_n);
   const auto below = static_cast<unsigned short>(cluster.below() << col_in_cluster);
-  const int from_a = C::groups * col_in_cluster / cluster_n * 8;
-  const bool less = C::groups * (col_in_cluster + 1) / cluster_n * 8 - from_a < share_a;
+  const int from_a = C::groups_a * col_in_cluster / cluster_n * 8;
+  const bool less = C::groups_a * (col_in_cluster + 1) / cluster_n * 8 - from_a < share_a;
   const int from_b = row_in_cluster * share_b;
   Stage<C> stage;
   meet();
@@ -94,18 +94,18 @@ __device__ void produce(typename C::Shared& shared, const Operands& p, const Wal
 template <class C>
 using Accumulator = float[C::design.blocks][C::groups][4];
 
-// By a warpgroup: its columns of B, from block `block` on, and all rows of A. last_issued() is called when
-// the last MMAs still run.
+// By a warpgroup: its columns of B, from block `block` on, and its rows of A, from the tile's row `top` on.
+// last_issued() is called when the last MMAs still run.
 template <class C, class LastIssued>
 __device__ void multiply(Accumulator<C>& accumulator, typename C::Shared& shared, Peers peers, int block,
-                         int first, int end, Stage<C>& stage, const LastIssued& last_issued) {
+                         int top, int first, int end, Stage<C>& stage, const LastIssued& last_issued) {
   // The MMAs of a small tile take hardly longer than the loop around them. So its addresses are worked out
   // here, and kept from the compiler, which would work them out again in each pass.
   const SharedAddress buffer = ptx::keep(ptx::shared_address(shared.buffer[0]));
   const SharedAddress full = ptx::keep(ptx::shared_address(&shared.full[0]));
   const MatrixDescriptor columns_0(buffer + C::tile_a + block * C::box_b, C::box_b, 8 * C::row,
                                    Swizzle::bytes128);
-  const MatrixDescriptor rows_0(buffer, 0, 8 * C::row, Swizzle::bytes128);
+  const MatrixDescriptor rows_0(buffer + top * C::row, 0, 8 * C::row, Swizzle::bytes128);
   // A warpgroup's MMAs are complete for all of its warps at once, so a single one arrives at a CTA that
   // loads into the stage: each warp at another one.
   const int filler = threadIdx.x % warp_size * 4 + threadIdx.x / warp_size % 4;

@@ -3,25 +3,13 @@
 
 namespace ladder::rung_08::swapped {
 
-constexpr Entry entries[] = {entry<Design{.rows = 8, .consumers = 1, .per_sm = 3, .split = true}>,
-                             entry<Design{.rows = 16, .consumers = 1, .per_sm = 3, .split = true}>,
-                             entry<Design{.rows = 32, .consumers = 1, .per_sm = 3, .split = true}>,
-                             entry<Design{.rows = 8, .consumers = 1, .split = true}>,
-                             entry<Design{.rows = 8, .consumers = 1, .per_sm = 2}>,
-                             entry<Design{.rows = 16, .consumers = 1, .per_sm = 2}>,
-                             entry<Design{.rows = 32, .consumers = 1}>,
-                             entry<Design{.rows = 48, .consumers = 1}>,
-                             entry<Design{.rows = 56, .consumers = 1}>,
-                             entry<Design{.rows = 72, .consumers = 1}>,
-                             entry<Design{.rows = 80, .consumers = 1}>,
-                             entry<Design{.rows = 88, .consumers = 1}>,
-                             entry<Design{.rows = 96, .consumers = 1}>,
-                             entry<Design{.rows = 104, .consumers = 1}>,
-                             entry<Design{.rows = 128, .consumers = 1}>,
-                             entry<Design{.rows = 136, .consumers = 1}>};
+constexpr auto all = together(entries<Design{.consumers = 1, .per_sm = 3, .split = true}, 8, 16, 32>,
+                              entries<Design{.consumers = 1, .split = true}, 8>,
+                              entries<Design{.consumers = 1, .per_sm = 2}, 8, 16>,
+                              entries<Design{.consumers = 1}, 32, 48, 56, 72, 80, 88, 96, 104, 128, 136>);
 
 std::span<const Entry> of_one_consumer() {
-  return entries;
+  return all;
 }
 
 }  // namespace ladder::rung_08::swapped

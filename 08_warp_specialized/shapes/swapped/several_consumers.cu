@@ -3,21 +3,14 @@
 
 namespace ladder::rung_08::swapped {
 
-constexpr Entry entries[] = {entry<Design{.rows = 8, .per_sm = 2, .split = true}>,
-                             entry<Design{.rows = 200}>,
-                             entry<Design{.rows = 232}>,
-                             entry<Design{.rows = 80, .blocks = 2}>,
-                             entry<Design{.rows = 88, .blocks = 2}>,
-                             entry<Design{.rows = 112, .blocks = 2}>,
-                             entry<Design{.rows = 128, .blocks = 2}>,
-                             entry<Design{.rows = 64, .blocks = 3}>,
-                             entry<Design{.rows = 96, .consumers = 3}>,
-                             entry<Design{.rows = 144, .consumers = 3}>,
-                             entry<Design{.rows = 160, .consumers = 3}>,
-                             entry<Design{.rows = 176, .consumers = 3}>};
+constexpr auto all =
+    together(entries<Design{.per_sm = 2, .split = true}, 8>, entries<Design{}, 200, 224, 232, 248>,
+             entries<Design{.blocks = 2}, 80, 88, 96, 104, 112, 128>, entries<Design{.blocks = 3}, 64>,
+             entries<Design{.consumers = 3}, 96, 136, 144, 160, 176, 184>,
+             entries<Design{.blocks = 3, .by_rows = true}, 208, 224, 240>);
 
 std::span<const Entry> of_several_consumers() {
-  return entries;
+  return all;
 }
 
 }  // namespace ladder::rung_08::swapped

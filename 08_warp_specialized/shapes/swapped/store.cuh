@@ -46,18 +46,19 @@ __device__ void store(const float (&accumulator)[C::groups][4], unsigned char (&
 }
 
 // The only tile of a CTA, by a warpgroup with stores of its own, through the ring buffer: each block through
-// the boxes that had its columns of B. A TMA store of a box takes longer than the threads' stores, and there
-// is no next tile to hide it.
+// what the warpgroup alone has read, its columns of B, or where consumers divide the rows, its rows of A. A
+// TMA store of a box takes longer than the threads' stores, and there is no next tile to hide it.
 template <class C>
 __device__ void store_only(const float (&accumulator)[C::design.blocks][C::groups][4],
                            typename C::Shared& shared, const Operands& p, int row, int col, int block,
-                           int warpgroup) {
+                           int top_in_tile, int warpgroup) {
   const int thread = threadIdx.x % warpgroup_size, lane = threadIdx.x % warp_size;
   const int row_of_lane = lane % 8, chunk = thread / warp_size * 2 + lane / 8 % 2;  // of 16 bytes
-  // A box has 64 rows.
   auto place = [&](int j, int row, int chunk) {
-    return &shared.buffer[row / 64]
-                         [C::tile_a + (block + j) * C::box_b + row % 64 * C::row + (chunk ^ row % 8) * 16];
+    const int in_row = (chunk ^ row % 8) * 16;
+    if constexpr (C::design.by_rows) return &shared.buffer[j][(top_in_tile + row) * C::row + in_row];
+    // A box of B has 64 rows.
+    return &shared.buffer[row / 64][C::tile_a + (block + j) * C::box_b + row % 64 * C::row + in_row];
   };
 #pragma unroll
   for (int j = 0; j < C::design.blocks; ++j) {
@@ -66,18 +67,18 @@ __device__ void store_only(const float (&accumulator)[C::design.blocks][C::group
       store_group(accumulator[j][g], ptx::shared_address(place(j, g * 8 + row_of_lane, chunk)));
   }
   ptx::barrier_sync(1 + warpgroup, warpgroup_size);
-  const int top = thread / 8, left = col + thread % 8 * 8, rows = min(p.m - row, C::block_m) - top;
+  const int top = thread / 8, left = col + thread % 8 * 8, rows = min(p.m - row, C::rows_each) - top;
   const std::size_t down = std::size_t(p.n) * 16;  // elements
 #pragma unroll
   for (int j = 0; j < C::design.blocks; ++j) {
-    uint4 chunks[ceil_div(C::block_m, 16)];
+    uint4 chunks[ceil_div(C::rows_each, 16)];
 #pragma unroll
-    for (int i = 0; i < ceil_div(C::block_m, 16); ++i)
-      chunks[i] = *reinterpret_cast<const uint4*>(place(j, min(i * 16 + top, C::block_m - 1), thread % 8));
+    for (int i = 0; i < ceil_div(C::rows_each, 16); ++i)
+      chunks[i] = *reinterpret_cast<const uint4*>(place(j, min(i * 16 + top, C::rows_each - 1), thread % 8));
     if (left + j * mma_m >= p.n) return;
     __nv_bfloat16* to = p.to + std::size_t(row + top) * p.n + left + j * mma_m;
 #pragma unroll
-    for (int i = 0; i < ceil_div(C::block_m, 16); ++i, to += down)
+    for (int i = 0; i < ceil_div(C::rows_each, 16); ++i, to += down)
       if (i * 16 < rows) *reinterpret_cast<uint4*>(to) = chunks[i];
   }
 }

@@ -51,7 +51,6 @@ class Timer {
   explicit Timer(Job<Problem>& job) : job_(job), rung_(job.candidates.back()) {}
 
   void time(Candidate<Problem>& c) {
-    using Info = ProblemInfo<Problem>;
     const Options& options = job_.options();
     const bool in_turns =
         options.ablate && job_.is_rung(rung_) && rung_.runs() && comparable(*rung_.variant, *c.variant);
