@@ -5,9 +5,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <set>
+#include <tuple>
 #include <vector>
 
 #include "08_warp_specialized/shapes/correction.h"
+#include "08_warp_specialized/shapes/test_operands.h"
+#include "common/extension.h"
+#include "common/harness/backend/counters.h"
+#include "common/harness/backend/device.h"
 
 namespace ladder::rung_08 {
 namespace {
@@ -85,6 +92,44 @@ TEST(Choice, TakesTheLowestEstimates) {
       EXPECT_EQ(std::ranges::count(chosen.choice->clusters, chosen.how.cluster), 1);
     }
   }
+}
+
+// Of 8 x 64 x 4096, whose k may be divided into parts: launches differ in how many CTAs they have, and in how
+// many warps. What they store hardly does.
+TEST(Choice, ARankedLaunchIsTheOneOfThatRank) {
+  constexpr int m = 8, n = 64, k = 4096, ranks = 16;
+  const auto& of_rung = *rung().gemm.back().extension;
+  const OnDevice a(numbers(m * k, 1)), b(numbers(k * n, 2)), c(m * n * sizeof(Bits::value_type));
+  Gemm p{.m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
+  const OnDevice workspace(of_rung.workspace_bytes(p));
+  TypedOperands typed{};
+  typed.workspace = workspace.get();
+  p.typed = &typed;
+  ASSERT_EQ(of_rung.prepare(p, nullptr), cudaSuccess);
+  using Launched = std::tuple<Bits, std::uint64_t, std::uint64_t>;
+  const auto launched = [&](const auto& launch) {
+    EXPECT_EQ(cudaMemset(c.get(), 0xFF, m * n * sizeof(Bits::value_type)), cudaSuccess);
+    const auto done = [&] {
+      EXPECT_EQ(launch(), cudaSuccess);
+      EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    };
+    Counters counters{};
+    if (device_kind() == DeviceKind::simulator) {
+      counters = count(done, false);
+    } else {
+      done();
+    }
+    return Launched(c.read(m * n), counters.ctas, counters.warps);
+  };
+  std::set<Launched> different;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Chosen chosen;
+    ASSERT_EQ(choose(p, all_choices(), &chosen, rank), cudaSuccess);
+    const Launched expected = launched([&] { return chosen.choice->launch(p, chosen.how, nullptr, false); });
+    EXPECT_EQ(launched([&] { return of_rung.ranked(p, rank, nullptr); }), expected) << rank;
+    different.insert(expected);
+  }
+  EXPECT_GT(different.size(), device_kind() == DeviceKind::simulator ? 4u : 0u);
 }
 
 // The simulated device is an H200.

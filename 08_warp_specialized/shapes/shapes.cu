@@ -123,6 +123,7 @@ cudaError_t launch_general_128x256(const Gemm& p, cudaStream_t stream) {
 }
 
 Variants<Gemm> shapes() {
+  static const Text what("by size one of ", int(all_choices().size()), " kernels: the estimate's choice");
   Variants<Gemm> variants = {
       {.name = "shared_a",
        .what = "pairs of CTAs beside each other, which share A",
@@ -170,7 +171,7 @@ Variants<Gemm> shapes() {
        .dependent_launch = true,
        .extension = &ranking<true>},
       {.name = "warp_specialized",
-       .what = "by size one of 83 kernels: the estimate's choice",
+       .what = what.c_str(),
        .launch = launch_fastest<false>,
        .extension = &ranking<false>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;

@@ -4,7 +4,7 @@
 namespace ladder::rung_08::swapped {
 
 constexpr auto all = together(entries<Design{.consumers = 1, .in_memory = true}, 8, 16, 32, 48, 64, 80, 96>,
-                              entries<Design{.in_memory = true}, 8, 16, 24, 40, 64, 80, 96, 120, 208>,
+                              entries<Design{.in_memory = true}, 24, 64, 80, 96, 120>,
                               entries<Design{.blocks = 2, .in_memory = true}, 64>,
                               entries<Design{.consumers = 3, .in_memory = true}, 24, 96>);
 

@@ -70,9 +70,9 @@ class Models(InFolder):
         self.assertIn("4 drawn shapes", lines[-1])
 
     def test_the_first_choices_of_both_are_beside_each_other(self):
-        tried = [{**run, "best_choice_us": run["median_us"] * 0.8} for run in SWEPT]
+        tried = [{**run, "best16_us": run["median_us"] * 0.8} for run in SWEPT]
         lines = self.table(f"summary {RUNG}", tried)
-        self.assertEqual(lines[6].split(" | ")[0], "| all, with the fastest of the first four choices")
+        self.assertEqual(lines[6].split(" | ")[0], "| all, with the fastest of the first 16 choices")
         self.assertEqual(lines[6].split(" | ")[2], "×1.241")  # 0.9925 / 0.8
         self.assertEqual(lines[7].split(" | ")[:3], ["| all, beside cublasGemmEx's first choice", "4", "×1.241"])
 

@@ -38,6 +38,21 @@ TEST(SweepSummary, OfRatios) {
             "  m above      0.9000x  of 1 shape\n");
 }
 
+TEST(SweepSummary, TheFirstChoiceAndTheBestOfThem) {
+  Result rung;
+  rung.measurement = Measurement{{{"rung", 10}, {"slower", 30}, {"faster", 8}}, {}};
+  rung.best16_us = 5;
+  SweepSummary summary;
+  summary.add_result("8x8x8", 8, rung);
+  const std::string text = summary.text();
+  const auto first = text.find("\n1 shape beside the faster of cuBLAS's two: geometric mean 0.8000x\n");
+  const auto best = text.find(
+      "\n1 shape with the fastest of the first 16 choices, each tried, beside the faster of cuBLAS's two: "
+      "geometric mean 1.6000x\n");
+  EXPECT_EQ(first, 0u) << text;
+  EXPECT_NE(best, std::string::npos) << text;
+}
+
 TEST(SweepSummary, OfRegrets) {
   std::vector<ShapeRegret> regrets;
   for (int i = 10; i > 0; --i) regrets.push_back({std::to_string(i) + "x8x8", i / 100.0});
