@@ -43,8 +43,9 @@ class InClusters : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Kernels, InClusters,
                          testing::Values("swapped_64x16_x2", "swapped_64x48", "swapped_64x112_pp",
                                          "swapped_128x88_pp", "swapped_192x80_pp", "swapped_192x144",
-                                         "swapped_192x224", "swapped_256x80", "swapped_64x64_mem", "swapped_192x96_mem",
-                                         "swapped_256x64_mem", "narrow_192x64", "narrow_224x128"),
+                                         "swapped_192x224", "swapped_256x80", "swapped_64x64_mem",
+                                         "swapped_192x96_mem", "swapped_256x64_mem", "narrow_192x64",
+                                         "narrow_224x128"),
                          [](const auto& of) { return std::string(of.param); });
 
 // A last tile, row and column of each cluster that C has a part of, or nothing.
