@@ -56,6 +56,18 @@ Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps
 std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, const Fitted& start,
                                     std::uint64_t seed, int shapes, int steps, std::size_t ways = 26);
 
+// A tile of the transposed product that the rung does not have.
+struct MissingTile {
+  Kind kind;  // whole or in_turn
+  int rows, cols;
+  int shapes;   // at which it should be 3 % faster or more than all kernels, and than the tiles before it,
+  double most;  // where most, by how much the others take longer,
+  Gemm at;      // and where that is
+};
+// What the estimate expects of tiles that were never timed: of each the formula, times the network's factor
+// for kernels of similar tiles. The one that should gain most first, then what gains most beside it, ...
+std::vector<MissingTile> missing(std::span<const Choice> have, std::span<const Gemm> shapes, Card card);
+
 // costs_<card>.cc.
 std::string source_of(const Fitted& fitted, Card card, std::size_t shapes);
 

@@ -197,6 +197,29 @@ TEST(Fit, WhereNothingIsMeasuredTheLowestEstimatesAreLikely) {
   }
 }
 
+// Of the kernels in ping-pong all but two are taken away. Then others of their kind are missed, and none that
+// is there.
+TEST(Missing, TilesThatAreTakenAwayAreMissed) {
+  std::vector<Choice> have(all_choices().begin(), all_choices().end());
+  int kept = 0;
+  std::erase_if(have, [&](const Choice& c) { return c.kind == Kind::in_turn && ++kept > 2; });
+  const std::vector<Gemm> shapes = model_shapes(60, 1);
+  const std::vector<MissingTile> missed = missing(have, shapes, Card::h200);
+  EXPECT_TRUE(std::ranges::any_of(missed, [](const auto& tile) { return tile.kind == Kind::in_turn; }));
+  int of_all = 0;
+  for (const MissingTile& tile : missed) {
+    EXPECT_TRUE(std::ranges::none_of(have, [&](const Choice& c) {
+      return c.kind == tile.kind && c.per_sm == 1 && c.rows == tile.rows && c.cols == tile.cols;
+    }));
+    EXPECT_GE(tile.shapes, 1);
+    EXPECT_GT(tile.most, 0.03);
+    of_all += tile.shapes;
+  }
+  int with_all = 0;
+  for (const MissingTile& tile : missing(all_choices(), shapes, Card::h200)) with_all += tile.shapes;
+  EXPECT_LT(2 * with_all, of_all);
+}
+
 class MeasuredFile : public testing::Test {
  protected:
   const std::string path_ = testing::TempDir() + "/ways";

@@ -5,6 +5,9 @@
 //
 // 08_fit CARD doubtful SEED SHAPES STEPS [FILE...]: prints where 08_measure_ways should measure next, or
 // first.
+//
+// 08_fit CARD missing SEED SHAPES: prints which tiles the estimate would take at these shapes of --sweep
+// models, if they existed.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -12,6 +15,7 @@
 
 #include "08_warp_specialized/shapes/fit/fit.h"
 #include "common/harness/base/failure.h"
+#include "common/harness/problems/gemm/model_shapes.h"
 
 namespace ladder::rung_08 {
 namespace {
@@ -27,7 +31,7 @@ void say(const char* what, const Regret& r) {
 
 constexpr char usage[] =
     "usage: 08_fit h200|h100 STEPS FILE... of at least 10 shapes, or h200|h100 doubtful SEED SHAPES STEPS "
-    "[FILE...]";
+    "[FILE...], or h200|h100 missing SEED SHAPES";
 
 std::vector<MeasuredShape> measured(std::span<char*> files) {
   std::vector<MeasuredShape> all;
@@ -66,9 +70,20 @@ Exit fit_and_print(Card card, int steps, std::span<char*> files) {
   return Exit::passed;
 }
 
+void print_missing(Card card, std::uint64_t seed, int shapes) {
+  for (const MissingTile& tile : missing(all_choices(), model_shapes(shapes, seed), card))
+    std::printf("swapped_%dx%d%-3s  %3d shapes, most at %dx%dx%d: %.1f %%\n", tile.cols, tile.rows,
+                tile.kind == Kind::in_turn ? "_pp" : "", tile.shapes, tile.at.m, tile.at.n, tile.at.k,
+                100 * tile.most);
+}
+
 Exit run(std::span<char*> arguments) {
   if (arguments.size() < 3) throw Failure(Exit::bad_usage, usage);
   const Card card = card_called(arguments[0]);
+  if (arguments.size() == 4 && arguments[1] == std::string_view("missing")) {
+    print_missing(card, std::strtoull(arguments[2], nullptr, 10), number(arguments[3]));
+    return Exit::passed;
+  }
   if (arguments.size() > 4 && arguments[1] == std::string_view("doubtful")) {
     const int shapes = number(arguments[3]), steps = number(arguments[4]);
     const auto seed = std::strtoull(arguments[2], nullptr, 10);

@@ -29,6 +29,7 @@ Text what_of(const Entry& e) {
   const Design& d = e.design;
   Text what("transposed: ", e.choice.cols, " columns and ", e.choice.rows, " rows");
   if (d.ping_pong) what.append(" for each consumer in turn");
+  if (d.by_rows) what.append(", half of the rows for each consumer");
   if (d.split) what.append(", k split in a cluster");
   if (d.in_memory) what.append(", k split among CTAs that accumulate their parts in memory");
   if (d.per_sm > 1) what.append(", ", d.per_sm, " CTAs on an SM");
