@@ -46,6 +46,7 @@ struct FusedNorm {
   __nv_bfloat16* y;
   float eps;
   const struct QuantisedRows* quantised = nullptr;  // of a variant that stores y in another precision
+  void* workspace = nullptr;  // of a variant that has one; as prepare() or the launch before has left it
 };
 
 template <class Problem>

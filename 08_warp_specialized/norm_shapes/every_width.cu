@@ -1,18 +1,20 @@
 // The norm at every shape: which kernel, by arithmetic from rows, columns and SMs. Narrow rows share a warp,
-// rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Rows up to 256 K columns wait
-// in the registers of a CTA or a cluster, rows_in_ctas.cuh, and longer ones in shared memory,
-// rows_through_shared.cuh. One or two long rows go over all SMs, row_over_grid.cuh.
+// rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Rows of some thousand columns
+// wait in the registers of a CTA or a cluster, rows_in_ctas.cuh and rows_of_any_start.cuh, and longer ones in
+// shared memory, rows_landing.cuh. One or two long rows go over all SMs, row_over_grid.cuh.
 #include "08_warp_specialized/norm_shapes/row_over_grid.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_lanes.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_tile.cuh"
-#include "08_warp_specialized/norm_shapes/rows_through_shared.cuh"
+#include "08_warp_specialized/norm_shapes/rows_landing.cuh"
+#include "08_warp_specialized/norm_shapes/rows_of_any_start.cuh"
+#include "common/extension.h"
 
 namespace ladder::rung_08 {
 namespace {
 
 using norm_shapes::Config, norm_shapes::launch_in_ctas, norm_shapes::launch_in_lanes,
-    norm_shapes::launch_through_shared;
+    norm_shapes::launch_in_clusters, norm_shapes::launch_of_any_start;
 
 // A vector for each lane. Where four lanes in ten have none, two rows at once make up for it.
 template <int lanes>
@@ -24,7 +26,7 @@ cudaError_t launch_narrow(const FusedNorm& p, cudaStream_t stream) {
 
 template <int vectors, int cluster, int most_threads>
 cudaError_t launch_aligned(const FusedNorm& p, cudaStream_t stream) {
-  return launch_in_ctas<Config<vectors, 1, cluster, true, most_threads>>(p, stream);
+  return launch_in_ctas<Config<vectors, cluster, most_threads>>(p, stream);
 }
 
 cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
@@ -50,55 +52,53 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   return launch_aligned<4, 16, 512>(p, stream);
 }
 
-// Rows too long for the registers of a cluster. Up to 512 K columns two CTAs of 512 threads fit an SM. Wider
-// rows have it alone, with twice the threads while there is room for their ring buffer.
-template <bool aligned>
-cudaError_t launch_long(const FusedNorm& p, cudaStream_t stream) {
-  const bool wide = p.cols > 524288 && p.cols <= 1048576;
-  return wide ? launch_through_shared<16, 3, 1024, aligned>(p, stream)
-              : launch_through_shared<16, 3, 512, aligned>(p, stream);
-}
-
-template <int vectors, int rows, int cluster, int most_threads>
-cudaError_t launch_cut(const FusedNorm& p, cudaStream_t stream) {
-  return launch_in_ctas<Config<vectors, rows, cluster, false, most_threads>>(p, stream);
-}
-
-// A row that starts anywhere may touch one vector more than it fills.
+// Rows that start anywhere, too, and of any length up to that of a cluster's shared memory.
 cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= 256) return norm_shapes::launch_in_tile<256, 2>(p, stream);
-  if (p.cols <= 1024 - 7) return launch_cut<1, 1, 1, 128>(p, stream);
-  if (p.cols <= 2048 - 7) return launch_cut<1, 2, 1, 256>(p, stream);
-  if (p.cols <= 12288 - 7) return launch_cut<3, 1, 1, 512>(p, stream);
-  if (p.cols <= 16384 - 7) return launch_cut<4, 1, 1, 512>(p, stream);
-  if (p.cols <= 32768 - 7) return launch_cut<4, 1, 2, 512>(p, stream);
-  if (p.cols <= 65536 - 7) return launch_cut<4, 1, 4, 512>(p, stream);
-  if (p.cols <= 131072 - 7) return launch_cut<4, 1, 16, 256>(p, stream);
-  return launch_long<false>(p, stream);
+  if (p.cols <= 32 * 2 * vector - 63) return launch_of_any_start<2, 4, 128>(p, stream);
+  if (p.cols <= 512) return norm_shapes::launch_in_tile<256, 2>(p, stream);
+  if (p.cols <= 512 * 3 * vector - 63) return launch_of_any_start<3, 1, 512>(p, stream);
+  if (p.cols <= 16384) return launch_in_clusters<2, 256, 4>(p, stream);
+  if (p.cols <= 32768) return launch_in_clusters<4, 256, 4>(p, stream);
+  return launch_in_clusters<8, 256, 4>(p, stream);
 }
 
-constexpr int widest_in_shared = 16 * 11264 * vector;  // 176 KiB for a CTA's part, 48 for the ring buffer
+constexpr int widest_in_clusters = 131072 + 7;
+
+bool goes_by_tickets(const FusedNorm& p) {
+  return p.cols > (p.cols % vector == 0 ? 262144 : widest_in_clusters);
+}
 
 cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
   int device = 0, sms = 0;
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
-  // Clusters of 16 that leave three quarters of the SMs idle cost more than a second kernel, if rows are
-  // long.
-  const bool few = p.rows * 16ll * 4 <= sms && p.cols > 262144;
-  if (few || p.cols > widest_in_shared) return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
-  if (p.cols % vector != 0) return launch_unaligned(p, stream);
-  if (p.cols <= 262144) return launch_by_width(p, sms, stream);
-  return launch_long<true>(p, stream);
+  if (goes_by_tickets(p)) {
+    if (p.rows <= 2) return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
+    error = norm_shapes::launch_by_tickets(p, sms, stream);
+    if (error != cudaErrorCooperativeLaunchTooLarge) return error;
+    return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
+  }
+  return p.cols % vector == 0 ? launch_by_width(p, sms, stream) : launch_unaligned(p, stream);
+}
+
+std::size_t workspace_bytes(const FusedNorm& p) {
+  return goes_by_tickets(p) ? norm_shapes::SumsInMemory::bytes(p, norm_shapes::parts_by_tickets(p)) : 0;
+}
+cudaError_t clear_workspace(const FusedNorm& p, cudaStream_t stream) {
+  return cudaMemsetAsync(p.workspace, 0, workspace_bytes(p), stream);
 }
 
 }  // namespace
 
 Variants<FusedNorm> fused_norm_shapes() {
+  static constexpr Extension<FusedNorm> extension{.workspace_bytes = workspace_bytes,
+                                                  .prepare = clear_workspace};
   return {{.name = "every_width",
-           .what = "by shape: rows in lanes, tiles, CTAs, clusters or shared memory, or one over all SMs",
-           .launch = launch_every_width}};
+           .what = "by shape: rows in lanes, tiles, CTAs, clusters or parts, or one over all SMs",
+           .launch = launch_every_width,
+           .extension = &extension}};
 }
 
 }  // namespace ladder::rung_08

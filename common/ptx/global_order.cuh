@@ -23,6 +23,17 @@ __device__ __forceinline__ unsigned load_acquire(const unsigned* counter) {
   return value;
 }
 
+// Reads or writes a word that orders no other access: what is to be known is in the word itself.
+// (ld.relaxed.gpu.global.u64, st.relaxed.gpu.global.u64)
+__device__ __forceinline__ unsigned long long load_relaxed(const unsigned long long* word) {
+  unsigned long long value;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(value) : "l"(word) : "memory");
+  return value;
+}
+__device__ __forceinline__ void store_relaxed(unsigned long long* word, unsigned long long value) {
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
+}
+
 // Orders what this thread sees in global memory before the TMA copies from there that it issues next.
 // (fence.proxy.async.global)
 __device__ __forceinline__ void fence_proxy_async_global() {

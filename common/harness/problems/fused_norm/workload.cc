@@ -24,6 +24,7 @@ NormWorkload::NormWorkload(const FusedNorm& shape, int sets, const InputOptions&
                      {},
                      {},
                      {},
+                     {},
                      {}});
     if (i > 0) draw(sets_[i], 1, seed_ + 1000 + 3 * i);  // prepare() draws set 0
   }
@@ -43,11 +44,13 @@ FusedNorm NormWorkload::problem(int set) const {
   p.h = sets_[set].h.data();
   p.y = precision_ == Precision::bf16 ? sets_[set].y.data() : nullptr;
   if (precision_ != Precision::bf16) p.quantised = &sets_[set].quantised;
+  if (sets_[set].workspace) p.workspace = sets_[set].workspace->as<void>();
   return p;
 }
 
 void NormWorkload::choose(const Variant<FusedNorm>& variant) {
   precision_ = extension_of(variant).precision;
+  allocate_workspaces(variant);
   matrix_scale_ = precision_ == Precision::nvfp4 ? matrix_scale_of(precision_, largest_y()) : 1;
   for (Set& set : sets_) {
     set.y_elements.reset();
@@ -63,6 +66,21 @@ void NormWorkload::choose(const Variant<FusedNorm>& variant) {
     set.matrix_scale->copy_from_host(std::span(&matrix_scale_, 1));
     set.quantised.matrix_scale = set.matrix_scale->as<float>();
   }
+}
+
+void NormWorkload::allocate_workspaces(const Variant<FusedNorm>& variant) {
+  const Extension<FusedNorm>& extension = extension_of(variant);
+  const std::size_t bytes = extension.workspace_bytes ? extension.workspace_bytes(shape_) : 0;
+  for (std::size_t i = 0; i < sets_.size(); ++i) {
+    sets_[i].workspace.reset();
+    if (bytes == 0) continue;
+    sets_[i].workspace.emplace("the workspace", GuardedBuffer::Kind::output, bytes, 1);
+    sets_[i].workspace->poison();
+    check(extension.prepare(problem(int(i)), nullptr),
+          std::string("preparing the workspace of ") + variant.name);
+  }
+  // Timings are in a stream that does not wait for this one.
+  if (bytes > 0) check(cudaDeviceSynchronize(), std::string("preparing the workspace of ") + variant.name);
 }
 
 // As a caller of the norm would have estimated it.
@@ -97,6 +115,7 @@ Verdict NormWorkload::verify(std::string& outside) const {
   const Set& set = sets_[0];
   for (const GuardedBuffer* output : outputs())
     if (outside.empty()) outside = output->damage();
+  if (outside.empty() && set.workspace) outside = set.workspace->damage();
   Verdict verdict =
       check_output<__nv_bfloat16>("h", set.h, shape_.cols, [&](std::uint64_t i) { return reference_->h(i); });
   auto expected = [&](std::uint64_t i) { return reference_->y(i); };

@@ -26,7 +26,7 @@ class NormWorkload {
   // First rows so small that eps decides the scale, then the timed inputs.
   static constexpr int passes = 2;
   void prepare(int pass);
-  void choose(const Variant<FusedNorm>& variant);  // allocates y in its precision
+  void choose(const Variant<FusedNorm>& variant);  // allocates y in its precision, and its workspace
   void poison() const;
   std::vector<const GuardedBuffer*> outputs() const;
   Verdict verify(std::string& outside) const;
@@ -34,10 +34,11 @@ class NormWorkload {
  private:
   struct Set {
     GuardedBuffer x, residual, gamma, h, y;
-    std::optional<GuardedBuffer> y_elements, y_scales, matrix_scale;
+    std::optional<GuardedBuffer> y_elements, y_scales, matrix_scale, workspace;
     QuantisedRows quantised;  // the same
   };
   void draw(const Set& set, float deviation, std::uint64_t seed) const;
+  void allocate_workspaces(const Variant<FusedNorm>& variant);
   float largest_y() const;
 
   FusedNorm shape_;

@@ -1,0 +1,97 @@
+// Rows that start anywhere, in whole vectors. x, residual, h and y share their alignment, so nearly all of a
+// row is whole vectors of each. What is left lies at its two ends, and the threads of one warp have an element
+// each: no vector is looked at to see whether it is cut. Only gamma is aligned otherwise than the row.
+#pragma once
+
+#include "common/norm.cuh"
+
+namespace ladder::rung_08::norm_shapes {
+
+constexpr int line = 64;  // elements in 128 bytes
+
+// A row's vectors are counted from the 128-byte line that it starts in, so warps access whole lines.
+struct WholeVectors {
+  std::size_t start;  // the line's first element
+  int shift;          // elements from there to the row's first
+  int begin, end;     // the vectors that are wholly in the row, and whose gamma lies in whole vectors
+
+  __device__ WholeVectors(const FusedNorm& p, int row) {
+    const std::size_t first = std::size_t(row) * p.cols;
+    shift = first % line;
+    start = first - shift;
+    begin = ceil_div(shift, vector);
+    end = shift / vector + p.cols / vector;
+  }
+  __device__ std::size_t at(int v) const { return start + std::size_t(v) * vector; }
+  // The vector of gamma that the last elements of vector v are multiplied by. The first are by the one before,
+  // unless `by`, the elements that are, is 0.
+  __device__ int gamma(int v) const { return v - shift / vector; }
+  __device__ int by() const { return shift % vector; }
+};
+
+// As many vectors as a row of any start may touch.
+inline int most_vectors(const FusedNorm& p) {
+  return p.cols % line == 0 ? p.cols / vector : ceil_div(p.cols + line - 1, vector);
+}
+
+// The element at the row's ends that a lane has, if there is one: up to 7 before the whole vectors, and up to
+// 14 after them.
+struct End {
+  int at = -1;         // in the row; -1: none
+  float value, gamma;  // x + residual, then h
+
+  __device__ End(const FusedNorm& p, const WholeVectors& row, bool has_ends) {
+    const int lane = threadIdx.x % warp_size;
+    const int before = row.begin * vector - row.shift, after = row.end * vector - row.shift;
+    if (has_ends && lane < before) at = lane;
+    if (has_ends && lane >= vector && after + lane - vector < p.cols) at = after + lane - vector;
+    if (at < 0) return;
+    const std::size_t first = row.start + row.shift;
+    value = __bfloat162float(p.x[first + at]) + __bfloat162float(p.residual[first + at]);
+    gamma = __bfloat162float(p.gamma[at]);
+  }
+  // h, and its square.
+  __device__ float store_h(const FusedNorm& p, const WholeVectors& row) {
+    if (at < 0) return 0;
+    const __nv_bfloat16 h = __float2bfloat16_rn(value);
+    p.h[row.start + row.shift + at] = h;
+    value = __bfloat162float(h);
+    return value * value;
+  }
+  __device__ void store_y(const FusedNorm& p, const WholeVectors& row, float scale) const {
+    if (at >= 0) p.y[row.start + row.shift + at] = __float2bfloat16_rn(value * scale * gamma);
+  }
+};
+
+// h = x + residual, two elements with one instruction: a sum of two bf16, rounded to bf16, is the same whether
+// it is rounded to fp32 before or not. The squares are accumulated.
+__device__ inline unsigned add_two(unsigned x, unsigned residual, float& squares) {
+  auto pair = [](unsigned bits) { return reinterpret_cast<const __nv_bfloat162&>(bits); };
+  const __nv_bfloat162 sum = __hadd2(pair(x), pair(residual));
+  const unsigned h = reinterpret_cast<const unsigned&>(sum);
+  squares += low_half(h) * low_half(h);
+  squares += high_half(h) * high_half(h);
+  return h;
+}
+__device__ inline uint4 add_whole(uint4 x, uint4 residual, float& squares) {
+  return make_uint4(add_two(x.x, residual.x, squares), add_two(x.y, residual.y, squares),
+                    add_two(x.z, residual.z, squares), add_two(x.w, residual.w, squares));
+}
+
+// The last `by` elements of `low` and the first of `high`, by a select for each bit of `by`.
+__device__ inline uint4 shifted(uint4 low, uint4 high, int by) {
+  const bool by_4 = by & 4, by_2 = by & 2;
+  const unsigned halves = by & 1 ? 0x5432 : 0x7654;  // of a pair of words: the middle, or the upper word
+  // From `two` elements before the result to its end: as many words fewer with each step.
+  const unsigned all[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+  unsigned six[6], five[5], four[4];
+#pragma unroll
+  for (int i = 0; i < 6; ++i) six[i] = by_4 ? all[i] : all[i + 2];
+#pragma unroll
+  for (int i = 0; i < 5; ++i) five[i] = by_2 ? six[i] : six[i + 1];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) four[i] = __byte_perm(five[i], five[i + 1], halves);
+  return make_uint4(four[0], four[1], four[2], four[3]);
+}
+
+}  // namespace ladder::rung_08::norm_shapes
