@@ -1,20 +1,22 @@
 // The norm at every shape: which kernel, by arithmetic from rows, columns and SMs. Narrow rows share a warp,
 // rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Rows of some thousand columns
 // wait in the registers of a CTA or a cluster, rows_in_ctas.cuh and rows_of_any_start.cuh, and longer ones in
-// shared memory, rows_landing.cuh. One or two long rows go over all SMs, row_over_grid.cuh.
+// shared memory, rows_through_shared.cuh and rows_landing.cuh. One or two long rows go over all SMs,
+// row_over_grid.cuh.
 #include "08_warp_specialized/norm_shapes/row_over_grid.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_lanes.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_tile.cuh"
 #include "08_warp_specialized/norm_shapes/rows_landing.cuh"
 #include "08_warp_specialized/norm_shapes/rows_of_any_start.cuh"
+#include "08_warp_specialized/norm_shapes/rows_through_shared.cuh"
 #include "common/extension.h"
 
 namespace ladder::rung_08 {
 namespace {
 
 using norm_shapes::Config, norm_shapes::launch_in_ctas, norm_shapes::launch_in_lanes,
-    norm_shapes::launch_in_clusters, norm_shapes::launch_of_any_start;
+    norm_shapes::launch_in_clusters, norm_shapes::launch_of_any_start, norm_shapes::launch_through_shared;
 
 // A vector for each lane. Where four lanes in ten have none, two rows at once make up for it.
 template <int lanes>
@@ -52,21 +54,33 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   return launch_aligned<4, 16, 512>(p, stream);
 }
 
-// Rows that start anywhere, too, and of any length up to that of a cluster's shared memory.
+// Rows too long for the registers of a cluster. Up to 512 K columns two CTAs of 512 threads fit an SM. Wider
+// rows have it alone, with twice the threads while there is room for their ring buffer.
+cudaError_t launch_long(const FusedNorm& p, cudaStream_t stream) {
+  const bool wide = p.cols > 524288 && p.cols <= 1048576;
+  return wide ? launch_through_shared<16, 3, 1024>(p, stream) : launch_through_shared<16, 3, 512>(p, stream);
+}
+constexpr int longest_aligned = 16 * 11264 * vector;  // 176 KiB for a CTA's part, 48 for the ring buffer
+
+// Rows that start anywhere: as many CTAs that two or more fit an SM.
 cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= 256) return norm_shapes::launch_in_tile<256, 2>(p, stream);
   if (p.cols <= 32 * 2 * vector - 63) return launch_of_any_start<2, 4, 128>(p, stream);
   if (p.cols <= 512) return norm_shapes::launch_in_tile<256, 2>(p, stream);
   if (p.cols <= 512 * 3 * vector - 63) return launch_of_any_start<3, 1, 512>(p, stream);
-  if (p.cols <= 16384) return launch_in_clusters<2, 256, 4>(p, stream);
+  if (p.cols <= 16384) return launch_in_clusters<4, 128, 6>(p, stream);
   if (p.cols <= 32768) return launch_in_clusters<4, 256, 4>(p, stream);
-  return launch_in_clusters<8, 256, 4>(p, stream);
+  if (p.cols <= 49152) return launch_in_clusters<8, 256, 4>(p, stream);
+  if (p.cols <= 131072) return launch_in_clusters<8, 384, 3>(p, stream);
+  return launch_in_clusters<16, 512, 2>(p, stream);
 }
+constexpr int longest_unaligned = 270336;
 
-constexpr int widest_in_clusters = 131072 + 7;
-
+bool is_long(const FusedNorm& p) {
+  return p.cols > 262144;
+}
 bool goes_by_tickets(const FusedNorm& p) {
-  return p.cols > (p.cols % vector == 0 ? 262144 : widest_in_clusters);
+  return p.cols > (p.cols % vector == 0 ? longest_aligned : longest_unaligned);
 }
 
 cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
@@ -74,13 +88,17 @@ cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
+  // Clusters of 16 that leave three quarters of the SMs idle cost more than a second kernel, if rows are
+  // long.
+  if (is_long(p) && p.rows * 16ll * 4 <= sms)
+    return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
   if (goes_by_tickets(p)) {
-    if (p.rows <= 2) return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
     error = norm_shapes::launch_by_tickets(p, sms, stream);
     if (error != cudaErrorCooperativeLaunchTooLarge) return error;
     return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
   }
-  return p.cols % vector == 0 ? launch_by_width(p, sms, stream) : launch_unaligned(p, stream);
+  if (p.cols % vector != 0) return launch_unaligned(p, stream);
+  return is_long(p) ? launch_long(p, stream) : launch_by_width(p, sms, stream);
 }
 
 std::size_t workspace_bytes(const FusedNorm& p) {

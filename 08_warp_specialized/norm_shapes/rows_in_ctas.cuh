@@ -47,9 +47,9 @@ __global__ void __launch_bounds__(C::most_threads, C::least_ctas) rows_in_ctas(F
 
   const int of_row = p.cols / vector, share = ceil_div(of_row, cluster);
   const int rank = cluster > 1 ? ptx::cluster_rank() : 0;
-  const int first = rank * share + int(threadIdx.x);                  // this thread's first vector, in the row
-  const int left = min((rank + 1) * share, of_row) - first;           // from there to the end of the CTA's part
-  auto next = [&](int v) { return v * int(blockDim.x); };             // from there to its v-th
+  const int first = rank * share + int(threadIdx.x);         // this thread's first vector, in the row
+  const int left = min((rank + 1) * share, of_row) - first;  // from there to the end of the CTA's part
+  auto next = [&](int v) { return v * int(blockDim.x); };    // from there to its v-th
   auto at = [&](int v) {
     return std::size_t(int(blockIdx.x) / cluster) * p.cols + std::size_t(first + next(v)) * vector;
   };

@@ -36,7 +36,8 @@ struct Part {
     ptx::bulk_load(ptx::shared_address(x + begin), p.x + at(), bytes(), barrier);
     ptx::bulk_load(ptx::shared_address(residual + begin), p.residual + at(), bytes(), barrier);
   }
-  // gamma -> shared: of vector v of the row, for its last elements, to v + 1, and to v for its first. The same.
+  // gamma -> shared: of vector v of the row, for its last elements, to v + 1, and to v for its first. The
+  // same.
   __device__ void load_gamma(const FusedNorm& p, uint4* gamma, ptx::Mbarrier& landed) const {
     const ptx::SharedAddress barrier = ptx::shared_address(&landed);
     const int from = row.gamma(first + begin) - (row.by() > 0 ? 1 : 0), to = row.gamma(first + end);
@@ -57,7 +58,8 @@ struct Part {
   __device__ float add(uint4* __restrict__ x, const uint4* __restrict__ residual) const {
     float squares = 0;
 #pragma unroll 4
-    for (int j = begin + int(threadIdx.x); j < end; j += threads) x[j] = add_whole(x[j], residual[j], squares);
+    for (int j = begin + int(threadIdx.x); j < end; j += threads)
+      x[j] = add_whole(x[j], residual[j], squares);
     return squares;
   }
   // y may take the place of h.
@@ -166,9 +168,9 @@ __device__ inline float receive_sums(const unsigned long long* words, int parts,
   return warp_sum(sum);
 }
 
-// Each CTA has a part of a row, whichever its ticket says. It waits for other parts of its row only. Those with
-// smaller tickets have started; the rest start when parts of earlier rows are done, if there is room on the GPU
-// for all of a row at once. In whichever order CTAs start, none waits in vain.
+// Each CTA has a part of a row, whichever its ticket says. It waits for other parts of its row only. Those
+// with smaller tickets have started; the rest start when parts of earlier rows are done, if there is room on
+// the GPU for all of a row at once. In whichever order CTAs start, none waits in vain.
 template <int threads, int least_ctas>
 __global__ void __launch_bounds__(threads, least_ctas)
     rows_by_tickets(FusedNorm p, int parts, int share, SumsInMemory sums) {
@@ -252,12 +254,14 @@ cudaError_t launch_in_clusters(const FusedNorm& p, cudaStream_t stream) {
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = 1;
-  const cudaError_t error = reserve_shared(kernel, config.dynamicSmemBytes);
+  cudaError_t error = reserve_shared(kernel, config.dynamicSmemBytes);
+  if (error == cudaSuccess && cluster > 8)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
   return error == cudaSuccess ? cudaLaunchKernelEx(&config, kernel, p, share) : error;
 }
 
-// As many parts of a row as have 960 vectors or fewer, 30 KiB of x and residual each: seven such CTAs share an
-// SM.
+// As many parts of a row as have 960 vectors or fewer, 30 KiB of x and residual each: seven such CTAs share
+// an SM.
 inline int parts_by_tickets(const FusedNorm& p) {
   return ceil_div(most_vectors(p), 960);
 }

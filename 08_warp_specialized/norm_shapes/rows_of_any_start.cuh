@@ -1,5 +1,5 @@
-// Rows that start anywhere, in registers, as rows_in_ctas.cuh has aligned ones: a CTA has a row, or each of its
-// warps has one.
+// Rows that start anywhere, in registers, as rows_in_ctas.cuh has aligned ones: a CTA has a row, or each of
+// its warps has one.
 #pragma once
 
 #include "08_warp_specialized/norm_shapes/whole_vectors.cuh"

@@ -1,6 +1,7 @@
 // Rows that start anywhere, in whole vectors. x, residual, h and y share their alignment, so nearly all of a
-// row is whole vectors of each. What is left lies at its two ends, and the threads of one warp have an element
-// each: no vector is looked at to see whether it is cut. Only gamma is aligned otherwise than the row.
+// row is whole vectors of each. What is left lies at its two ends, and the threads of one warp have an
+// element each: no vector is looked at to see whether it is cut. Only gamma is aligned otherwise than the
+// row.
 #pragma once
 
 #include "common/norm.cuh"
@@ -23,8 +24,8 @@ struct WholeVectors {
     end = shift / vector + p.cols / vector;
   }
   __device__ std::size_t at(int v) const { return start + std::size_t(v) * vector; }
-  // The vector of gamma that the last elements of vector v are multiplied by. The first are by the one before,
-  // unless `by`, the elements that are, is 0.
+  // The vector of gamma that the last elements of vector v are multiplied by. The first are by the one
+  // before, unless `by`, the elements that are, is 0.
   __device__ int gamma(int v) const { return v - shift / vector; }
   __device__ int by() const { return shift % vector; }
 };
@@ -63,8 +64,8 @@ struct End {
   }
 };
 
-// h = x + residual, two elements with one instruction: a sum of two bf16, rounded to bf16, is the same whether
-// it is rounded to fp32 before or not. The squares are accumulated.
+// h = x + residual, two elements with one instruction: a sum of two bf16, rounded to bf16, is the same
+// whether it is rounded to fp32 before or not. The squares are accumulated.
 __device__ inline unsigned add_two(unsigned x, unsigned residual, float& squares) {
   auto pair = [](unsigned bits) { return reinterpret_cast<const __nv_bfloat162&>(bits); };
   const __nv_bfloat162 sum = __hadd2(pair(x), pair(residual));

@@ -39,10 +39,10 @@ __device__ __forceinline__ void bulk_load(SharedAddress to, const void* from, in
 // Copies `bytes`, a multiple of 16, from shared to global memory, the same. The copy belongs to this thread's
 // open bulk group. (cp.async.bulk.global.shared::cta.bulk_group)
 __device__ __forceinline__ void bulk_store(void* to, SharedAddress from, int bytes) {
-  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(
-                   __cvta_generic_to_global(to)),
-               "r"(from), "r"(bytes)
-               : "memory");
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
+      "r"(from), "r"(bytes)
+      : "memory");
 }
 
 // Prefetches a tensor map, 128 bytes of the kernel's parameters, into the cache of tensor maps.

@@ -40,8 +40,8 @@ CHOSEN = mnk(
 # Of the norm: every kind of row that every_width tells apart, and at least 256 MB in each.
 WIDTHS = ",".join(
     f"--rows {(1 << 27) // 4 // cols + 1} --cols {cols}"
-    for cols in (8, 24, 56, 64, 100, 128, 250, 512, 1000, 1024, 2048, 4097, 8191, 16384, 16385)
-    + (30001, 32768, 50001, 100001, 131072, 262144, 262145, 400000, 524288, 700001, 1048576)
+    for cols in (8, 24, 56, 64, 100, 128, 250, 300, 401, 512, 1000, 1001, 1024, 2048, 4096, 4097, 8191, 12001, 16384)
+    + (16385, 30001, 32768, 50001, 100001, 131072, 131073, 262144, 262145, 400000, 524288, 700001, 1048576)
 )
 VARIANTS_OF_POWER = "128x256,row_by_row,hilbert,no_cluster,cluster_of_4,3_stages,ping_pong,128x128,128x192,fp8"
 TYPES = "bf16,f16,f16_f16,tf32,s8,fp8,fp8_e5m2,bf16_sparse"

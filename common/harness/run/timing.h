@@ -22,14 +22,15 @@ concept HoldsWorkspaces = requires(const Workload<Problem>& workload) {
   workload.held();
 };
 
-// Whether the two can be timed in turns: variants of one precision, each with a workspace of its own, and
-// other problems' variants that share what they need.
+// Whether the two can be timed in turns: variants of one precision, each with a workspace of its own; other
+// problems' variants that share what they need, or of which x needs nothing.
 template <class Problem>
 bool comparable(const Variant<Problem>& x, const Variant<Problem>& y) {
   if constexpr (HoldsWorkspaces<Problem>) {
     return extension_of(x).precision == extension_of(y).precision;
   } else {
-    return x.extension == y.extension;
+    return x.extension == y.extension ||
+           (!x.extension && extension_of(x).precision == extension_of(y).precision);
   }
 }
 
