@@ -405,7 +405,7 @@ class Results:
         elif record["record"] == "simulator_speed":
             key = ("speed", *(record.get(name) for name in ("rung", "cpu", "threads", "checked_and_counted")))
         elif record["record"] == "soak":
-            key = ("soak", record["rung"], record["problem"], record["variant"], record["device"])
+            key = ("soak", record["rung"], record["problem"], record["variant"], record.get("sweep"), record["device"])
         elif record["record"] == "power":
             names = ("record", "rung", "problem", "variant", "contender", "input", "device")
             key = (*(record[name] for name in names), shape_of(record))

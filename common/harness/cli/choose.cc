@@ -148,9 +148,11 @@ void choose_shapes(const Sizes& sizes, Options& o) {
 
 // What cannot stand beside each other.
 void check_combinations(const Options& o) {
-  if (o.soak && (o.any_shape() || o.sweep || o.ablate || o.verify_only || o.counters || o.source))
+  const bool sweeps_sizes = o.sweep && !o.models;
+  if (o.soak && (o.any_shape() || sweeps_sizes || o.ablate || o.verify_only || o.counters || o.source))
     bad_usage(
-        "--soak chooses the sizes itself and only checks: beside it only --variant, --type, --seed, --json");
+        "--soak chooses the sizes itself and only checks: beside it only --variant, --type, --seed, --sweep "
+        "models, --json");
   if (o.counters && o.verify_only) bad_usage("--counters counts, --verify-only does not: not both");
   if (o.source && o.verify_only) bad_usage("--source counts, --verify-only does not: not both");
   if (o.sweep && !o.over_k && o.any_shape()) bad_usage("--sweep chooses the sizes itself: give it none");

@@ -24,7 +24,8 @@ static const char on_a_gpu[] = R"(  --ablate             every variant: what eac
   --tune               gemm: all variants in bf16, in turns: which is fastest, and how far off the rung is; with
                        --variant ONE,OTHER these and the rung, and the time of each
   --verify-only        check, do not time; without sizes, a list of awkward ones
-  --soak N             N launches over random shapes, back to back, every element of each compared
+  --soak N             N launches over random shapes, or those of --sweep models, back to back, every element of
+                       each compared
   --power S            S seconds without a pause: clock, power, joules; then, without --variant, the baselines
 
 how

@@ -1,5 +1,6 @@
-// --soak: many launches over random shapes, back to back: what a single check of a shape cannot find, such as
-// a barrier that is right in most runs, or a launch that disturbs the next one.
+// --soak: many launches over random shapes, or over those of --sweep models, back to back: what a single
+// check of a shape cannot find, such as a barrier that is right in most runs, or a launch that disturbs the
+// next one.
 #pragma once
 
 #include <algorithm>
@@ -11,12 +12,13 @@
 
 #include "common/harness/run/candidates.h"
 #include "common/harness/run/job.h"
+#include "common/harness/run/shapes.h"
 
 namespace ladder {
 
 constexpr int soak_shapes_at_once = 16, soak_rounds = 25;
 
-// Launches a variant at least options.soak times, over random shapes that it takes. Each shape is verified
+// Launches a variant at least options.soak times, over shapes that it takes. Each shape is verified
 // once, then launched again and again among others, without a pause, and its outputs compared bit by bit with
 // the verified ones. Prints a line per wrong launch, that begins with the program's name. Throws Failure on
 // an error of the runtime.
@@ -25,6 +27,7 @@ class Soak {
  public:
   Soak(const Variant<Problem>& variant, std::string program, const Options& options)
       : variant_(variant), program_(std::move(program)), options_(options), random_(options.seed) {
+    if (options.models) of_models_ = shapes_for<Problem>(options);
     while (!done()) {
       const int before = launches_;
       std::vector<std::unique_ptr<Subject>> subjects;
@@ -53,9 +56,15 @@ class Soak {
 
   bool done() const { return launches_ >= options_.soak; }
 
+  // Of those that models have each in its turn, over and over.
+  Problem next_shape() {
+    if (of_models_.empty()) return random_shape(random_, options_.device, Problem{});
+    return of_models_[next_of_models_++ % of_models_.size()];
+  }
+
   // Null where the variant does not take the shape, or was wrong.
   std::unique_ptr<Subject> verified_subject() {
-    Problem shape = random_shape(random_, options_.device, Problem{});
+    Problem shape = next_shape();
     if (!variant_.unsupported(shape).empty()) shape = in_vectors(shape, extension_of(variant_).precision);
     if (!variant_.unsupported(shape).empty()) return nullptr;
     const std::string doing =
@@ -106,6 +115,8 @@ class Soak {
   const std::string program_;
   const Options& options_;
   std::mt19937_64 random_;
+  std::vector<Problem> of_models_;
+  std::size_t next_of_models_ = 0;
   int launches_ = 0, shapes_ = 0, wrong_ = 0;
 };
 
@@ -115,12 +126,14 @@ void soak(const Context& context) {
   const Variant<Problem>& variant = *chosen_one<Problem>(context.rung, context.options);
   const char* const name = ProblemInfo<Problem>::name;
   const Soak<Problem> soaked(variant, program_name(context.rung, context.options.device), context.options);
-  std::printf("%-11s %-20s %d launches over %d random shapes: %s\n", name, variant.name, soaked.launches(),
-              soaked.shapes(), soaked.wrong() ? "WRONG" : "ok");
+  std::printf("%-11s %-20s %d launches over %d %s: %s\n", name, variant.name, soaked.launches(),
+              soaked.shapes(), context.options.models ? "shapes that models have" : "random shapes",
+              soaked.wrong() ? "WRONG" : "ok");
   (soaked.wrong() ? context.tally.wrong : context.tally.right) += 1;
   JsonObject o;
   o.field("record", "soak").field("rung", context.rung.name).field("problem", name);
   o.field("variant", variant.name);
+  if (context.options.models) o.field("sweep", "models");
   o.field("launches", soaked.launches()).field("shapes", soaked.shapes()).field("wrong", soaked.wrong());
   add_system(o, context.system);
   o.field("seed", context.options.seed);
