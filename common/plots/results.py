@@ -324,6 +324,12 @@ def find_files(paths) -> list:
     return files
 
 
+def is_for_its_width(record: dict) -> bool:
+    """Whether a norm was timed for the table of widths: a variant at every width, or a rung at the shapes beside it, of
+    256 MiB and a row (WIDTHS in common/tools/record_plan.py). A rung's own tables and the sweep are without these."""
+    return record["variant"] == "every_width" or record["rows"] == 2**25 // record["cols"] + 1
+
+
 class Results:
     """Every record of one device; where a measurement was repeated, its last line."""
 
@@ -498,6 +504,8 @@ class Results:
     def shapes(self, problem: str, rung: str | None = None) -> list:
         """Shapes as a sweep goes: gemm from few to many bytes, fused_norm and row_operator from narrow to wide rows."""
         runs = [record for record in self.runs if record["problem"] == problem and rung in (None, record["rung"])]
+        if problem == "fused_norm":
+            runs = [record for record in runs if not is_for_its_width(record)]
         by_size = {shape_of(record): compulsory_bytes(record) for record in runs}
         if problem in ("fused_norm", "row_operator"):
             return sorted(by_size, key=lambda shape: sizes(shape)[::-1])

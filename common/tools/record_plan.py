@@ -58,6 +58,7 @@ GROUPS = (
             "FROM_08 gemm --ablate --size {512,2048,8192} --repeats 300",
             "FROM_08 fused_norm {--ablate --rows 2048 --cols 65536,--rows 512 --cols 262144}",
             "FROM_08 --soak 10000",
+            f"{RUNG_08} gemm --soak 10000 --sweep models",
         ),
     ),
     # docs/every_shape.md. Of each shape the timing takes 0.15 s, both times.
