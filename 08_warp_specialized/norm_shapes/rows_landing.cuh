@@ -186,7 +186,7 @@ __global__ void __launch_bounds__(threads, least_ctas)
     ptx::mbarrier_init(ptx::shared_address(&landed), 1);
     ptx::fence_mbarrier_init();
     Part(p, int(index) / parts, int(index) % parts, share).load(p, x, residual, landed);
-    // Whoever takes the last one: the next launch begins anew.
+    // After the last ticket the next launch begins anew.
     if (index + 1 == gridDim.x) ptx::store_relaxed(sums.tickets, (unsigned long long)(launch) << 32);
   }
   __syncthreads();  // the barrier is initialised, the part known

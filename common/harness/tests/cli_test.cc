@@ -361,12 +361,6 @@ TEST(Refusing, ASoakFindsTheOneWrongLaunch) {
   EXPECT_TRUE(contains(ended.out, "random shapes: WRONG\n")) << ended.out;
 }
 
-TEST(Refusing, ASoakOfASweepIsOfModels) {
-  const Ended ended = run_program({"gemm", "--soak", "10", "--sweep"});
-  EXPECT_EQ(ended.exit_code, 2);
-  expect_one_line(ended, "--soak chooses the sizes itself");
-}
-
 TEST(Refusing, ASoakOfModelsSaysSo) {
   const Ended ended =
       run_program({"gemm", "--soak", "100", "--sweep", "models", "--shapes", "40", "--reference", "cpu"});
