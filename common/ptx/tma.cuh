@@ -36,15 +36,6 @@ __device__ __forceinline__ void bulk_load(SharedAddress to, const void* from, in
       : "memory");
 }
 
-// Copies `bytes`, a multiple of 16, from shared to global memory, the same. The copy belongs to this thread's
-// open bulk group. (cp.async.bulk.global.shared::cta.bulk_group)
-__device__ __forceinline__ void bulk_store(void* to, SharedAddress from, int bytes) {
-  asm volatile(
-      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
-      "r"(from), "r"(bytes)
-      : "memory");
-}
-
 // Prefetches a tensor map, 128 bytes of the kernel's parameters, into the cache of tensor maps.
 // (prefetch.tensormap)
 __device__ __forceinline__ void prefetch_tensor_map(const CUtensorMap& map) {
@@ -166,6 +157,16 @@ inline cudaError_t make_tensor_map(CUtensorMap* map, const Element* matrix, int 
                                  CU_TENSOR_MAP_INTERLEAVE_NONE, mode, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+// Copies `bytes`, a multiple of 16, from shared to global memory, as bulk_load() does the other way. Both
+// addresses are multiples of 16. The copy belongs to this thread's open bulk group.
+// (cp.async.bulk.global.shared::cta.bulk_group)
+__device__ __forceinline__ void bulk_store(void* to, SharedAddress from, int bytes) {
+  asm volatile(
+      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
+      "r"(from), "r"(bytes)
+      : "memory");
 }
 
 }  // namespace ladder::ptx
