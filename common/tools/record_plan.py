@@ -43,6 +43,12 @@ WIDTHS = ",".join(
     for cols in (8, 24, 56, 64, 100, 128, 250, 300, 401, 512, 1000, 1001, 1024, 2048, 4096, 4097, 8191, 12001, 16384)
     + (16385, 30001, 32768, 50001, 100001, 131072, 131073, 262144, 262145, 400000, 524288, 700001, 1048576)
 )
+# The norms that the course names, and 1 GB of some widths.
+LARGE_NORMS = ",".join(
+    f"--rows {rows} --cols {cols}"
+    for rows, cols in ((8192, 4096), (32768, 5120), (16384, 8192), (4096, 16384), (2048, 65536))
+    + ((4474, 30001), (1024, 131073), (512, 262144), (256, 524288), (128, 1048576))
+)
 VARIANTS_OF_POWER = "128x256,row_by_row,hilbert,no_cluster,cluster_of_4,3_stages,ping_pong,128x128,128x192,fp8"
 TYPES = "bf16,f16,f16_f16,tf32,s8,fp8,fp8_e5m2,bf16_sparse"
 
@@ -77,7 +83,7 @@ GROUPS = (
             f"{RUNG_08} gemm --variant any_n_k --size {{4095,4097}}",
             "FROM_03 fused_norm {--rows 2048 --cols 65536,--rows 16384 --cols 8191,--rows 1 --cols 1048576}",
             f"{RUNG_05} fused_norm --ablate --rows 4096 --cols 32768",
-            f"{RUNG_08} fused_norm --variant every_width {{{WIDTHS}}}",
+            f"{RUNG_08} fused_norm --variant every_width {{{WIDTHS},{LARGE_NORMS}}}",
             f"03_vectorized fused_norm {{{WIDTHS}}}",
         ),
     ),
