@@ -42,8 +42,7 @@ struct FusedNorm {
   const __nv_bfloat16* x;
   const __nv_bfloat16* residual;
   const __nv_bfloat16* gamma;
-  __nv_bfloat16* h;
-  __nv_bfloat16* y;
+  __nv_bfloat16 *h, *y;
   float eps;
   const struct QuantisedRows* quantised = nullptr;  // of a variant that stores y in another precision
   void* workspace = nullptr;  // of a variant that has one; as prepare() or the launch before has left it

@@ -25,7 +25,9 @@ TEST(Options, ASweepOverModelsIsOfTheGemmAlone) {
   expect_refused({"norm_gemm", "--sweep", "models"}, {"--sweep models", "gemm alone", "norm_gemm"},
                  DeviceKind::gpu, fake_of_three());
   expect_refused({"--sweep", "models", "--size", "8"}, {"--sweep"});
-  expect_refused({"--sweep", "models", "--soak", "5"}, {"--soak"});
+  EXPECT_EQ(parse({"--sweep", "models", "--soak", "5"}).soak, 5);
+  expect_refused({"--sweep", "k", "--m", "8", "--soak", "5"}, {"--soak"});
+  expect_refused({"--sweep", "--soak", "5"}, {"--soak chooses the sizes itself"});
   expect_refused({"--sweep", "model"}, {"unknown problem 'model'"});
   expect_refused({"--sweep=model"}, {"--sweep", "'models'", "'model'"});
 }
