@@ -168,9 +168,9 @@ __device__ inline float receive_sums(const unsigned long long* words, int parts,
   return warp_sum(sum);
 }
 
-// Each CTA has a part of a row, whichever its ticket says. It waits for other parts of its row only. Those
+// Each CTA has a part of a row, the one its ticket says. It waits for other parts of its row only. Those
 // with smaller tickets have started; the rest start when parts of earlier rows are done, if there is room on
-// the GPU for all of a row at once. In whichever order CTAs start, none waits in vain.
+// the GPU for all of a row at once. This holds in any order in which CTAs start.
 template <int threads, int least_ctas>
 __global__ void __launch_bounds__(threads, least_ctas)
     rows_by_tickets(FusedNorm p, int parts, int share, SumsInMemory sums) {

@@ -4,7 +4,7 @@
 // depend on the row, so a vector of h is stored whole, by the row of its first element.
 #pragma once
 
-#include "common/norm.cuh"
+#include "08_warp_specialized/norm_shapes/whole_vectors.cuh"
 #include "common/ptx/predicated_store.cuh"
 
 namespace ladder::rung_08::norm_shapes {
@@ -16,9 +16,9 @@ struct Row {
   int shift;           // elements from `start` to the row's first
   int vectors;         // of the row, the cut ones included
 
-  __device__ Row(const FusedNorm& p, int index, bool aligned = false) {
+  __device__ Row(const FusedNorm& p, int index) {
     const std::size_t first = std::size_t(index) * p.cols;
-    shift = aligned ? 0 : first % vector;
+    shift = first % vector;
     start = first - shift;
     matrix = std::size_t(p.rows) * p.cols;
     vectors = (shift + p.cols - 1) / vector + 1;
@@ -89,39 +89,13 @@ __device__ inline uint4 add_cut(uint4 x, uint4 residual, Cut cut, float& squares
 }
 
 // Eight elements of gamma, for a row's vector, lie in two vectors of gamma. Those outside the row are not
-// read. Loading and shifting stand apart, for a kernel that loads ahead.
-struct GammaVectors {
-  uint4 low = make_uint4(0, 0, 0, 0), high = low;
-
-  GammaVectors() = default;
-  __device__ GammaVectors(const FusedNorm& p, const Row& row, int v, bool aligned = false) {
-    const int column = v * vector;  // of the upper of the two
-    if (aligned) {
-      high = load(p.gamma + column);
-      return;
-    }
-    if (row.shift > 0 && v > 0) low = load_cut(p.gamma + column - vector, Cut{0, p.cols - column + vector});
-    if (column < p.cols) high = load_cut(p.gamma + column, Cut{0, p.cols - column});
-  }
-
-  // Shifted into one, by a select for each bit of the shift.
-  __device__ uint4 of_row(const Row& row) const {
-    const bool by_4 = row.shift & 4, by_2 = row.shift & 2, by_1 = row.shift & 1;
-    // From `two` elements before the result to its end: as many words fewer with each step.
-    const unsigned all[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-    unsigned six[6], five[5], four[4];
-#pragma unroll
-    for (int i = 0; i < 6; ++i) six[i] = by_4 ? all[i] : all[i + 2];
-#pragma unroll
-    for (int i = 0; i < 5; ++i) five[i] = by_2 ? six[i] : six[i + 1];
-#pragma unroll
-    for (int i = 0; i < 4; ++i) four[i] = by_1 ? __funnelshift_r(five[i], five[i + 1], 16) : five[i + 1];
-    return make_uint4(four[0], four[1], four[2], four[3]);
-  }
-};
-
+// read.
 __device__ inline uint4 load_gamma(const FusedNorm& p, const Row& row, int v) {
-  return GammaVectors(p, row, v).of_row(row);
+  const int column = v * vector;  // of the upper of the two
+  uint4 low = make_uint4(0, 0, 0, 0), high = low;
+  if (row.shift > 0 && v > 0) low = load_cut(p.gamma + column - vector, Cut{0, p.cols - column + vector});
+  if (column < p.cols) high = load_cut(p.gamma + column, Cut{0, p.cols - column});
+  return shifted(low, high, row.shift);
 }
 
 }  // namespace ladder::rung_08::norm_shapes
