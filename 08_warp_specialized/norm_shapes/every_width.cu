@@ -1,22 +1,22 @@
 // The norm at every shape: which kernel, by arithmetic from rows, columns and SMs. Narrow rows share a warp,
-// rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Rows of some thousand columns
-// wait in the registers of a CTA or a cluster, rows_in_ctas.cuh and rows_of_any_start.cuh, and longer ones in
-// shared memory, rows_through_shared.cuh and rows_landing.cuh. One or two long rows go over all SMs,
-// row_over_grid.cuh.
+// rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Wider rows wait for their sum
+// in the registers of a CTA or a cluster, rows_in_ctas.cuh and rows_of_any_start.cuh, or in the shared memory
+// of a cluster, rows_landing.cuh. Parts of the longest go to any SMs, rows_by_tickets.cuh; one or two of them
+// are shared out over all SMs, row_over_grid.cuh.
 #include "08_warp_specialized/norm_shapes/row_over_grid.cuh"
+#include "08_warp_specialized/norm_shapes/rows_by_tickets.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_lanes.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_tile.cuh"
 #include "08_warp_specialized/norm_shapes/rows_landing.cuh"
 #include "08_warp_specialized/norm_shapes/rows_of_any_start.cuh"
-#include "08_warp_specialized/norm_shapes/rows_through_shared.cuh"
 #include "common/extension.h"
 
 namespace ladder::rung_08 {
 namespace {
 
 using norm_shapes::Config, norm_shapes::launch_in_ctas, norm_shapes::launch_in_lanes,
-    norm_shapes::launch_in_clusters, norm_shapes::launch_of_any_start, norm_shapes::launch_through_shared;
+    norm_shapes::launch_in_clusters, norm_shapes::launch_of_any_start;
 
 // A vector for each lane. Where four lanes in ten have none, two rows at once make up for it.
 template <int lanes>
@@ -27,8 +27,17 @@ cudaError_t launch_narrow(const FusedNorm& p, cudaStream_t stream) {
 }
 
 template <int vectors, int cluster, int most_threads>
-cudaError_t launch_aligned(const FusedNorm& p, cudaStream_t stream) {
-  return launch_in_ctas<Config<vectors, cluster, most_threads>>(p, stream);
+cudaError_t launch_aligned(const FusedNorm& p, cudaStream_t stream, int most_ctas = 0) {
+  return launch_in_ctas<Config<vectors, cluster, most_threads>>(p, stream, most_ctas);
+}
+
+// In shared memory: as many CTAs that two or more fit an SM.
+cudaError_t launch_landing(const FusedNorm& p, cudaStream_t stream) {
+  if (p.cols <= 14336) return launch_in_clusters<2, 512, 2>(p, stream);
+  if (p.cols <= 32768) return launch_in_clusters<4, 256, 4>(p, stream);
+  if (p.cols <= 49152) return launch_in_clusters<8, 256, 4>(p, stream);
+  if (p.cols <= 90112) return launch_in_clusters<8, 384, 3>(p, stream);
+  return launch_in_clusters<16, 384, 4>(p, stream);
 }
 
 cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
@@ -39,48 +48,37 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   if (p.cols <= 64) return launch_narrow<8>(p, stream);
   if (p.cols <= 128) return launch_narrow<16>(p, stream);
   if (p.cols <= 256) return launch_narrow<32>(p, stream);
+  if (p.cols <= 320) return launch_in_lanes<32, 2, 1, 128>(p, stream);
   // Rows that are all on the SMs at once: a warp for each, without a barrier, is done sooner.
   if (p.cols > 512 && p.cols <= 1024 && p.rows <= 8 * sms) return launch_in_lanes<32, 4, 1, 256>(p, stream);
-  // A CTA, with one or two vectors per thread: small CTAs come and go, and their phases mix.
+  // A CTA, with a vector for each thread: an SM has up to 64 KiB of x and residual in flight. More cost time.
   if (p.cols <= 1024) return launch_aligned<1, 1, 128>(p, stream);
   if (p.cols <= 2048) return launch_aligned<1, 1, 256>(p, stream);
-  if (p.cols <= 3072) return launch_aligned<1, 1, 512>(p, stream);
-  if (p.cols <= 4096) return launch_aligned<4, 1, 128>(p, stream);
-  if (p.cols <= 8192) return launch_aligned<2, 1, 512>(p, stream);
-  // A cluster of such CTAs, of up to 256 threads while 16 of them suffice.
-  if (p.cols <= 12288) return launch_aligned<2, 4, 256>(p, stream);
+  if (p.cols <= 3840) return launch_aligned<1, 1, 512>(p, stream);
+  if (p.cols <= 4096) return launch_aligned<1, 1, 512>(p, stream, 3);
+  if (p.cols <= 8192) return launch_aligned<1, 1, 1024>(p, stream);
+  // A cluster of CTAs. Which has the fewest idle threads, if it is not too large.
+  if (p.cols <= 16384) return launch_aligned<2, 4, 256>(p, stream);
+  if (p.cols <= 18432) return launch_aligned<2, 4, 512>(p, stream);
   if (p.cols <= 32768) return launch_aligned<2, 8, 256>(p, stream);
+  if (p.cols <= 57344) return launch_aligned<4, 8, 256>(p, stream);
+  if (p.cols <= 65536) return launch_aligned<4, 16, 256>(p, stream);
+  if (p.cols <= 114688) return launch_landing(p, stream);
   if (p.cols <= 131072) return launch_aligned<4, 16, 256>(p, stream);
+  if (p.cols <= 229376) return launch_landing(p, stream);
   return launch_aligned<4, 16, 512>(p, stream);
 }
 
-// Rows too long for the registers of a cluster. Up to 512 K columns two CTAs of 512 threads fit an SM. Wider
-// rows have it alone, with twice the threads while there is room for their ring buffer.
-cudaError_t launch_long(const FusedNorm& p, cudaStream_t stream) {
-  const bool wide = p.cols > 524288 && p.cols <= 1048576;
-  return wide ? launch_through_shared<16, 3, 1024>(p, stream) : launch_through_shared<16, 3, 512>(p, stream);
-}
-constexpr int longest_aligned = 16 * 11264 * vector;  // 176 KiB for a CTA's part, 48 for the ring buffer
-
-// Rows that start anywhere: as many CTAs that two or more fit an SM.
 cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= 256) return norm_shapes::launch_in_tile<256, 2>(p, stream);
   if (p.cols <= 32 * 2 * vector - 63) return launch_of_any_start<2, 4, 128>(p, stream);
-  if (p.cols <= 512) return norm_shapes::launch_in_tile<256, 2>(p, stream);
   if (p.cols <= 512 * 3 * vector - 63) return launch_of_any_start<3, 1, 512>(p, stream);
-  if (p.cols <= 16384) return launch_in_clusters<4, 128, 6>(p, stream);
-  if (p.cols <= 32768) return launch_in_clusters<4, 256, 4>(p, stream);
-  if (p.cols <= 49152) return launch_in_clusters<8, 256, 4>(p, stream);
-  if (p.cols <= 131072) return launch_in_clusters<8, 384, 3>(p, stream);
-  return launch_in_clusters<16, 512, 2>(p, stream);
+  return launch_landing(p, stream);
 }
-constexpr int longest_unaligned = 270336;
 
+// Rows too long for a cluster.
 bool is_long(const FusedNorm& p) {
   return p.cols > 262144;
-}
-bool goes_by_tickets(const FusedNorm& p) {
-  return p.cols > (p.cols % vector == 0 ? longest_aligned : longest_unaligned);
 }
 
 cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
@@ -88,21 +86,17 @@ cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
-  // Clusters of 16 that leave three quarters of the SMs idle cost more than a second kernel, if rows are
-  // long.
-  if (is_long(p) && p.rows * 16ll * 4 <= sms)
-    return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
-  if (goes_by_tickets(p)) {
+  if (!is_long(p))
+    return p.cols % vector == 0 ? launch_by_width(p, sms, stream) : launch_unaligned(p, stream);
+  if (p.rows > 2) {
     error = norm_shapes::launch_by_tickets(p, sms, stream);
     if (error != cudaErrorCooperativeLaunchTooLarge) return error;
-    return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
   }
-  if (p.cols % vector != 0) return launch_unaligned(p, stream);
-  return is_long(p) ? launch_long(p, stream) : launch_by_width(p, sms, stream);
+  return norm_shapes::launch_over_grid<2, 512>(p, 4 * sms, stream);
 }
 
 std::size_t workspace_bytes(const FusedNorm& p) {
-  return goes_by_tickets(p) ? norm_shapes::SumsInMemory::bytes(p, norm_shapes::parts_by_tickets(p)) : 0;
+  return is_long(p) ? norm_shapes::SumsInMemory::bytes(p.rows, norm_shapes::parts_by_tickets(p)) : 0;
 }
 cudaError_t clear_workspace(const FusedNorm& p, cudaStream_t stream) {
   return cudaMemsetAsync(p.workspace, 0, workspace_bytes(p), stream);

@@ -12,8 +12,7 @@ struct Config {
   static constexpr int vectors = vectors_;  // of a thread
   static constexpr int cluster = cluster_;  // CTAs of a row
   static constexpr int most_threads = most_threads_;
-  // On an SM: up to 64 registers per thread, or 72, of a row in one CTA with 4 vectors.
-  static constexpr int least_ctas = (cluster == 1 && vectors == 4 ? 896 : 1024) / most_threads;
+  static constexpr int least_ctas = (vectors == 1 ? 2048 : 1024) / most_threads;  // on an SM
 };
 
 // As cluster_sum() of fused_norm.cu.
@@ -80,19 +79,28 @@ __global__ void __launch_bounds__(C::most_threads, C::least_ctas) rows_in_ctas(F
     if (next(v) < left) store(p.y + at(v), scale_vector(x[v], gamma[v], scale));
 }
 
+// most_ctas: of an SM at once, or 0 for as many as fit. Shared memory that is not used keeps out the others.
 template <class C>
-cudaError_t launch_in_ctas(const FusedNorm& p, cudaStream_t stream) {
+cudaError_t launch_in_ctas(const FusedNorm& p, cudaStream_t stream, int most_ctas) {
   auto* kernel = rows_in_ctas<C>;
   const int warps = ceil_div(ceil_div(ceil_div(p.cols / vector, C::cluster), C::vectors), warp_size);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {C::cluster, 1, 1};
+  cudaLaunchAttribute attributes[2]{};
   cudaLaunchConfig_t config{};
   config.gridDim = unsigned(p.rows) * C::cluster;
   config.blockDim = warps * warp_size;
   config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = C::cluster > 1;
+  config.attrs = attributes;
+  if (C::cluster > 1) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {C::cluster, 1, 1};
+  }
+  if (most_ctas > 0) {
+    cudaLaunchAttribute& attribute = attributes[config.numAttrs++];
+    attribute.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+    attribute.val.sharedMemCarveout = 56;  // per cent, 132 KiB; what is in flight has the rest of L1
+    config.dynamicSmemBytes = (128 / most_ctas - 2) * 1024;
+  }
   if (C::cluster > 8) {
     const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     if (error != cudaSuccess) return error;

@@ -38,8 +38,8 @@ inline int most_vectors(const FusedNorm& p) {
 // The element at the row's ends that a lane has, if there is one: up to 7 before the whole vectors, and up to
 // 14 after them.
 struct End {
-  int at = -1;         // in the row; -1: none
-  float value, gamma;  // x + residual, then h
+  int at = -1;  // in the row; -1: none
+  float h, gamma;
 
   __device__ End(const FusedNorm& p, const WholeVectors& row, bool has_ends) {
     const int lane = threadIdx.x % warp_size;
@@ -48,19 +48,17 @@ struct End {
     if (has_ends && lane >= vector && after + lane - vector < p.cols) at = after + lane - vector;
     if (at < 0) return;
     const std::size_t first = row.start + row.shift;
-    value = __bfloat162float(p.x[first + at]) + __bfloat162float(p.residual[first + at]);
+    h = __bfloat162float(__hadd(p.x[first + at], p.residual[first + at]));
     gamma = __bfloat162float(p.gamma[at]);
   }
-  // h, and its square.
-  __device__ float store_h(const FusedNorm& p, const WholeVectors& row) {
+  // Returns the square of h.
+  __device__ float store_h(const FusedNorm& p, const WholeVectors& row) const {
     if (at < 0) return 0;
-    const __nv_bfloat16 h = __float2bfloat16_rn(value);
-    p.h[row.start + row.shift + at] = h;
-    value = __bfloat162float(h);
-    return value * value;
+    p.h[row.start + row.shift + at] = __float2bfloat16_rn(h);
+    return h * h;
   }
   __device__ void store_y(const FusedNorm& p, const WholeVectors& row, float scale) const {
-    if (at >= 0) p.y[row.start + row.shift + at] = __float2bfloat16_rn(value * scale * gamma);
+    if (at >= 0) p.y[row.start + row.shift + at] = __float2bfloat16_rn(h * scale * gamma);
   }
 };
 

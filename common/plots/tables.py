@@ -17,6 +17,7 @@ A table, rewritten between its two markers, each alone on its line:
     profile RUNG PROBLEM [VARIANT …]  the hardware's counters by Nsight Compute, variants across
     agreement PROBLEM                 the simulator's counters against the hardware's, a line for each variant
     roofs                             the measured limits of the device
+    in_flight                         a copy with few and many bytes in flight
     memory steps|whole                what it costs to bring data in (memory_tables.py)
     models summary|regions|regrets RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the roofs, and
                                       its choice beside the fastest of its variants (models_tables.py)
@@ -254,9 +255,21 @@ def rung(results: Results, name: str, problem: str) -> str:
     return markdown(header, rows, measured(results, f"{name} {problem}"))
 
 
+IN_FLIGHT = re.compile(r"copy_(\d+)_kib")  # a roof: a copy with so much in flight on each SM
+
+
 def roofs(results: Results) -> str:
-    rows = [[f"`{name}`", f"{figure(roof['value'])} {roof['unit']}"] for name, roof in results.roofs.items()]
+    shown = {name: roof for name, roof in results.roofs.items() if not IN_FLIGHT.fullmatch(name)}
+    rows = [[f"`{name}`", f"{figure(roof['value'])} {roof['unit']}"] for name, roof in shown.items()]
     return markdown(["roof", "measured"], needs(rows, "roofs"), measured(results))
+
+
+def in_flight(results: Results) -> str:
+    copies = {int(name[1]): roof["value"] for key, roof in results.roofs.items() if (name := IN_FLIGHT.fullmatch(key))}
+    most = max(copies.values(), default=0)
+    rows = [[str(kib), figure(copies[kib]), f"{copies[kib] / most:.1%}".replace("%", " %")] for kib in sorted(copies)]
+    header = ["KiB in flight on an SM", "GB/s", "of the fastest"]
+    return markdown(header, needs(rows, "roofs"), measured(results))
 
 
 def simulator_speed(results: Results) -> str:
@@ -279,7 +292,7 @@ def simulator_speed(results: Results) -> str:
 TABLES = {
     function.__name__: function
     for function in (
-        *(ladder, ablation, ablations, precision, launches, sweep, rung, roofs),
+        *(ladder, ablation, ablations, precision, launches, sweep, rung, roofs, in_flight),
         *(counters, accesses, counted, profile, agreement, simulator_speed),
     )
 }

@@ -12,6 +12,7 @@
 #include "common/harness/base/failure.h"
 #include "common/harness/measure/benchmark.h"
 #include "common/harness/report/report.h"
+#include "common/harness/roofs/copy.h"
 #include "common/harness/roofs/fp64.h"
 #include "common/harness/roofs/read.h"
 #include "common/harness/roofs/wgmma.h"
@@ -109,7 +110,7 @@ __global__ void __launch_bounds__(threads) mma_kernel(const __nv_bfloat16* rando
 }
 
 struct Roof {
-  const char* name;  // as in the records
+  std::string name;  // as in the records
   const char* what;
   const char* unit;
   double work;                        // per launch: bytes for GB/s, operations for TFLOPS
@@ -125,7 +126,7 @@ void measure_roof(const Roof& roof, const System& system, JsonLines& json) {
                         [](const Timing& a, const Timing& b) { return a.median_us < b.median_us; });
   const double per_second = roof.work / fastest.median_us * 1e6;
   const double value = per_second / (std::strcmp(roof.unit, "GB/s") == 0 ? 1e9 : 1e12);
-  std::printf("%-20s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name, value, roof.unit,
+  std::printf("%-20s %9.5g %-6s %6.0f MHz %6.0f W  %-12s %s\n", roof.name.c_str(), value, roof.unit,
               m.card.sm_clock_mhz, m.card.power_w, m.card.throttle.c_str(), roof.what);
   JsonObject o;
   o.field("record", "roof")
@@ -141,7 +142,7 @@ void measure_roof(const Roof& roof, const System& system, JsonLines& json) {
   json.write(o);
 }
 
-void run(const std::string& json_path) {
+void run(const std::string& json_path, const std::string& only) {
   JsonLines json(json_path);
   const System system = this_system();
   require(system, {8, 0, Compatibility::newer});
@@ -234,6 +235,23 @@ void run(const std::string& json_path) {
     add_fp64(Fp64Mma::m16n8k4, "fp64_m16n8k4", "fp64 tensor cores, by the mma.sync of sm_90");
   }
 
+  // As many bytes as the norms of the chapters move, in parts by turns.
+  const std::size_t copied = std::min<std::size_t>(vectors, (128 << 20) / 16);
+  for (const CopyInFlight way : copies_in_flight) {
+    const auto copy = [&, way](int part, cudaStream_t s) {
+      return launch_copy(from.data() + part * copied * 8, to.data() + part * copied * 8, copied, way, s);
+    };
+    const std::string name = "copy_" + std::to_string(way.kib()) + "_kib";
+    roofs.push_back({name,
+                     "a copy of 128 MiB, with so much in flight on an SM",
+                     "GB/s",
+                     32.0 * double(copied),
+                     {{name, copy}},
+                     int(vectors / copied)});
+  }
+  std::erase_if(roofs, [&](const Roof& roof) { return roof.name.find(only) == std::string::npos; });
+  if (roofs.empty()) throw Failure(Exit::bad_usage, "no roof has '" + only + "' in its name");
+
   std::printf("%s, driver %s, CUDA %s\n\n%-20s %16s %10s %8s  %-12s %s\n", system.device.c_str(),
               system.driver.c_str(), system.cuda.c_str(), "roof", "measured", "SM clock", "power", "throttle",
               "what");
@@ -247,23 +265,26 @@ int main(int argc, char** argv) {
   using namespace ladder;
   return run_program("roofs", [&] {
     const std::vector<std::string> arguments(argv + 1, argv + argc);
-    std::string json;
+    std::string json, only;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       if (arguments[i] == "--help" || arguments[i] == "-h") {
         std::puts(
-            "usage: roofs [--json FILE]\n"
+            "usage: roofs [--only WORD] [--json FILE]\n"
             "Measures this GPU's bandwidth of a copy and of a stream that is only read, its fp32 FMA rate "
             "and its\n"
             "tensor-core rates, by mma.sync in several types and, on compute capability 9.0, by wgmma in "
-            "bf16, with a dense and a sparse A, and in fp64 by mma.sync of both sizes.");
+            "bf16, with a dense and a sparse A, and in fp64 by mma.sync of both sizes; and copies with few "
+            "and many bytes in flight.\n"
+            "  --only WORD   the roofs with this word in their names, such as kib");
         return Exit::passed;
       }
-      if (arguments[i] != "--json" || i + 1 == arguments.size())
+      if ((arguments[i] != "--json" && arguments[i] != "--only") || i + 1 == arguments.size())
         throw Failure(Exit::bad_usage,
                       "unknown option or missing value: '" + arguments[i] + "' (see --help)");
-      json = arguments[++i];
+      std::string& value = arguments[i] == "--json" ? json : only;
+      value = arguments[++i];
     }
-    run(json);
+    run(json, only);
     return Exit::passed;
   });
 }
