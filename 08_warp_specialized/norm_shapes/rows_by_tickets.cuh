@@ -12,10 +12,10 @@ namespace ladder::rung_08::norm_shapes {
 // In the workspace. A sum comes in one word with the number of the launch, so what an earlier launch has left
 // is not taken for it, and nothing has to be cleared.
 struct SumsInMemory {
-  static constexpr int copies = 32,
-                       words_of_line = 16;  // a row's sum, in as many lines: fewer CTAs poll each
-  unsigned long long*
-      tickets;  // the launches before, and how many tickets of this one are taken: 32 bits each
+  static constexpr int copies = 32;  // of a row's sum, each in a line of its own: fewer CTAs poll each
+  static constexpr int words_of_line = 16;
+  // The launches before, and how many tickets of this one are taken: 32 bits each.
+  unsigned long long* tickets;
   unsigned long long* of_rows;   // [rows, copies, words_of_line]: the launch's number and the sum, the same
   unsigned long long* of_parts;  // [rows, parts]
 

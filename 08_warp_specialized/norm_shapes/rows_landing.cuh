@@ -110,8 +110,8 @@ __global__ void __launch_bounds__(threads, least_ctas) rows_in_clusters(FusedNor
   const float scale = rsqrtf(sum / float(p.cols) + p.eps);
 
   ptx::mbarrier_wait(ptx::shared_address(&gamma_landed), 0);
-  part.scale<threads>(threadIdx.x, residual, x, gamma,
-                      scale);  // in the place of residual: the copy of h may still read x
+  // In the place of residual: the copy of h may still read x.
+  part.scale<threads>(threadIdx.x, residual, x, gamma, scale);
   end.store_y(p, part.row, scale);
   ptx::fence_proxy_async();
   __syncthreads();  // y is complete

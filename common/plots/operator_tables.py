@@ -100,3 +100,17 @@ def widths(results: Results, rung: str, variant: str, other: str) -> str:
         return f"*Not recorded yet: `build/bin/{rung} fused_norm --variant {variant} --rows 8192 --cols 4096`, and other shapes.*"
     header = ["columns", "rows", "GB/s", "of copy", f"`{other}`, of copy"]
     return markdown(header, lines, measured(results, f"{rung}, `{variant}`"))
+
+
+def versions(results: Results, rung: str, problem: str, variant: str, *shapes: str) -> str:
+    """What a variant reached beside the baseline when it was recorded before, at these git revisions, and what it does now."""
+    runs = {shape: results.versions(rung, problem, shape, variant) for shape in shapes}
+    revisions = list(dict.fromkeys(revision for of_shape in runs.values() for revision in of_shape))
+    if not revisions:
+        return f"*Not recorded yet: `build/bin/{rung} {problem} --variant {variant}`, at these shapes.*"
+    lines = [
+        [pretty(shape), *(of_copy(of_shape[revision]) if revision in of_shape else "" for revision in revisions)]
+        for shape, of_shape in runs.items()
+    ]
+    header = ["shape", *(f"of copy at `{revision}`" for revision in revisions)]
+    return markdown(header, lines, measured(results, f"{rung} {problem}, `{variant}`, by git revision"))

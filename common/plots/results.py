@@ -335,11 +335,11 @@ class Results:
 
     def __init__(self, paths=(), device: str | None = None):
         self._paths, self._others = paths, {}
-        records = {}
+        records, self._replaced = {}, []
         for file in find_files(paths):
             for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
                 if line.strip():
-                    self._add(records, f"{file}:{number}", line)
+                    self._replaced += self._add(records, f"{file}:{number}", line)
         for where, record in records.values():
             if record["record"] == "run" and record.get("verified") is not True:
                 raise ResultError(
@@ -394,7 +394,8 @@ class Results:
         return self._others[name]
 
     @staticmethod
-    def _add(records: dict, where: str, line: str) -> None:
+    def _add(records: dict, where: str, line: str) -> list:
+        """Returns the record whose place this one takes, if there is one."""
         try:
             record = json.loads(line)
             check_record(record)
@@ -423,7 +424,9 @@ class Results:
             names = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")
             how = (record["device"], timed, *(record.get(name) for name in names))
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
+        replaced = [records[key][1]] if key in records else []
         records[key] = (where, record)
+        return replaced
 
     def rungs(self, problem: str) -> list:
         return sorted({record["rung"] for record in self.runs if record["problem"] == problem})
@@ -443,6 +446,15 @@ class Results:
             if record["variant"] == variant or (variant is None and record.get("is_rung")):
                 return record
         return None
+
+    def versions(self, rung: str, problem: str, shape: str, variant: str) -> dict:
+        """The runs of one variant by git revision, the latest last."""
+        wanted = (rung, problem, variant, shape, self.device)
+        names = ("rung", "problem", "variant")
+        runs = [record for record in self._replaced if record["record"] == "run" and record.get("median_us")]
+        runs = [run for run in runs if (*(run[name] for name in names), shape_of(run), run["device"]) == wanted]
+        last = self.run(rung, problem, shape, variant)
+        return {run.get("revision", "unknown"): run for run in [*runs, *([last] if last else [])]}
 
     def tricks(self, rung: str, problem: str, shape: str) -> list:
         """Of variants() those in the rung's own precision, and launched as the rung is."""

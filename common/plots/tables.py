@@ -32,6 +32,7 @@ A table, rewritten between its two markers, each alone on its line:
     linear SHAPE                      products with an epilogue on all rungs that have them
     grouped RUNG                      products in groups: each tile, the choice, and the libraries
     widths RUNG VARIANT OTHER         the norm by its columns: a variant of a rung, and another rung, beside a copy
+    versions RUNG PROBLEM VARIANT SHAPE …   a variant beside the baseline, as it was recorded at earlier git revisions and now
     power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
@@ -303,6 +304,7 @@ TABLES["fusing"] = operator_tables.fusing
 TABLES["linear"] = operator_tables.linear
 TABLES["grouped"] = operator_tables.grouped
 TABLES["widths"] = operator_tables.widths
+TABLES["versions"] = operator_tables.versions
 TABLES["models"] = models_tables.table
 TABLES["waves"] = waves.waves
 TABLES["over_k"] = over_k.table

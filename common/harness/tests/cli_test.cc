@@ -393,6 +393,7 @@ TEST(Roofs, HelpPasses) {
 TEST(Roofs, BadOptionsAreBadUsage) {
   expect_bad_usage({"--nope"}, "'--nope'");
   expect_bad_usage({"gemm"}, "'gemm'");
+  expect_bad_usage({"--only"}, "'--only'");
   expect_bad_usage({"--json"}, "'--json'");
 }
 

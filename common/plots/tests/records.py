@@ -205,6 +205,8 @@ EVERYTHING = [
     grouped(100.0),
     grouped(50.0, routing="even"),
     roof("copy", 4000.0, "GB/s"),
+    roof("copy_192_kib", 3690.0, "GB/s"),
+    roof("copy_48_kib", 4100.0, "GB/s"),
     roof("fp32_fma", 60.0, "TFLOPS"),
     roof("bf16_mma_sync", 600.0, "TFLOPS"),
     simulated("00_naive", {"global_load": {"sectors_per_request": 32.0}}),

@@ -51,6 +51,8 @@ class Documents(InFolder):
             ("agreement gemm", "| `00_naive` naive | 1000 | 16500 | 10 | 40 | **77** (70) | 60 |"),
             ("agreement gemm", "5 of 6 counts are equal"),
             ("roofs", "4000 GB/s"),
+            ("in_flight", "| 48 | 4100 | 100.0 % |"),
+            ("in_flight", "| 192 | 3690 | 90.0 % |"),
             ("power gemm 4096x4096x4096 01_coalesced@zeros", "| `01 coalesced` | zeros | 7.64 | 1875 | 4.07 | 690 | 14000 | 102 |"),
             ("simulator_speed", "| `00_naive` | off | 30.0 | 57.0 |"),
             ("simulator_speed", "| `00_naive` | on | 14.0 |  |"),

@@ -52,6 +52,17 @@ class Operators(InFolder):
         self.assertTrue(lines[2].startswith("| 1024 | 131072 |") and lines[2].endswith("| 100.0 % |  |"), lines[2])
         self.assertTrue(lines[3].startswith("| 8192 | 16384 |") and lines[3].endswith("| 100.0 % | 50.0 % |"), lines[3])
 
+    def test_versions_stand_by_revision_the_latest_last(self):
+        older = {**norm("03_vectorized", 520.0), "revision": "older"}
+        newer = {**norm("03_vectorized", 260.0), "revision": "newer"}
+        elsewhere = {**norm("03_vectorized", 130.0), "revision": "elsewhere", "device": "Other GPU 2"}
+        results = self.load([elsewhere, elsewhere, older, newer])
+        name = f"versions 03_vectorized fused_norm {newer['variant']}"
+        lines = tables.table(results.on("test"), f"{name} 16384x8192").splitlines()
+        self.assertEqual(lines[0], "| shape | of copy at `older` | of copy at `newer` |")
+        self.assertEqual(lines[2], "| 16384×8192 | 50.0 % | 100.0 % |")
+        self.assertIn("Not recorded yet", tables.table(results.on("test"), f"{name} 3x3"))
+
     def test_passes_of_the_fused_norm(self):
         rung = norm("03_vectorized", 260.0)
         unfused = {**norm("03_vectorized", 325.0), "variant": "unfused", "variant_index": 1, "is_rung": False}
