@@ -39,7 +39,7 @@ SharedShadow::Problem SharedShadow::unfenced_read(uint32_t warp, uint32_t lane, 
   for (uint32_t granule = offset >> shift_; granule < (offset + bytes) >> shift_; ++granule) {
     for (uint32_t v = 0; v < warps_; ++v) {
       const Stamp read = reads_of(v)[granule];
-      if (read >= from_clock(base_) && clock_of(read) != 0 && !fenced(warp, read))
+      if (read >= from_clock(base_) && !fenced(warp, read))
         tell(problem, Problem::Kind::unfenced, granule, mine, read, false);
     }
   }
@@ -49,7 +49,7 @@ SharedShadow::Problem SharedShadow::unfenced_read(uint32_t warp, uint32_t lane, 
 void SharedShadow::async_access_slowly(uint32_t warp, uint32_t lane, uint32_t granule, bool write,
                                        Problem& problem) {
   const auto is_ordered = [&](Stamp earlier) {
-    if (clock_of(earlier) <= known(warp)[warp_of(earlier)]) return true;
+    if (earlier < from_clock(base_) || clock_of(earlier) <= known(warp)[warp_of(earlier)]) return true;
     return warp_of(earlier) == warp && (lane == all_lanes || (lane_of(earlier) == lane && !several(earlier)));
   };
   const Stamp mine = Stamp{warp} << warp_bit | lane_pair(lane & 31, lane & 31);

@@ -77,7 +77,7 @@ void SharedShadow::reset(uint32_t bytes, uint32_t warps, uint32_t granule, uint3
 }
 
 bool SharedShadow::ordered(uint32_t warp, Stamp earlier, Stamp mine) const {
-  if (clock_of(earlier) <= known(warp)[warp_of(earlier)]) return true;
+  if (earlier < from_clock(base_) || clock_of(earlier) <= known(warp)[warp_of(earlier)]) return true;
   return ((earlier ^ mine) & identity) == 0 && !several(mine);  // the same lane
 }
 

@@ -167,7 +167,7 @@ class SharedShadow {
   };
   std::vector<Stamp> writes_;  // per granule: the last write
   // Per warp and granule: that warp's last read. Mostly pages that are untouched, where there are
-  // several CTAs.
+  // several CTAs. What an earlier cluster left there may be of a warp that this one does not have.
   std::unique_ptr<Stamp[], Free> reads_;
   size_t reads_size_ = 0;
   std::vector<int32_t> readers_;  // per granule: clock of the last read · 1024 + the only warp that read, as

@@ -495,6 +495,30 @@ TEST_F(SharedShadowTest, TheClockRunsOutInOneCta) {
   EXPECT_FINE(write(1, 0, 8));
 }
 
+// A large cluster leaves a read by warp 63 where a small one, of four warps, keeps those of warp 0.
+TEST_F(SharedShadowTest, ReadsOfAnEarlierClusterAreForgotten) {
+  for (const bool by_async_proxy : {false, true}) {
+    shadow.reset(64, 4, 4, 16);
+    const uint32_t granule = 63 * (64 * 16 / 4 + 40), at = granule * 4;
+    EXPECT_FINE(write(63, 0, 0));
+    EXPECT_FINE(read(63, 0, 0));
+    start(128 * 1024, 4, 4);
+    EXPECT_FINE(read(1, 0, at));
+    EXPECT_FINE(read(2, 0, at));
+    EXPECT_FINE(read(0, 0, 0));  // nothing orders it before what warp 3 does
+    std::vector<uint32_t> clock;
+    shadow.release(1, clock);
+    shadow.release(2, clock);
+    shadow.acquire(3, clock);
+    if (by_async_proxy) {
+      shadow.proxy_fence(3, all_lanes, true);
+      EXPECT_FINE(shadow.async_access(3, 0, &at, 1, 16, true));
+    } else {
+      EXPECT_FINE(write(3, 0, at));
+    }
+  }
+}
+
 TEST_F(SharedShadowTest, TheClockRunsOutOverManyCtas) {
   const uint32_t address[32] = {512};
   for (uint32_t cta = 0; cta < 300'000; ++cta) {
