@@ -66,53 +66,53 @@ __device__ inline float receive_sums(const unsigned long long* words, int count,
 }
 
 // Between the two warps of a pair.
-template <int slots>
+template <int stages>
 struct Pair {
-  ptx::Mbarrier landed;        // a phase completes when x and residual of a part have
-  ptx::Mbarrier gamma_landed;  // the same
-  ptx::Mbarrier added[slots];  // a phase completes when a part's h is there, and its `index`
-  ptx::Mbarrier read[slots];   // and when its y is written
-  int index[slots];            // of the part: row · parts + part of the row; -1: there are no more
-  unsigned launch;             // its number; there with the first part
+  ptx::Mbarrier landed;         // a phase completes when x and residual of a part have
+  ptx::Mbarrier gamma_landed;   // the same
+  ptx::Mbarrier added[stages];  // a phase completes when a part's h is there, and its `index`
+  ptx::Mbarrier read[stages];   // and when its y is written
+  int index[stages];            // of the part: row · parts + part of the row; -1: there are no more
+  unsigned launch;              // its number; there with the first part
 };
 
 // In shared memory, all of them at 128 bytes, as the bulk copies want them: h, residual, and gamma one vector
 // further on.
-__host__ __device__ constexpr int vectors_of_pair(int slots, int share) {
-  return (slots + 2) * share + line / vector;
+__host__ __device__ constexpr int vectors_of_pair(int stages, int share) {
+  return (stages + 2) * share + line / vector;
 }
 
-// No warp waits for one that cannot go on. The first of a pair takes a ticket when it has a slot for the
+// No warp waits for one that cannot go on. The first of a pair takes a ticket when it has a stage for the
 // part, and sends the part's sum when its own copies have landed. Only then, if it has the row's last part,
 // it waits for the others' sums, and sends the row's. So that is known some time after the row's last ticket
-// is taken; and there are slots enough on the GPU for all of a row.
-template <int pairs, int slots>
+// is taken; and there are stages enough on the GPU for all of a row.
+template <int pairs, int stages>
 __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
     rows_by_tickets(FusedNorm p, int parts, int share, SumsInMemory sums) {
   extern __shared__ __align__(128) uint4 vectors[];
-  __shared__ Pair<slots> pair_of[pairs];
+  __shared__ Pair<stages> pair_of[pairs];
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, total = p.rows * parts;
   if (threadIdx.x < pairs) {
-    Pair<slots>& own = pair_of[threadIdx.x];
+    Pair<stages>& own = pair_of[threadIdx.x];
     for (ptx::Mbarrier* barrier : {&own.landed, &own.gamma_landed})
       ptx::mbarrier_init(ptx::shared_address(barrier), 1);
-    for (int slot = 0; slot < slots; ++slot)
-      for (ptx::Mbarrier* barrier : {&own.added[slot], &own.read[slot]})
+    for (int stage = 0; stage < stages; ++stage)
+      for (ptx::Mbarrier* barrier : {&own.added[stage], &own.read[stage]})
         ptx::mbarrier_init(ptx::shared_address(barrier), 1);
     ptx::fence_mbarrier_init();
   }
   __syncthreads();
 
-  Pair<slots>& pair = pair_of[warp % pairs];
-  uint4* const of_pair = vectors + warp % pairs * vectors_of_pair(slots, share);
-  uint4 *const residual = of_pair + slots * share, *const gamma = residual + share;
-  auto phase = [](int n) { return n / slots % 2; };
+  Pair<stages>& pair = pair_of[warp % pairs];
+  uint4* const of_pair = vectors + warp % pairs * vectors_of_pair(stages, share);
+  uint4 *const residual = of_pair + stages * share, *const gamma = residual + share;
+  auto phase = [](int n) { return n / stages % 2; };
 
   if (warp < pairs) {
     for (int n = 0;; ++n) {
-      const int slot = n % slots;
-      uint4* const x = of_pair + slot * share;
-      if (n >= slots) ptx::mbarrier_wait(ptx::shared_address(&pair.read[slot]), phase(n - slots));
+      const int stage = n % stages;
+      uint4* const x = of_pair + stage * share;
+      if (n >= stages) ptx::mbarrier_wait(ptx::shared_address(&pair.read[stage]), phase(n - stages));
       unsigned long long ticket = 0;
       if (lane == 0) {
         ticket = atomicAdd(sums.tickets, 1ull);
@@ -125,8 +125,8 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
       const int index = unsigned(ticket) < unsigned(total) ? int(ticket) : -1;
       if (index < 0) {
         if (lane == 0) {
-          pair.index[slot] = index;
-          ptx::mbarrier_arrive(ptx::shared_address(&pair.added[slot]));
+          pair.index[stage] = index;
+          ptx::mbarrier_arrive(ptx::shared_address(&pair.added[stage]));
           ptx::bulk_wait_group_read<0>();  // shared memory is there as long as it is read
         }
         break;
@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
       const int row = index / parts, own = index % parts;
       const Part part(p, row, own, share);
       if (lane == 0) {
-        ptx::bulk_wait_group_read<slots - 1>();  // h of the part that had the slot before
+        ptx::bulk_wait_group_read<stages - 1>();  // h of the part that had the stage before
         part.load(p, x, residual, pair.landed);
       }
       const End end(p, part.row, own == 0);
@@ -147,9 +147,9 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
       __syncwarp();
       if (lane == 0) {
         send_sum(sums.of_parts + index, launch, of_part);
-        pair.index[slot] = index;
+        pair.index[stage] = index;
         if (n == 0) pair.launch = launch;
-        ptx::mbarrier_arrive(ptx::shared_address(&pair.added[slot]));
+        ptx::mbarrier_arrive(ptx::shared_address(&pair.added[stage]));
         part.store(p.h, x);
       }
       if (own == parts - 1) {
@@ -159,10 +159,10 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
     }
   } else {
     for (int n = 0;; ++n) {
-      const int slot = n % slots;
-      const uint4* const h = of_pair + slot * share;
-      ptx::mbarrier_wait(ptx::shared_address(&pair.added[slot]), phase(n));
-      const int index = pair.index[slot];
+      const int stage = n % stages;
+      const uint4* const h = of_pair + stage * share;
+      ptx::mbarrier_wait(ptx::shared_address(&pair.added[stage]), phase(n));
+      const int index = pair.index[stage];
       if (index < 0) break;
       const int row = index / parts, own = index % parts;
       const Part part(p, row, own, share);
@@ -176,23 +176,23 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
                                      scale);
       end.store_y(p, part.row, scale);
       __syncwarp();
-      if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&pair.read[slot]));
+      if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&pair.read[stage]));
     }
   }
 }
 
 // On an SM, up to 84 KiB of x and residual are in flight, and 126 of h wait for a sum.
-constexpr int pairs = 6, slots = 3, most_of_part = 448;  // vectors
+constexpr int pairs = 6, stages = 3, most_of_part = 448;  // vectors
 inline int parts_by_tickets(const FusedNorm& p) {
   return ceil_div(most_vectors(p), most_of_part);
 }
 
-// cudaErrorCooperativeLaunchTooLarge: there are too few slots for the parts of a row.
+// cudaErrorCooperativeLaunchTooLarge: there are too few stages for the parts of a row.
 inline cudaError_t launch_by_tickets(const FusedNorm& p, int sms, cudaStream_t stream) {
-  auto* kernel = rows_by_tickets<pairs, slots>;
+  auto* kernel = rows_by_tickets<pairs, stages>;
   const int parts = parts_by_tickets(p), share = share_of(p, parts), ctas = std::min(sms, p.rows * parts);
-  if (ctas * pairs * slots < parts) return cudaErrorCooperativeLaunchTooLarge;
-  const std::size_t bytes = pairs * vectors_of_pair(slots, share) * sizeof(uint4);
+  if (ctas * pairs * stages < parts) return cudaErrorCooperativeLaunchTooLarge;
+  const std::size_t bytes = pairs * vectors_of_pair(stages, share) * sizeof(uint4);
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes));
   if (error != cudaSuccess) return error;

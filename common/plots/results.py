@@ -324,6 +324,9 @@ def find_files(paths) -> list:
     return files
 
 
+HOW = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")  # a run was made, other than as usual
+
+
 def is_for_its_width(record: dict) -> bool:
     """Whether a norm was timed for the table of widths: a variant at every width, or a rung at the shapes beside it, of
     256 MiB and a row (WIDTHS in common/tools/record_plan.py). A rung's own tables and the sweep are without these."""
@@ -421,8 +424,7 @@ class Results:
             key = (*(record[name] for name in names), shape_of(record), record.get("warp"), record.get("sweep"))
         else:
             timed = record.get("median_us") is not None  # a later verify-only line does not hide a timed one
-            names = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")
-            how = (record["device"], timed, *(record.get(name) for name in names))
+            how = (record["device"], timed, *(record.get(name) for name in HOW))
             key = (record["rung"], record["problem"], record["variant"], shape_of(record), *how)
         replaced = [records[key][1]] if key in records else []
         records[key] = (where, record)
@@ -449,10 +451,10 @@ class Results:
 
     def versions(self, rung: str, problem: str, shape: str, variant: str) -> dict:
         """The runs of one variant by git revision, the latest last."""
-        wanted = (rung, problem, variant, shape, self.device)
-        names = ("rung", "problem", "variant")
+        names = ("rung", "problem", "variant", "device")
         runs = [record for record in self._replaced if record["record"] == "run" and record.get("median_us")]
-        runs = [run for run in runs if (*(run[name] for name in names), shape_of(run), run["device"]) == wanted]
+        runs = [run for run in runs if shape_of(run) == shape and not any(name in run for name in HOW)]
+        runs = [run for run in runs if tuple(run[name] for name in names) == (rung, problem, variant, self.device)]
         last = self.run(rung, problem, shape, variant)
         return {run.get("revision", "unknown"): run for run in [*runs, *([last] if last else [])]}
 
