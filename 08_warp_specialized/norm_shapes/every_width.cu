@@ -1,14 +1,12 @@
 // The norm at every shape: which kernel, by arithmetic from rows, columns and SMs. Narrow rows share a warp,
 // rows_in_lanes.cuh, or, where they start anywhere, a tile, rows_in_tile.cuh. Wider rows wait for their sum
-// in the registers of a CTA or a cluster, rows_in_ctas.cuh and rows_of_any_start.cuh, or in the shared memory
-// of a cluster, rows_landing.cuh. Parts of the longest go to any SMs, rows_by_tickets.cuh; one or two of them
-// are shared out over all SMs, row_over_grid.cuh.
+// in the registers of a CTA or a cluster, rows_in_ctas.cuh and rows_of_any_start.cuh. Parts of the longest go
+// to any SMs, rows_by_tickets.cuh; one or two of them are shared out over all SMs, row_over_grid.cuh.
 #include "08_warp_specialized/norm_shapes/row_over_grid.cuh"
 #include "08_warp_specialized/norm_shapes/rows_by_tickets.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_lanes.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_tile.cuh"
-#include "08_warp_specialized/norm_shapes/rows_landing.cuh"
 #include "08_warp_specialized/norm_shapes/rows_of_any_start.cuh"
 #include "common/extension.h"
 
@@ -16,7 +14,7 @@ namespace ladder::rung_08 {
 namespace {
 
 using norm_shapes::Config, norm_shapes::launch_in_ctas, norm_shapes::launch_in_lanes,
-    norm_shapes::launch_in_clusters, norm_shapes::launch_of_any_start;
+    norm_shapes::launch_in_warps, norm_shapes::launch_of_any_start;
 
 // A vector for each lane. Where four lanes in ten have none, two rows at once make up for it.
 template <int lanes>
@@ -29,15 +27,6 @@ cudaError_t launch_narrow(const FusedNorm& p, cudaStream_t stream) {
 template <int vectors, int cluster, int most_threads>
 cudaError_t launch_aligned(const FusedNorm& p, cudaStream_t stream, int most_ctas = 0) {
   return launch_in_ctas<Config<vectors, cluster, most_threads>>(p, stream, most_ctas);
-}
-
-// In shared memory: as many CTAs that two or more fit an SM.
-cudaError_t launch_landing(const FusedNorm& p, cudaStream_t stream) {
-  if (p.cols <= 14336) return launch_in_clusters<2, 512, 2>(p, stream);
-  if (p.cols <= 32768) return launch_in_clusters<4, 256, 4>(p, stream);
-  if (p.cols <= 49152) return launch_in_clusters<8, 256, 4>(p, stream);
-  if (p.cols <= 90112) return launch_in_clusters<8, 384, 3>(p, stream);
-  return launch_in_clusters<16, 384, 4>(p, stream);
 }
 
 cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
@@ -62,23 +51,25 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   if (p.cols <= 18432) return launch_aligned<2, 4, 512>(p, stream);
   if (p.cols <= 32768) return launch_aligned<2, 8, 256>(p, stream);
   if (p.cols <= 57344) return launch_aligned<4, 8, 256>(p, stream);
-  if (p.cols <= 65536) return launch_aligned<4, 16, 256>(p, stream);
-  if (p.cols <= 114688) return launch_landing(p, stream);
   if (p.cols <= 131072) return launch_aligned<4, 16, 256>(p, stream);
-  if (p.cols <= 229376) return launch_landing(p, stream);
   return launch_aligned<4, 16, 512>(p, stream);
 }
 
 cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= 256) return norm_shapes::launch_in_tile<256, 2>(p, stream);
-  if (p.cols <= 32 * 2 * vector - 63) return launch_of_any_start<2, 4, 128>(p, stream);
-  if (p.cols <= 512 * 3 * vector - 63) return launch_of_any_start<3, 1, 512>(p, stream);
-  return launch_landing(p, stream);
+  if (p.cols <= 256 + 24) return launch_in_warps<1>(p, stream);
+  if (p.cols <= 512 + 24) return launch_in_warps<2>(p, stream);
+  if (p.cols <= 8192) return launch_of_any_start<3, 1, 512>(p, stream);
+  const int of_row = norm_shapes::most_vectors(p);
+  if (of_row <= 4 * 256 * 3) return launch_of_any_start<3, 4, 256>(p, stream);
+  if (of_row <= 8 * 256 * 3) return launch_of_any_start<3, 8, 256>(p, stream);
+  if (of_row <= 8 * 256 * 4) return launch_of_any_start<4, 8, 256>(p, stream);
+  return launch_of_any_start<4, 16, 512>(p, stream);
 }
 
-// Rows too long for a cluster.
+// Rows too long for the registers of a cluster.
 bool is_long(const FusedNorm& p) {
-  return p.cols > 262144;
+  return norm_shapes::most_vectors(p) > 16 * 512 * 4;
 }
 
 cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
@@ -86,8 +77,9 @@ cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
-  if (!is_long(p))
-    return p.cols % vector == 0 ? launch_by_width(p, sms, stream) : launch_unaligned(p, stream);
+  // Long rows that start in the middle of a line are better off where warps access whole lines.
+  const bool aligned = p.cols % (p.cols > 8192 ? norm_shapes::line : vector) == 0;
+  if (!is_long(p)) return aligned ? launch_by_width(p, sms, stream) : launch_unaligned(p, stream);
   if (p.rows > 2) {
     error = norm_shapes::launch_by_tickets(p, sms, stream);
     if (error != cudaErrorCooperativeLaunchTooLarge) return error;

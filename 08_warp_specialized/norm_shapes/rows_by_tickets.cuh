@@ -1,11 +1,15 @@
 // Rows too long for a cluster. Their parts go to any SMs, and their sums through global memory. A CTA stays
 // for many parts, and its warps work in pairs: one takes a ticket, which says what part is next, and adds x
-// and residual when they have landed; the other waits for the row's sum, and writes y. A pair has several
-// parts at once, so loads and sums are not waited for in turn.
+// and residual; the other waits for the row's sum, and writes y. Meanwhile h is in shared memory, where a
+// pair has room for several parts, so loads and sums are not waited for in turn.
 #pragma once
 
-#include "08_warp_specialized/norm_shapes/rows_landing.cuh"
+#include <algorithm>
+
+#include "08_warp_specialized/norm_shapes/whole_vectors.cuh"
 #include "common/ptx/global_order.cuh"
+#include "common/ptx/mbarrier.cuh"
+#include "common/ptx/predicated_store.cuh"
 
 namespace ladder::rung_08::norm_shapes {
 
@@ -68,50 +72,36 @@ __device__ inline float receive_sums(const unsigned long long* words, int count,
 // Between the two warps of a pair.
 template <int stages>
 struct Pair {
-  ptx::Mbarrier landed;         // a phase completes when x and residual of a part have
-  ptx::Mbarrier gamma_landed;   // the same
   ptx::Mbarrier added[stages];  // a phase completes when a part's h is there, and its `index`
   ptx::Mbarrier read[stages];   // and when its y is written
   int index[stages];            // of the part: row · parts + part of the row; -1: there are no more
   unsigned launch;              // its number; there with the first part
 };
 
-// In shared memory, all of them at 128 bytes, as the bulk copies want them: h, residual, and gamma one vector
-// further on.
-__host__ __device__ constexpr int vectors_of_pair(int stages, int share) {
-  return (stages + 2) * share + line / vector;
-}
-
 // No warp waits for one that cannot go on. The first of a pair takes a ticket when it has a stage for the
-// part, and sends the part's sum when its own copies have landed. Only then, if it has the row's last part,
-// it waits for the others' sums, and sends the row's. So that is known some time after the row's last ticket
-// is taken; and there are stages enough on the GPU for all of a row.
-template <int pairs, int stages>
+// part, and waits for no other warp before it has sent the part's sum. Only then, if it has the row's last
+// part, it waits for the others' sums, and sends the row's. So that is known some time after the row's last
+// ticket is taken; and there are stages enough on the GPU for all of a row.
+template <int pairs, int stages, int vectors>
 __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
     rows_by_tickets(FusedNorm p, int parts, int share, SumsInMemory sums) {
-  extern __shared__ __align__(128) uint4 vectors[];
   __shared__ Pair<stages> pair_of[pairs];
+  extern __shared__ uint4 h_of_pairs[];  // [pairs, stages, vectors, 32]
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size, total = p.rows * parts;
-  if (threadIdx.x < pairs) {
-    Pair<stages>& own = pair_of[threadIdx.x];
-    for (ptx::Mbarrier* barrier : {&own.landed, &own.gamma_landed})
-      ptx::mbarrier_init(ptx::shared_address(barrier), 1);
+  if (threadIdx.x < pairs)
     for (int stage = 0; stage < stages; ++stage)
-      for (ptx::Mbarrier* barrier : {&own.added[stage], &own.read[stage]})
+      for (ptx::Mbarrier* barrier : {&pair_of[threadIdx.x].added[stage], &pair_of[threadIdx.x].read[stage]})
         ptx::mbarrier_init(ptx::shared_address(barrier), 1);
-    ptx::fence_mbarrier_init();
-  }
   __syncthreads();
 
   Pair<stages>& pair = pair_of[warp % pairs];
-  uint4* const of_pair = vectors + warp % pairs * vectors_of_pair(stages, share);
-  uint4 *const residual = of_pair + stages * share, *const gamma = residual + share;
+  uint4* const h_of_lane = h_of_pairs + warp % pairs * stages * vectors * warp_size + lane;
   auto phase = [](int n) { return n / stages % 2; };
+  auto next = [](int v) { return v * warp_size * vector; };
 
   if (warp < pairs) {
     for (int n = 0;; ++n) {
       const int stage = n % stages;
-      uint4* const x = of_pair + stage * share;
       if (n >= stages) ptx::mbarrier_wait(ptx::shared_address(&pair.read[stage]), phase(n - stages));
       unsigned long long ticket = 0;
       if (lane == 0) {
@@ -127,54 +117,65 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
         if (lane == 0) {
           pair.index[stage] = index;
           ptx::mbarrier_arrive(ptx::shared_address(&pair.added[stage]));
-          ptx::bulk_wait_group_read<0>();  // shared memory is there as long as it is read
         }
         break;
       }
 
-      const int row = index / parts, own = index % parts;
-      const Part part(p, row, own, share);
-      if (lane == 0) {
-        ptx::bulk_wait_group_read<stages - 1>();  // h of the part that had the stage before
-        part.load(p, x, residual, pair.landed);
+      const int own = index % parts;
+      const WholeVectors row(p, index / parts);
+      const OfLane part(row, own * share, (own + 1) * share);
+      const std::size_t at = row.at(part.first);
+      uint4 x[vectors], residual[vectors];
+#pragma unroll
+      for (int v = 0; v < vectors; ++v) {
+        x[v] = residual[v] = make_uint4(0, 0, 0, 0);
+        if (!part.has(v)) continue;
+        x[v] = load(p.x + at + next(v));
+        residual[v] = load(p.residual + at + next(v));
       }
-      const End end(p, part.row, own == 0);
-      const float of_end = end.store_h(p, part.row);
-      ptx::mbarrier_wait(ptx::shared_address(&pair.landed), n % 2);
-      const float of_part = warp_sum(part.template add<warp_size>(lane, x, residual) + of_end);
-      // h before its copy; and residual has been read before the next part's is copied there.
-      ptx::fence_proxy_async();
+      const End end(p, row, own == 0);
+      float squares = end.store_h(p, row);
+#pragma unroll
+      for (int v = 0; v < vectors; ++v) x[v] = add_whole(x[v], residual[v], squares);
+      squares = warp_sum(squares);
+      if (lane == 0) send_sum(sums.of_parts + index, launch, squares);  // all of the row wait for it
+#pragma unroll
+      for (int v = 0; v < vectors; ++v) {
+        ptx::store_16_bytes_if(part.has(v), p.h + at + next(v), x[v]);
+        h_of_lane[(stage * vectors + v) * warp_size] = x[v];
+      }
       __syncwarp();
       if (lane == 0) {
-        send_sum(sums.of_parts + index, launch, of_part);
         pair.index[stage] = index;
         if (n == 0) pair.launch = launch;
         ptx::mbarrier_arrive(ptx::shared_address(&pair.added[stage]));
-        part.store(p.h, x);
       }
-      if (own == parts - 1) {
-        const float of_row = receive_sums(sums.of_parts + std::size_t(row) * parts, parts, launch);
-        send_sum(sums.of_row(row, lane), launch, of_row);
-      }
+      if (own == parts - 1)
+        send_sum(sums.of_row(index / parts, lane), launch,
+                 receive_sums(sums.of_parts + index - own, parts, launch));
     }
   } else {
     for (int n = 0;; ++n) {
       const int stage = n % stages;
-      const uint4* const h = of_pair + stage * share;
       ptx::mbarrier_wait(ptx::shared_address(&pair.added[stage]), phase(n));
       const int index = pair.index[stage];
       if (index < 0) break;
-      const int row = index / parts, own = index % parts;
-      const Part part(p, row, own, share);
-      if (lane == 0) part.load_gamma(p, gamma, pair.gamma_landed);
-      const End end(p, part.row, own == 0);
+      const int own = index % parts;
+      const WholeVectors row(p, index / parts);
+      const OfLane part(row, own * share, (own + 1) * share);
+      GammaOfLane<vectors> gamma(p, row, part);
+      const End end(p, row, own == 0);
+      gamma.align();
       float sum = 0;
-      if (lane == 0) sum = receive_sum(sums.of_row(row, int(blockIdx.x) % SumsInMemory::copies), pair.launch);
+      if (lane == 0)
+        sum = receive_sum(sums.of_row(index / parts, int(blockIdx.x) % SumsInMemory::copies), pair.launch);
       const float scale = rsqrtf(__shfl_sync(0xFFFFFFFFu, sum, 0) / float(p.cols) + p.eps);
-      ptx::mbarrier_wait(ptx::shared_address(&pair.gamma_landed), n % 2);
-      part.template scale<warp_size>(lane, reinterpret_cast<uint4*>(p.y + part.row.at(part.first)), h, gamma,
-                                     scale);
-      end.store_y(p, part.row, scale);
+#pragma unroll
+      for (int v = 0; v < vectors; ++v)
+        ptx::store_16_bytes_if(
+            part.has(v), p.y + row.at(part.first) + next(v),
+            scale_vector(h_of_lane[(stage * vectors + v) * warp_size], gamma.own[v], scale));
+      end.store_y(p, row, scale);
       __syncwarp();
       if (lane == 0) ptx::mbarrier_arrive(ptx::shared_address(&pair.read[stage]));
     }
@@ -182,21 +183,20 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
 }
 
 // On an SM, up to 84 KiB of x and residual are in flight, and 126 of h wait for a sum.
-constexpr int pairs = 6, stages = 3, most_of_part = 448;  // vectors
+constexpr int pairs = 6, stages = 3, vectors_of_lane = 14;
 inline int parts_by_tickets(const FusedNorm& p) {
-  return ceil_div(most_vectors(p), most_of_part);
+  return ceil_div(most_vectors(p), vectors_of_lane * warp_size);
 }
 
 // cudaErrorCooperativeLaunchTooLarge: there are too few stages for the parts of a row.
 inline cudaError_t launch_by_tickets(const FusedNorm& p, int sms, cudaStream_t stream) {
-  auto* kernel = rows_by_tickets<pairs, stages>;
-  const int parts = parts_by_tickets(p), share = share_of(p, parts), ctas = std::min(sms, p.rows * parts);
+  auto* kernel = rows_by_tickets<pairs, stages, vectors_of_lane>;
+  const int parts = parts_by_tickets(p), ctas = std::min(sms, p.rows * parts);
   if (ctas * pairs * stages < parts) return cudaErrorCooperativeLaunchTooLarge;
-  const std::size_t bytes = pairs * vectors_of_pair(stages, share) * sizeof(uint4);
-  const cudaError_t error =
-      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes));
+  constexpr int bytes = pairs * stages * vectors_of_lane * warp_size * int(sizeof(uint4));
+  const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   if (error != cudaSuccess) return error;
-  kernel<<<unsigned(ctas), 2 * pairs * warp_size, bytes, stream>>>(p, parts, share,
+  kernel<<<unsigned(ctas), 2 * pairs * warp_size, bytes, stream>>>(p, parts, share_of(p, parts),
                                                                    SumsInMemory(p.workspace, p.rows));
   return cudaGetLastError();
 }

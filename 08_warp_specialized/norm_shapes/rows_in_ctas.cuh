@@ -1,7 +1,7 @@
 // A CTA has a row in its registers, or a cluster of CTAs has, as in fused_norm.cu. cols is a multiple of 8.
 #pragma once
 
-#include "common/norm.cuh"
+#include "08_warp_specialized/norm_shapes/whole_vectors.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/mbarrier.cuh"
 
@@ -15,15 +15,30 @@ struct Config {
   static constexpr int least_ctas = (vectors == 1 ? 2048 : 1024) / most_threads;  // on an SM
 };
 
-// As cluster_sum() of fused_norm.cu.
+// The sum over a cluster, as in fused_norm.cu. First the CTA's mbarrier, and its arrival.
 template <int cluster>
-__device__ float sum_over_cluster(float of_cta, float (&sums)[cluster], ptx::SharedAddress barrier) {
+__device__ void start_cluster(ptx::Mbarrier& arrived) {
+  if (threadIdx.x == 0) {
+    ptx::mbarrier_init(ptx::shared_address(&arrived), 1);
+    ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&arrived), cluster * sizeof(float));
+    ptx::fence_mbarrier_init();
+  }
+  ptx::cluster_arrive_relaxed();
+}
+// Its sum goes to each CTA,
+template <int cluster>
+__device__ void send_to_cluster(float of_cta, float (&sums)[cluster], ptx::Mbarrier& arrived) {
   ptx::cluster_wait();  // every CTA has initialised its barrier
   if (threadIdx.x < cluster)
-    ptx::store_async(ptx::shared_address(&sums[ptx::cluster_rank()]), of_cta, barrier, threadIdx.x);
-  ptx::mbarrier_wait(barrier, 0);
+    ptx::store_async(ptx::shared_address(&sums[ptx::cluster_rank()]), of_cta, ptx::shared_address(&arrived),
+                     threadIdx.x);
+}
+// and each adds up what has arrived.
+template <int cluster>
+__device__ float sum_of_cluster(const float (&sums)[cluster], ptx::Mbarrier& arrived) {
+  ptx::mbarrier_wait(ptx::shared_address(&arrived), 0);
   float sum = 0;
-#pragma unroll
+#pragma unroll 4
   for (float one : sums) sum += one;
   return sum;
 }
@@ -35,14 +50,7 @@ __global__ void __launch_bounds__(C::most_threads, C::least_ctas) rows_in_ctas(F
   __shared__ float partial[warp_size];  // of the warps
   __shared__ float sums[cluster];       // of the cluster's CTAs
   __shared__ ptx::Mbarrier arrived;     // its phase completes when sums[] have arrived
-  if constexpr (cluster > 1) {
-    if (threadIdx.x == 0) {
-      ptx::mbarrier_init(ptx::shared_address(&arrived), 1);
-      ptx::mbarrier_arrive_expect_bytes(ptx::shared_address(&arrived), sizeof sums);
-      ptx::fence_mbarrier_init();
-    }
-    ptx::cluster_arrive_relaxed();  // sum_over_cluster() waits
-  }
+  if constexpr (cluster > 1) start_cluster<cluster>(arrived);
 
   const int of_row = p.cols / vector, share = ceil_div(of_row, cluster);
   const int rank = cluster > 1 ? ptx::cluster_rank() : 0;
@@ -68,11 +76,14 @@ __global__ void __launch_bounds__(C::most_threads, C::least_ctas) rows_in_ctas(F
   float squares = 0;
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
-    x[v] = add_vector(x[v], residual[v], squares);
+    x[v] = add_whole(x[v], residual[v], squares);
     if (next(v) < left) store(p.h + at(v), x[v]);
   }
   float sum = row_sum(squares, partial);
-  if constexpr (cluster > 1) sum = sum_over_cluster(sum, sums, ptx::shared_address(&arrived));
+  if constexpr (cluster > 1) {
+    send_to_cluster(sum, sums, arrived);
+    sum = sum_of_cluster(sums, arrived);
+  }
   const float scale = rsqrtf(sum / float(p.cols) + p.eps);
 #pragma unroll
   for (int v = 0; v < vectors; ++v)

@@ -1,64 +1,89 @@
-// Rows that start anywhere, in registers, as rows_in_ctas.cuh has aligned ones: a CTA has a row, or each of
-// its warps has one.
+// Rows that start anywhere, in registers. As in rows_in_ctas.cuh a CTA or a cluster has a row; or, where rows
+// are narrow, each warp has one.
 #pragma once
 
+#include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
 #include "08_warp_specialized/norm_shapes/whole_vectors.cuh"
 #include "common/ptx/predicated_store.cuh"
 
 namespace ladder::rung_08::norm_shapes {
 
-// A CTA has `rows` rows; where these are several, a warp each. cols is at least 16 and at most blockDim.x ·
-// vectors · 8 - 63.
-template <int vectors, int rows, int most_threads>
-__global__ void __launch_bounds__(most_threads, 1024 / most_threads) rows_of_any_start(FusedNorm p) {
-  __shared__ float partial[warp_size];
-  const int index = rows == 1 ? int(blockIdx.x) : int(blockIdx.x) * rows + int(threadIdx.y);
-  if (index >= p.rows) return;
-  const WholeVectors row(p, index);
-  const int thread = threadIdx.x, step = int(blockDim.x);  // from a vector of the thread to its next
-  auto there = [&](int v) { return row.begin <= v * step + thread && v * step + thread < row.end; };
-  const std::size_t at = row.at(thread);
+// `rows`: of a CTA. Where these are several, a warp each, and cols is at most vectors · 256 + 24. Else the
+// CTAs of a cluster have `share` vectors each.
+template <int vectors, int cluster, int rows, int most_threads>
+__global__ void __launch_bounds__(most_threads, 1024 / most_threads)
+    rows_of_any_start(FusedNorm p, int share) {
+  __shared__ float partial[warp_size];  // of the warps
+  __shared__ float sums[cluster];       // of the cluster's CTAs
+  __shared__ ptx::Mbarrier arrived;     // its phase completes when sums[] have arrived
+  if constexpr (cluster > 1) start_cluster<cluster>(arrived);
+
+  constexpr bool in_warps = rows > 1;
+  const int index = in_warps ? int(blockIdx.x) * rows + int(threadIdx.y) : int(blockIdx.x) / cluster;
+  if (in_warps && index >= p.rows) return;
+  const int rank = cluster > 1 ? ptx::cluster_rank() : 0, warp = int(threadIdx.x) / warp_size;
+  const WholeVectors row(p, index, in_warps ? vectors * warp_size : INT_MAX);
+  const OfLane part = in_warps ? OfLane(row, row.begin, row.end)
+                               : OfLane(row, rank * share + warp * vectors * warp_size, (rank + 1) * share);
+  const std::size_t at = row.at(part.first);
+  auto next = [](int v) { return v * warp_size * vector; };
 
   uint4 x[vectors], residual[vectors];
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
     x[v] = residual[v] = make_uint4(0, 0, 0, 0);
-    if (!there(v)) continue;
-    x[v] = load(p.x + at + v * step * vector);
-    residual[v] = load(p.residual + at + v * step * vector);
+    if (!part.has(v)) continue;
+    x[v] = load(p.x + at + next(v));
+    residual[v] = load(p.residual + at + next(v));
   }
   // The last warp has the fewest vectors.
-  End end(p, row, thread + warp_size >= step);
-  uint4 low[vectors], high[vectors];  // of gamma: ahead of the sum, behind which the row would wait for it
-#pragma unroll
-  for (int v = 0; v < vectors; ++v) {
-    low[v] = high[v] = make_uint4(0, 0, 0, 0);
-    if (!there(v)) continue;
-    const __nv_bfloat16* from = p.gamma + row.gamma(v * step + thread) * vector;
-    low[v] = load(from - (row.by() > 0 ? vector : 0));
-    high[v] = load(from);
-  }
+  const End end(p, row, rank == cluster - 1 && threadIdx.x + warp_size >= blockDim.x);
+  GammaOfLane<vectors> gamma(p, row, part);  // ahead of the sum, or the row would wait for it as well
 
   float squares = 0;
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
     x[v] = add_whole(x[v], residual[v], squares);
-    ptx::store_16_bytes_if(there(v), p.h + at + v * step * vector, x[v]);
+    ptx::store_16_bytes_if(part.has(v), p.h + at + next(v), x[v]);
   }
   squares += end.store_h(p, row);
-  const float scale = rsqrtf(row_sum(squares, partial) / float(p.cols) + p.eps);
+  float sum = row_sum(squares, partial);
+  if constexpr (cluster > 1) send_to_cluster(sum, sums, arrived);
+  gamma.align();  // while the sums are on their way
+  if constexpr (cluster > 1) sum = sum_of_cluster(sums, arrived);
+  // The usual division has a path for denormal numbers, with a call, for which there are no registers.
+  const float scale = rsqrtf(__fdividef(sum, float(p.cols)) + p.eps);
 #pragma unroll
   for (int v = 0; v < vectors; ++v)
-    ptx::store_16_bytes_if(there(v), p.y + at + v * step * vector,
-                           scale_vector(x[v], shifted(low[v], high[v], row.by()), scale));
+    ptx::store_16_bytes_if(part.has(v), p.y + at + next(v), scale_vector(x[v], gamma.own[v], scale));
   end.store_y(p, row, scale);
 }
 
-template <int vectors, int rows, int most_threads>
+template <int vectors, int cluster, int most_threads>
 cudaError_t launch_of_any_start(const FusedNorm& p, cudaStream_t stream) {
-  const int warps = rows > 1 ? 1 : ceil_div(ceil_div(most_vectors(p), vectors), warp_size);
-  rows_of_any_start<vectors, rows, most_threads>
-      <<<ceil_div(p.rows, rows), dim3(warps * warp_size, rows), 0, stream>>>(p);
+  auto* kernel = rows_of_any_start<vectors, cluster, 1, most_threads>;
+  const int share = share_of(p, cluster);
+  cudaLaunchAttribute attribute{};
+  attribute.id = cudaLaunchAttributeClusterDimension;
+  attribute.val.clusterDim = {cluster, 1, 1};
+  cudaLaunchConfig_t config{};
+  config.gridDim = unsigned(p.rows) * cluster;
+  config.blockDim = ceil_div(share, vectors * warp_size) * warp_size;
+  config.stream = stream;
+  config.attrs = &attribute;
+  config.numAttrs = cluster > 1;
+  if (cluster > 8) {
+    const cudaError_t error = cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    if (error != cudaSuccess) return error;
+  }
+  return cudaLaunchKernelEx(&config, kernel, p, share);
+}
+
+template <int vectors>
+cudaError_t launch_in_warps(const FusedNorm& p, cudaStream_t stream) {
+  constexpr int rows = 4;
+  rows_of_any_start<vectors, 1, rows, rows * warp_size>
+      <<<ceil_div(p.rows, rows), dim3(warp_size, rows), 0, stream>>>(p, 0);
   return cudaGetLastError();
 }
 

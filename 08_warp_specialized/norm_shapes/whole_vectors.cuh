@@ -4,30 +4,32 @@
 // row.
 #pragma once
 
+#include <climits>
+
 #include "common/norm.cuh"
 
 namespace ladder::rung_08::norm_shapes {
 
 constexpr int line = 64;  // elements in 128 bytes
 
-// A row's vectors are counted from the 128-byte line that it starts in, so warps access whole lines.
+// A row's vectors are counted from the 128-byte line that it starts in, so warps can access whole lines.
 struct WholeVectors {
-  std::size_t start;  // the line's first element
-  int shift;          // elements from there to the row's first
+  std::size_t start;  // the row's first element
   int begin, end;     // the vectors that are wholly in the row, and whose gamma lies in whole vectors
 
-  __device__ WholeVectors(const FusedNorm& p, int row) {
-    const std::size_t first = std::size_t(row) * p.cols;
-    shift = first % line;
-    start = first - shift;
-    begin = ceil_div(shift, vector);
-    end = shift / vector + p.cols / vector;
+  // Up to `most` vectors.
+  __device__ WholeVectors(const FusedNorm& p, int row, int most = INT_MAX)
+      : start(std::size_t(row) * p.cols) {
+    begin = ceil_div(shift(), vector);
+    end = shift() / vector + p.cols / vector;
+    if (end - begin > most) end = begin + most;
   }
-  __device__ std::size_t at(int v) const { return start + std::size_t(v) * vector; }
+  __device__ int shift() const { return start % line; }  // elements from the line's first to the row's
+  __device__ std::size_t at(int v) const { return start - shift() + std::size_t(v) * vector; }
   // The vector of gamma that the last elements of vector v are multiplied by. The first are by the one
   // before, unless `by`, the elements that are, is 0.
-  __device__ int gamma(int v) const { return v - shift / vector; }
-  __device__ int by() const { return shift % vector; }
+  __device__ int gamma(int v) const { return v - shift() / vector; }
+  __device__ int by() const { return start % vector; }
 };
 
 // As many vectors as a row of any start may touch.
@@ -35,30 +37,35 @@ inline int most_vectors(const FusedNorm& p) {
   return p.cols % line == 0 ? p.cols / vector : ceil_div(p.cols + line - 1, vector);
 }
 
+// A row is cut into parts of so many vectors, a multiple of a line.
+inline int share_of(const FusedNorm& p, int parts) {
+  constexpr int vectors_of_line = line / vector;
+  return ceil_div(ceil_div(most_vectors(p), parts), vectors_of_line) * vectors_of_line;
+}
+
 // The element at the row's ends that a lane has, if there is one: up to 7 before the whole vectors, and up to
-// 14 after them.
+// 24 after them.
 struct End {
   int at = -1;  // in the row; -1: none
   float h, gamma;
 
   __device__ End(const FusedNorm& p, const WholeVectors& row, bool has_ends) {
     const int lane = threadIdx.x % warp_size;
-    const int before = row.begin * vector - row.shift, after = row.end * vector - row.shift;
+    const int before = row.begin * vector - row.shift(), after = row.end * vector - row.shift();
     if (has_ends && lane < before) at = lane;
     if (has_ends && lane >= vector && after + lane - vector < p.cols) at = after + lane - vector;
     if (at < 0) return;
-    const std::size_t first = row.start + row.shift;
-    h = __bfloat162float(__hadd(p.x[first + at], p.residual[first + at]));
+    h = __bfloat162float(__hadd(p.x[row.start + at], p.residual[row.start + at]));
     gamma = __bfloat162float(p.gamma[at]);
   }
   // Returns the square of h.
   __device__ float store_h(const FusedNorm& p, const WholeVectors& row) const {
     if (at < 0) return 0;
-    p.h[row.start + row.shift + at] = __float2bfloat16_rn(h);
+    p.h[row.start + at] = __float2bfloat16_rn(h);
     return h * h;
   }
   __device__ void store_y(const FusedNorm& p, const WholeVectors& row, float scale) const {
-    if (at >= 0) p.y[row.start + row.shift + at] = __float2bfloat16_rn(h * scale * gamma);
+    if (at >= 0) p.y[row.start + at] = __float2bfloat16_rn(h * scale * gamma);
   }
 };
 
@@ -92,5 +99,54 @@ __device__ inline uint4 shifted(uint4 low, uint4 high, int by) {
   for (int i = 0; i < 4; ++i) four[i] = __byte_perm(five[i], five[i + 1], halves);
   return make_uint4(four[0], four[1], four[2], four[3]);
 }
+
+// The vectors that a lane has of its warp's part of a row, 32 apart.
+struct OfLane {
+  int first;   // in the row
+  int before;  // those from there to the row's first: then the lane has none of the row at v = 0
+  int left;    // and to the end of the part
+
+  __device__ OfLane(const WholeVectors& row, int first_of_warp, int end_of_part)
+      : first(first_of_warp + int(threadIdx.x) % warp_size),
+        before(row.begin - first),
+        left(min(row.end, end_of_part) - first) {}
+  __device__ bool has(int v) const { return v * warp_size < left && (v > 0 || before <= 0); }
+};
+
+// gamma for them. A vector of the row lies in two of gamma: a lane loads the upper one, and the lower one
+// comes from the lane before.
+template <int vectors>
+struct GammaOfLane {
+  uint4 own[vectors];
+  uint4 before = make_uint4(0, 0, 0, 0);  // lane 31: the lower one of lane 0's first
+  int by;
+
+  __device__ GammaOfLane(const FusedNorm& p, const WholeVectors& row, const OfLane& part) : by(row.by()) {
+#pragma unroll
+    for (int v = 0; v < vectors; ++v) own[v] = make_uint4(0, 0, 0, 0);
+    // A branch: it keeps the loads of x and residual ahead of it, and additions behind it. With fewer vectors
+    // the compiler's own order is faster.
+    if (vectors > 2 && !__any_sync(0xFFFFFFFFu, part.left > 0)) return;
+    const __nv_bfloat16* const from = p.gamma + row.gamma(part.first) * vector;
+    const int most_before = by > 0;  // a lane may have none but for the next lane
+#pragma unroll
+    for (int v = 0; v < vectors; ++v)
+      if (v * warp_size < part.left && (v > 0 || part.before <= most_before))
+        own[v] = load(from + v * warp_size * vector);
+    constexpr int last = warp_size - 1;
+    if (by > 0 && threadIdx.x % warp_size == last && part.before + last <= 0 && part.left + last > 0)
+      before = load(from - warp_size * vector);
+  }
+  // own[v] becomes the eight elements for the v-th vector. A whole warp.
+  __device__ void align() {
+    const int lane = threadIdx.x % warp_size, from = (lane + warp_size - 1) % warp_size;
+    auto word = [&](unsigned bits) { return __shfl_sync(0xFFFFFFFFu, bits, from); };
+#pragma unroll
+    for (int v = vectors - 1; v >= 0; --v) {
+      const uint4 sent = lane < warp_size - 1 ? own[v] : v == 0 ? before : own[v > 0 ? v - 1 : 0];
+      own[v] = shifted(make_uint4(word(sent.x), word(sent.y), word(sent.z), word(sent.w)), own[v], by);
+    }
+  }
+};
 
 }  // namespace ladder::rung_08::norm_shapes
