@@ -139,12 +139,14 @@ struct GammaOfLane {
   }
   // own[v] becomes the eight elements for the v-th vector. A whole warp.
   __device__ void align() {
-    const int lane = threadIdx.x % warp_size, from = (lane + warp_size - 1) % warp_size;
-    auto word = [&](unsigned bits) { return __shfl_sync(0xFFFFFFFFu, bits, from); };
+    const int lane = threadIdx.x % warp_size, lane_before = (lane + warp_size - 1) % warp_size;
+    auto received = [&](unsigned word) { return __shfl_sync(0xFFFFFFFFu, word, lane_before); };
 #pragma unroll
     for (int v = vectors - 1; v >= 0; --v) {
-      const uint4 sent = lane < warp_size - 1 ? own[v] : v == 0 ? before : own[v > 0 ? v - 1 : 0];
-      own[v] = shifted(make_uint4(word(sent.x), word(sent.y), word(sent.z), word(sent.w)), own[v], by);
+      const uint4 for_lane_0 = v > 0 ? own[v - 1] : before;
+      const uint4 sent = lane < warp_size - 1 ? own[v] : for_lane_0;
+      const uint4 lower = make_uint4(received(sent.x), received(sent.y), received(sent.z), received(sent.w));
+      own[v] = shifted(lower, own[v], by);
     }
   }
 };

@@ -105,7 +105,8 @@ def widths(results: Results, rung: str, variant: str, other: str) -> str:
 def versions(results: Results, rung: str, problem: str, variant: str, *shapes: str) -> str:
     """What a variant reached beside the baseline when it was recorded before, at these git revisions, and what it does now."""
     runs = {shape: results.versions(rung, problem, shape, variant) for shape in shapes}
-    revisions = list(dict.fromkeys(revision for of_shape in runs.values() for revision in of_shape))
+    longest_first = sorted(runs.values(), key=len, reverse=True)  # which has them in order
+    revisions = list(dict.fromkeys(revision for of_shape in longest_first for revision in of_shape))
     if not revisions:
         return f"*Not recorded yet: `build/bin/{rung} {problem} --variant {variant}`, at these shapes.*"
     lines = [
@@ -114,3 +115,32 @@ def versions(results: Results, rung: str, problem: str, variant: str, *shapes: s
     ]
     header = ["shape", *(f"of copy at `{revision}`" for revision in revisions)]
     return markdown(header, lines, measured(results, f"{rung} {problem}, `{variant}`, by git revision"))
+
+
+def ends(results: Results, rung: str, variant: str, *columns: str) -> str:
+    """A norm's time at these widths as a straight line over the rows, through the fewest and the most recorded: per row, and
+    what remains, the ends of a launch. The same for the copy beside it, and the norm with the copy's ends."""
+
+    def line(points: list) -> tuple:
+        (few, least), (many, most) = points
+        per_row = (most - least) / (many - few)
+        return per_row, least - per_row * few
+
+    lines = []
+    for cols in map(int, columns):
+        runs = [run for run in results.runs if (run["rung"], run["problem"], run["variant"]) == (rung, "fused_norm", variant)]
+        runs = sorted((run for run in runs if run["cols"] == cols and best_baseline(run)), key=lambda run: run["rows"])
+        if not runs or runs[-1]["rows"] < 2 * runs[0]["rows"]:
+            continue
+        rows, points = runs[0]["rows"], (runs[0], runs[-1])
+        of_row, own = line([(run["rows"], run["median_us"]) for run in points])
+        of_copied, copied = line([(run["rows"], run["median_us"] * ratio(run)) for run in points])
+        all_copied = of_copied * rows + copied
+        lines.append(
+            [str(cols), percent(of_copied / of_row), f"{own:.1f}", f"{copied:.1f}", str(rows), of_copy(runs[0])]
+            + [percent(all_copied / (of_row * rows + copied))]
+        )
+    if not lines:
+        return f"*Not recorded yet: `build/bin/{rung} fused_norm --variant {variant}`, at two numbers of rows.*"
+    header = ["columns", "a row, of the copy's", "ends, µs", "the copy's", "at rows", "of copy", "with the copy's ends"]
+    return markdown(header, lines, measured(results, f"{rung} fused_norm, `{variant}`"))

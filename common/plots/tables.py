@@ -33,6 +33,7 @@ A table, rewritten between its two markers, each alone on its line:
     grouped RUNG                      products in groups: each tile, the choice, and the libraries
     widths RUNG VARIANT OTHER         the norm by its columns: a variant of a rung, and another rung, beside a copy
     versions RUNG PROBLEM VARIANT SHAPE …   a variant beside the baseline, as it was recorded at earlier git revisions and now
+    ends RUNG VARIANT COLUMNS …       the norm's time over its rows: what a row takes, and what the ends of a launch do
     power PROBLEM SHAPE KERNEL …      what ran without a pause: clock, power and energy (power.py has how a kernel is named)
     simulator_speed                   the simulator's own speed, CPU threads across
 
@@ -305,6 +306,7 @@ TABLES["linear"] = operator_tables.linear
 TABLES["grouped"] = operator_tables.grouped
 TABLES["widths"] = operator_tables.widths
 TABLES["versions"] = operator_tables.versions
+TABLES["ends"] = operator_tables.ends
 TABLES["models"] = models_tables.table
 TABLES["waves"] = waves.waves
 TABLES["over_k"] = over_k.table

@@ -63,6 +63,15 @@ class Operators(InFolder):
         self.assertEqual(lines[2], "| 16384×8192 | 50.0 % | 100.0 % |")
         self.assertIn("Not recorded yet", tables.table(results.on("test"), f"{name} 3x3"))
 
+    def test_ends_of_a_launch_are_what_the_rows_do_not_account_for(self):
+        few = norm("03_vectorized", 28.0, rows=100, copy_us=22.0)
+        many = norm("03_vectorized", 103.0, rows=400, copy_us=82.0)
+        lines = tables.table(self.load([many, few]), "ends 03_vectorized vectorized 8192 4096").splitlines()
+        self.assertEqual(lines[2], "| 8192 | 80.0 % | 3.0 | 2.0 | 100 | 78.6 % | 81.5 % |")
+        self.assertEqual(len(lines), 5)  # nothing of 4096 columns
+        nearly = norm("03_vectorized", 29.0, rows=110, copy_us=23.0)
+        self.assertIn("Not recorded yet", tables.table(self.load([few, nearly]), "ends 03_vectorized vectorized 8192"))
+
     def test_passes_of_the_fused_norm(self):
         rung = norm("03_vectorized", 260.0)
         unfused = {**norm("03_vectorized", 325.0), "variant": "unfused", "variant_index": 1, "is_rung": False}
