@@ -4,41 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdint>
 #include <string_view>
 #include <vector>
 
+#include "08_warp_specialized/test_operands.h"
 #include "common/rung.h"
 
 namespace ladder {
 namespace {
 
-using Bits = std::vector<std::uint16_t>;  // of bf16
-
-class OnDevice {
- public:
-  explicit OnDevice(std::size_t count, bool numbers = true) : bits_(count, 0xFFFF) {
-    std::uint32_t state = std::uint32_t(count);
-    for (std::uint16_t& each : bits_) {
-      state = state * 1664525 + 1013904223;
-      if (numbers) each = std::uint16_t((state >> 31 << 15) | 0x3F00 | (state >> 16 & 0xFF));
-    }
-    EXPECT_EQ(cudaMalloc(&data_, count * 2), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(data_, bits_.data(), count * 2, cudaMemcpyHostToDevice), cudaSuccess);
-  }
-  ~OnDevice() { cudaFree(data_); }
-  OnDevice(const OnDevice&) = delete;
-  __nv_bfloat16* get() const { return static_cast<__nv_bfloat16*>(data_); }
-  Bits read() const {
-    Bits found(bits_.size());
-    EXPECT_EQ(cudaMemcpy(found.data(), data_, found.size() * 2, cudaMemcpyDeviceToHost), cudaSuccess);
-    return found;
-  }
-
- private:
-  Bits bits_;
-  void* data_ = nullptr;
-};
+using rung_08::Bits, rung_08::numbers, rung_08::OnDevice;
 
 struct Stream {
   cudaStream_t stream = nullptr;
@@ -103,8 +78,9 @@ void expect_on_second(const std::vector<cudaAccessPolicyWindow>& windows, const 
 
 TEST(PersistingL2, GammaOfACapturedNorm) {
   const int rows = 3, cols = 1024;
-  const OnDevice x(rows * cols), residual(rows * cols), gamma(cols), h(rows * cols, false),
-      y(rows * cols, false), plain_h(rows * cols, false), plain_y(rows * cols, false);
+  const OnDevice x(numbers(rows * cols, 1)), residual(numbers(rows * cols, 2)), gamma(numbers(cols, 3));
+  const Bits unwritten(rows * cols, 0xFFFF);
+  const OnDevice h(unwritten), y(unwritten), plain_h(unwritten), plain_y(unwritten);
   FusedNorm p{.rows = rows,
               .cols = cols,
               .x = x.get(),
@@ -119,13 +95,14 @@ TEST(PersistingL2, GammaOfACapturedNorm) {
   p.h = h.get(), p.y = y.get();
   const auto windows = captured(p, named(rung().fused_norm, "persisting_gamma"), plain);
   expect_on_second(windows, gamma.get(), cols * 2, 1);
-  EXPECT_EQ(h.read(), plain_h.read());
-  EXPECT_EQ(y.read(), plain_y.read());
+  EXPECT_EQ(h.read(rows * cols), plain_h.read(rows * cols));
+  EXPECT_EQ(y.read(rows * cols), plain_y.read(rows * cols));
 }
 
 TEST(PersistingL2, BOfACapturedProduct) {
   const int m = 136, n = 264, k = 72;
-  const OnDevice a(m * k), b(k * n), c(m * n, false), plain_c(m * n, false);
+  const Bits unwritten(m * n, 0xFFFF);
+  const OnDevice a(numbers(m * k, 1)), b(numbers(k * n, 2)), c(unwritten), plain_c(unwritten);
   Gemm p{.m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = plain_c.get()};
   const auto& plain = named(rung().gemm, "128x256");
   ASSERT_EQ(plain.launch(p, nullptr), cudaSuccess);
@@ -133,7 +110,7 @@ TEST(PersistingL2, BOfACapturedProduct) {
   p.c = c.get();
   expect_on_second(captured(p, named(rung().gemm, "persisting_b"), plain), b.get(), std::size_t(k) * n * 2,
                    1);
-  EXPECT_EQ(c.read(), plain_c.read());
+  EXPECT_EQ(c.read(m * n), plain_c.read(m * n));
 }
 
 // Of what does not fit the part of L2 that is set aside, a share is to persist.
@@ -143,7 +120,7 @@ TEST(PersistingL2, ShareOfALargeB) {
   ASSERT_EQ(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 1 << 20), cudaSuccess);
   ASSERT_EQ(cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize), cudaSuccess);  // may be rounded
   const int m = 8, n = 2048, k = 1024;                                                     // B: 4 MiB
-  const OnDevice a(m * k), b(std::size_t(k) * n), c(m * n, false);
+  const OnDevice a(numbers(m * k, 1)), b(numbers(std::size_t(k) * n, 2)), c(Bits(m * n, 0xFFFF));
   const Gemm p{.m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
   const auto windows = captured(p, named(rung().gemm, "persisting_b"), named(rung().gemm, "128x256"));
   expect_on_second(windows, b.get(), 4 << 20, float(set_aside) / (4 << 20));

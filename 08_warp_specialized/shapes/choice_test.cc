@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "08_warp_specialized/shapes/correction.h"
-#include "08_warp_specialized/shapes/test_operands.h"
+#include "08_warp_specialized/test_operands.h"
 #include "common/extension.h"
 #include "common/harness/backend/counters.h"
 #include "common/harness/backend/device.h"

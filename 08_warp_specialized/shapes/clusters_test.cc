@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "08_warp_specialized/shapes/choice.h"
-#include "08_warp_specialized/shapes/test_operands.h"
+#include "08_warp_specialized/test_operands.h"
 #include "common/extension.h"
 
 namespace ladder::rung_08 {

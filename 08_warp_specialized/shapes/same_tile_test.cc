@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "08_warp_specialized/shapes/test_operands.h"
+#include "08_warp_specialized/test_operands.h"
 #include "common/harness/backend/counters.h"
 #include "common/harness/backend/device.h"
 #include "common/rung.h"
