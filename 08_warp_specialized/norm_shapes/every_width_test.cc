@@ -1,4 +1,4 @@
-// Long rows are launched again and again with the same workspace, which is cleared once: a launch takes
+// Rows of every kind, launched again and again with one workspace, which is cleared once: a launch takes
 // neither tickets nor sums of those before it for its own, and leaves tickets for the next.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -13,14 +13,17 @@
 namespace ladder {
 namespace {
 
-using rung_08::Bits, rung_08::OnDevice;
+using rung_08::Bits, rung_08::numbers, rung_08::OnDevice;
 constexpr std::uint16_t one = 0x3F80, unwritten = 0xFFFF;
 
-// Rows of one number have a y of ones. With the sum of another launch, whose number was another, they have
-// not.
+// Rows of one number, whichever it is, have gamma as their y. With the sum of another launch, whose number
+// was another, they have not.
 void launch_again(int rows, int cols) {
   const std::size_t area = std::size_t(rows) * cols;
-  const OnDevice residual(Bits(area, 0)), gamma(Bits(cols, one));
+  const Bits of_gamma = numbers(cols, 1);
+  Bits expected;
+  for (int row = 0; row < rows; ++row) expected.insert(expected.end(), of_gamma.begin(), of_gamma.end());
+  const OnDevice residual(Bits(area, 0)), gamma(of_gamma);
   FusedNorm p{rows, cols, nullptr, residual.get(), gamma.get(), nullptr, nullptr, 1e-5f};
   const Variants<FusedNorm>& all = rung().fused_norm;
   const Variant<FusedNorm>& variant = *std::find_if(
@@ -35,10 +38,22 @@ void launch_again(int rows, int cols) {
     ASSERT_EQ(variant.launch(p, nullptr), cudaSuccess);
     ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
     EXPECT_TRUE(h.read(area) == Bits(area, number)) << "h of " << rows << "x" << cols;
-    EXPECT_TRUE(y.read(area) == Bits(area, one)) << "y of " << rows << "x" << cols;
+    EXPECT_TRUE(y.read(area) == expected) << "y of " << rows << "x" << cols;
   }
 }
 
+// The widest and the narrowest of each kernel, that start anywhere or in the middle of a line.
+TEST(EveryWidth, RowsAtTheBoundariesOfTheChoice) {
+  for (const int cols : {1, 7, 255, 257, 280, 281, 536, 537, 8191, 8193, 8200, 24513, 24514, 49089, 49090,
+                         65473, 65474, 131080, 262081})
+    launch_again(5, cols);
+}
+TEST(EveryWidth, AlignedRowsAtTheBoundariesOfTheChoice) {
+  for (const int cols : {8,     16,    24,    128,   136,   256,   264,   320,    328,    1024,
+                         1032,  2048,  2056,  3840,  3848,  4096,  4104,  8192,   8256,   16384,
+                         16448, 18432, 18496, 32768, 32832, 57344, 57408, 131072, 131136, 262144})
+    launch_again(3, cols);
+}
 TEST(EveryWidth, AlignedRowsAgain) {
   launch_again(3, 262152);
 }
