@@ -97,7 +97,6 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
   Pair<stages>& pair = pair_of[warp % pairs];
   uint4* const h_of_lane = h_of_pairs + warp % pairs * stages * vectors * warp_size + lane;
   auto phase = [](int n) { return n / stages % 2; };
-  auto next = [](int v) { return v * warp_size * vector; };
 
   if (warp < pairs) {
     for (int n = 0;; ++n) {
@@ -126,13 +125,7 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
       const OfLane part(row, own * share, (own + 1) * share);
       const std::size_t at = row.at(part.first);
       uint4 x[vectors], residual[vectors];
-#pragma unroll
-      for (int v = 0; v < vectors; ++v) {
-        x[v] = residual[v] = make_uint4(0, 0, 0, 0);
-        if (!part.has(v)) continue;
-        x[v] = load(p.x + at + next(v));
-        residual[v] = load(p.residual + at + next(v));
-      }
+      part.load(p, at, x, residual);
       const End end(p, row, own == 0);
       float squares = end.store_h(p, row);
 #pragma unroll
@@ -141,7 +134,7 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
       if (lane == 0) send_sum(sums.of_parts + index, launch, squares);  // all of the row wait for it
 #pragma unroll
       for (int v = 0; v < vectors; ++v) {
-        ptx::store_16_bytes_if(part.has(v), p.h + at + next(v), x[v]);
+        ptx::store_16_bytes_if(part.has(v), p.h + at + part.next(v), x[v]);
         h_of_lane[(stage * vectors + v) * warp_size] = x[v];
       }
       __syncwarp();
@@ -173,7 +166,7 @@ __global__ void __launch_bounds__(2 * pairs * warp_size, 1)
 #pragma unroll
       for (int v = 0; v < vectors; ++v)
         ptx::store_16_bytes_if(
-            part.has(v), p.y + row.at(part.first) + next(v),
+            part.has(v), p.y + row.at(part.first) + part.next(v),
             scale_vector(h_of_lane[(stage * vectors + v) * warp_size], gamma.own[v], scale));
       end.store_y(p, row, scale);
       __syncwarp();

@@ -26,16 +26,8 @@ __global__ void __launch_bounds__(most_threads, 1024 / most_threads)
   const OfLane part = in_warps ? OfLane(row, row.begin, row.end)
                                : OfLane(row, rank * share + warp * vectors * warp_size, (rank + 1) * share);
   const std::size_t at = row.at(part.first);
-  auto next = [](int v) { return v * warp_size * vector; };
-
   uint4 x[vectors], residual[vectors];
-#pragma unroll
-  for (int v = 0; v < vectors; ++v) {
-    x[v] = residual[v] = make_uint4(0, 0, 0, 0);
-    if (!part.has(v)) continue;
-    x[v] = load(p.x + at + next(v));
-    residual[v] = load(p.residual + at + next(v));
-  }
+  part.load(p, at, x, residual);
   // The last warp has the fewest vectors.
   const End end(p, row, rank == cluster - 1 && threadIdx.x + warp_size >= blockDim.x);
   GammaOfLane<vectors> gamma(p, row, part);  // ahead of the sum, or the row would wait for it as well
@@ -44,7 +36,7 @@ __global__ void __launch_bounds__(most_threads, 1024 / most_threads)
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
     x[v] = add_whole(x[v], residual[v], squares);
-    ptx::store_16_bytes_if(part.has(v), p.h + at + next(v), x[v]);
+    ptx::store_16_bytes_if(part.has(v), p.h + at + part.next(v), x[v]);
   }
   squares += end.store_h(p, row);
   float sum = row_sum(squares, partial);
@@ -55,7 +47,7 @@ __global__ void __launch_bounds__(most_threads, 1024 / most_threads)
   const float scale = rsqrtf(__fdividef(sum, float(p.cols)) + p.eps);
 #pragma unroll
   for (int v = 0; v < vectors; ++v)
-    ptx::store_16_bytes_if(part.has(v), p.y + at + next(v), scale_vector(x[v], gamma.own[v], scale));
+    ptx::store_16_bytes_if(part.has(v), p.y + at + part.next(v), scale_vector(x[v], gamma.own[v], scale));
   end.store_y(p, row, scale);
 }
 

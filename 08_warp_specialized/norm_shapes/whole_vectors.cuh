@@ -103,7 +103,7 @@ __device__ inline uint4 shifted(uint4 low, uint4 high, int by) {
 // The vectors that a lane has of its warp's part of a row, 32 apart.
 struct OfLane {
   int first;   // in the row
-  int before;  // those from there to the row's first: then the lane has none of the row at v = 0
+  int before;  // from there to the row's first whole one; above 0 the lane has none at v = 0
   int left;    // and to the end of the part
 
   __device__ OfLane(const WholeVectors& row, int first_of_warp, int end_of_part)
@@ -111,6 +111,21 @@ struct OfLane {
         before(row.begin - first),
         left(min(row.end, end_of_part) - first) {}
   __device__ bool has(int v) const { return v * warp_size < left && (v > 0 || before <= 0); }
+  // From the first element of the lane's first vector to that of its v-th.
+  __device__ static constexpr int next(int v) { return v * warp_size * vector; }
+
+  // x and residual, from `at`; 0 where there is none.
+  template <int vectors>
+  __device__ void load(const FusedNorm& p, std::size_t at, uint4 (&x)[vectors],
+                       uint4 (&residual)[vectors]) const {
+#pragma unroll
+    for (int v = 0; v < vectors; ++v) {
+      x[v] = residual[v] = make_uint4(0, 0, 0, 0);
+      if (!has(v)) continue;
+      x[v] = ladder::load(p.x + at + next(v));
+      residual[v] = ladder::load(p.residual + at + next(v));
+    }
+  }
 };
 
 // gamma for them. A vector of the row lies in two of gamma: a lane loads the upper one, and the lower one
