@@ -14,7 +14,7 @@ namespace ladder::rung_08 {
 namespace {
 
 using norm_shapes::Config, norm_shapes::launch_in_ctas, norm_shapes::launch_in_lanes,
-    norm_shapes::launch_in_warps, norm_shapes::launch_of_any_start;
+    norm_shapes::launch_in_warps, norm_shapes::launch_of_any_start, norm_shapes::usual_ctas;
 
 // A vector for each lane. Where four lanes in ten have none, two rows at once make up for it.
 template <int lanes>
@@ -24,9 +24,9 @@ cudaError_t launch_narrow(const FusedNorm& p, cudaStream_t stream) {
                     : launch_in_lanes<lanes, 1, 1, 256>(p, stream);
 }
 
-template <int vectors, int cluster, int most_threads>
+template <int vectors, int cluster, int most_threads, int ctas_of_sm = usual_ctas(vectors, most_threads)>
 cudaError_t launch_aligned(const FusedNorm& p, cudaStream_t stream, int most_ctas = 0) {
-  return launch_in_ctas<Config<vectors, cluster, most_threads>>(p, stream, most_ctas);
+  return launch_in_ctas<Config<vectors, cluster, most_threads, ctas_of_sm>>(p, stream, most_ctas);
 }
 
 cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
@@ -50,8 +50,8 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   if (p.cols <= 16384) return launch_aligned<2, 4, 256>(p, stream);
   if (p.cols <= 18432) return launch_aligned<2, 4, 512>(p, stream);
   if (p.cols <= 32768) return launch_aligned<2, 8, 256>(p, stream);
-  if (p.cols <= 57344) return launch_aligned<4, 8, 256>(p, stream);
-  if (p.cols <= 131072) return launch_aligned<4, 16, 256>(p, stream);
+  if (p.cols <= 67584) return launch_aligned<3, 8, 352, 3>(p, stream);
+  if (p.cols <= 147456) return launch_aligned<3, 16, 384, 3>(p, stream);
   return launch_aligned<4, 16, 512>(p, stream);
 }
 
@@ -62,9 +62,10 @@ cudaError_t launch_unaligned(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= 8192) return launch_of_any_start<3, 1, 512>(p, stream);
   const int of_row = norm_shapes::most_vectors(p);
   if (of_row <= 4 * 256 * 3) return launch_of_any_start<3, 4, 256>(p, stream);
-  if (of_row <= 8 * 256 * 3) return launch_of_any_start<3, 8, 256>(p, stream);
-  if (of_row <= 8 * 256 * 4) return launch_of_any_start<4, 8, 256>(p, stream);
-  return launch_of_any_start<4, 16, 512>(p, stream);
+  if (of_row <= 8 * 352 * 3) return launch_of_any_start<3, 8, 352, 3>(p, stream);
+  if (of_row <= 16 * 384 * 3) return launch_of_any_start<3, 16, 384, 3>(p, stream);
+  if (of_row <= 16 * 384 * 4) return launch_of_any_start<4, 16, 512>(p, stream);
+  return launch_of_any_start<8, 16, 256, 2>(p, stream);
 }
 
 // Rows too long for the registers of a cluster.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "08_warp_specialized/norm_shapes/ahead.cuh"
 #include "08_warp_specialized/norm_shapes/unaligned.cuh"
 
 namespace ladder::rung_08::norm_shapes {
@@ -44,6 +45,7 @@ __global__ void __launch_bounds__(threads) rows_in_tile(FusedNorm p, int tile_ro
     store_cut(p.h + start + offset(v), x[v], inside(v));
   }
   __syncthreads();  // h and gamma of the tile are there
+  if (threadIdx.x + warp_size == threads) prefetch_ahead(p, start, elements);
 
   const auto* h_elements = reinterpret_cast<const __nv_bfloat16*>(h_of_tile);
   const int lane = threadIdx.x % lanes, rows_at_once = threads / lanes;

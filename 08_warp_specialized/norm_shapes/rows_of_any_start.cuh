@@ -2,6 +2,7 @@
 // are narrow, each warp has one.
 #pragma once
 
+#include "08_warp_specialized/norm_shapes/ahead.cuh"
 #include "08_warp_specialized/norm_shapes/rows_in_ctas.cuh"
 #include "08_warp_specialized/norm_shapes/whole_vectors.cuh"
 #include "common/ptx/predicated_store.cuh"
@@ -10,9 +11,8 @@ namespace ladder::rung_08::norm_shapes {
 
 // `rows`: of a CTA. Where these are several, a warp each, and cols is at most vectors · 256 + 24. Else the
 // CTAs of a cluster have `share` vectors each.
-template <int vectors, int cluster, int rows, int most_threads>
-__global__ void __launch_bounds__(most_threads, 1024 / most_threads)
-    rows_of_any_start(FusedNorm p, int share) {
+template <int vectors, int cluster, int rows, int most_threads, int ctas_of_sm>
+__global__ void __launch_bounds__(most_threads, ctas_of_sm) rows_of_any_start(FusedNorm p, int share) {
   __shared__ float partial[warp_size];  // of the warps
   __shared__ float sums[cluster];       // of the cluster's CTAs
   __shared__ ptx::Mbarrier arrived;     // its phase completes when sums[] have arrived
@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(most_threads, 1024 / most_threads)
   uint4 x[vectors], residual[vectors];
   part.load(p, at, x, residual);
   // The last warp has the fewest vectors.
-  const End end(p, row, rank == cluster - 1 && threadIdx.x + warp_size >= blockDim.x);
+  End end(p, row, rank == cluster - 1 && threadIdx.x + warp_size >= blockDim.x);
   GammaOfLane<vectors> gamma(p, row, part);  // ahead of the sum, or the row would wait for it as well
 
   float squares = 0;
@@ -38,8 +38,12 @@ __global__ void __launch_bounds__(most_threads, 1024 / most_threads)
     x[v] = add_whole(x[v], residual[v], squares);
     ptx::store_16_bytes_if(part.has(v), p.h + at + part.next(v), x[v]);
   }
-  squares += end.store_h(p, row);
+  squares += end.add(p);
+  end.store_h(p, row);
   float sum = row_sum(squares, partial);
+  // A few vectors of the next row as well.
+  if (!in_warps && threadIdx.x + warp_size == blockDim.x)
+    prefetch_ahead(p, row.at(rank * share), share * vector);
   if constexpr (cluster > 1) send_to_cluster(sum, sums, arrived);
   gamma.align();  // while the sums are on their way
   if constexpr (cluster > 1) sum = sum_of_cluster(sums, arrived);
@@ -51,9 +55,9 @@ __global__ void __launch_bounds__(most_threads, 1024 / most_threads)
   end.store_y(p, row, scale);
 }
 
-template <int vectors, int cluster, int most_threads>
+template <int vectors, int cluster, int most_threads, int ctas_of_sm = usual_ctas(vectors, most_threads)>
 cudaError_t launch_of_any_start(const FusedNorm& p, cudaStream_t stream) {
-  auto* kernel = rows_of_any_start<vectors, cluster, 1, most_threads>;
+  auto* kernel = rows_of_any_start<vectors, cluster, 1, most_threads, ctas_of_sm>;
   const int share = share_of(p, cluster);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
@@ -74,7 +78,7 @@ cudaError_t launch_of_any_start(const FusedNorm& p, cudaStream_t stream) {
 template <int vectors>
 cudaError_t launch_in_warps(const FusedNorm& p, cudaStream_t stream) {
   constexpr int rows = 4;
-  rows_of_any_start<vectors, 1, rows, rows * warp_size>
+  rows_of_any_start<vectors, 1, rows, rows * warp_size, 8>
       <<<ceil_div(p.rows, rows), dim3(warp_size, rows), 0, stream>>>(p, 0);
   return cudaGetLastError();
 }

@@ -37,16 +37,21 @@ inline int most_vectors(const FusedNorm& p) {
   return p.cols % line == 0 ? p.cols / vector : ceil_div(p.cols + line - 1, vector);
 }
 
-// A row is cut into parts of so many vectors, a multiple of a line.
+// So many vectors, or a few more: whole lines.
+inline int whole_lines(int vectors) {
+  constexpr int of_line = line / vector;
+  return ceil_div(vectors, of_line) * of_line;
+}
+// A row is cut into parts of so many vectors.
 inline int share_of(const FusedNorm& p, int parts) {
-  constexpr int vectors_of_line = line / vector;
-  return ceil_div(ceil_div(most_vectors(p), parts), vectors_of_line) * vectors_of_line;
+  return whole_lines(ceil_div(most_vectors(p), parts));
 }
 
 // The element at the row's ends that a lane has, if there is one: up to 7 before the whole vectors, and up to
 // 24 after them.
 struct End {
   int at = -1;  // in the row; -1: none
+  __nv_bfloat16 x, residual;
   float h, gamma;
 
   __device__ End(const FusedNorm& p, const WholeVectors& row, bool has_ends) {
@@ -55,14 +60,18 @@ struct End {
     if (has_ends && lane < before) at = lane;
     if (has_ends && lane >= vector && after + lane - vector < p.cols) at = after + lane - vector;
     if (at < 0) return;
-    h = __bfloat162float(__hadd(p.x[row.start + at], p.residual[row.start + at]));
-    gamma = __bfloat162float(p.gamma[at]);
+    x = p.x[row.start + at];
+    residual = p.residual[row.start + at];
   }
-  // Returns the square of h.
-  __device__ float store_h(const FusedNorm& p, const WholeVectors& row) const {
+  // Returns the square of h. An addition in the constructor would keep loads behind it waiting.
+  __device__ float add(const FusedNorm& p) {
     if (at < 0) return 0;
-    p.h[row.start + at] = __float2bfloat16_rn(h);
+    gamma = __bfloat162float(p.gamma[at]);
+    h = __bfloat162float(__hadd(x, residual));
     return h * h;
+  }
+  __device__ void store_h(const FusedNorm& p, const WholeVectors& row) const {
+    if (at >= 0) p.h[row.start + at] = __float2bfloat16_rn(h);
   }
   __device__ void store_y(const FusedNorm& p, const WholeVectors& row, float scale) const {
     if (at >= 0) p.y[row.start + at] = __float2bfloat16_rn(h * scale * gamma);

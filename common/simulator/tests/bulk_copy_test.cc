@@ -311,6 +311,13 @@ TEST_F(Bulk, PrefetchesAndHintsChangeNothing) {
       "[%r3], "
       "%rd5;\n" +
       wait_ + read_);
+  const auto kind = [&](const std::string& operands) {
+    const Result r = run_body("@%p1 cp.async.bulk.prefetch.L2.global " + operands + ";");
+    return r.end ? r.end->kind : FindingKind::race;
+  };
+  EXPECT_EQ(kind("[%rd0+4], 16"), FindingKind::misaligned);
+  EXPECT_EQ(kind("[%rd0], 20"), FindingKind::misaligned);
+  EXPECT_EQ(kind("[%rd0+1008], 32"), FindingKind::illegal_address);
 }
 
 // Two CTAs of 32 threads. %r2: rank; %r3: s; %r4: an mbarrier for one arrival; %r5, %r6: the same in the

@@ -268,6 +268,20 @@ void run_copy(Warp& warp, const Inst& inst) {
   }
 }
 
+// Of bytes, to L2. It changes nothing, and is checked as a load would be, whatever hardware makes of it.
+void run_prefetch(Warp& warp, const Inst& inst) {
+  const BulkUse& use = *static_cast<const BulkUse*>(inst.data);
+  for (uint32_t left = warp.exec; left; left &= left - 1) {
+    const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
+    const uint32_t bytes = warp.reg<uint32_t>(use.size)[lane];
+    const uint64_t address = use.global.of(warp, lane);
+    aligned(warp, lane, "the size", bytes, chunk);
+    aligned(warp, lane, "the address in global memory", address, chunk);
+    uint8_t* written = nullptr;
+    if (bytes > 0) global_byte(warp, static_cast<int>(lane), AccessKind::load, bytes, address, written);
+  }
+}
+
 void run_commit(Warp& warp, const Inst&) {
   for (uint32_t l = 0; l < warp_size; ++l) warp.state<BulkGroups>().committed[l] += warp.exec >> l & 1;
 }
@@ -343,15 +357,17 @@ void decode_prefetch(Decoder& d) {
   d.has("L2");
   d.has("global");
   size_t next = 0;
-  if (d.has("tensor")) {
+  const bool tensor = d.has("tensor");
+  if (tensor) {
     tma_mode(d, use);
     tma_operand(d, d.operand(next++), use);
   } else {
-    address(d, d.operand(next++));
-    d.src(next++, Type::u32);
+    use.global = address(d, d.operand(next++));
+    use.size = d.src(next++, Type::u32);
   }
   trailing_operands(d, next, use);
-  d.inst().inner = run_nothing;
+  d.inst().data = d.keep(use);
+  d.inst().inner = tensor ? run_nothing : run_prefetch;
 }
 
 void decode_copy(Decoder& d) {
