@@ -67,7 +67,7 @@ struct Stage {
   float scale;
 };
 
-// A row is cut into `parts` of `share` vectors, and a part into pieces of its warps.
+// A row is cut into `parts` of `share` vectors, of which each warp has up to `share_of_warp`.
 struct Cuts {
   int parts, share, share_of_warp;
 };
