@@ -44,8 +44,8 @@ void launch_again(int rows, int cols) {
 
 // The widest and the narrowest of each kernel, that start anywhere or in the middle of a line.
 TEST(EveryWidth, RowsAtTheBoundariesOfTheChoice) {
-  for (const int cols : {1, 7, 255, 257, 280, 281, 536, 537, 8191, 8193, 8200, 24513, 24514, 67521, 67522,
-                         131080, 147393, 147394, 196545, 196546, 262081})
+  for (const int cols : {1,     7,     255,   257,   280,    281,    536,    537,    8191,   8193,  8200,
+                         24513, 24514, 67521, 67522, 131080, 147393, 147394, 196545, 196546, 262081})
     launch_again(5, cols);
 }
 TEST(EveryWidth, AlignedRowsAtTheBoundariesOfTheChoice) {
@@ -57,7 +57,8 @@ TEST(EveryWidth, AlignedRowsAtTheBoundariesOfTheChoice) {
 // So many that some are prefetched, by each kernel that does it, up to the last row.
 TEST(EveryWidth, RowsThatArePrefetched) {
   constexpr int elements = (2 << 20) + (1 << 16);  // a little more than are ahead
-  for (const int cols : {7, 250, 1024, 8191, 8192, 24513, 65473, 65536, 131073, 131072, 180001, 200001, 233016})
+  for (const int cols :
+       {7, 250, 1024, 8191, 8192, 24513, 65473, 65536, 131073, 131072, 180001, 200001, 233016})
     launch_again(elements / cols + 2, cols);
 }
 TEST(EveryWidth, AlignedRowsAgain) {
