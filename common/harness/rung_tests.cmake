@@ -177,6 +177,21 @@ function(ladder_sass name file first)
   endif()
 endfunction()
 
+# ladder_sass_order(NAME FILE KERNELS INSTRUCTION BEFORE...): in every kernel of the rung's FILE whose mangled name KERNELS
+# matches, all INSTRUCTIONs come before the first of those. Tested with the toolkit of the course's records: what another one
+# makes of a kernel is not known.
+function(ladder_sass_order name file kernels instruction)
+  if(LADDER_TESTS AND Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP AND ladder_records_toolkit)
+    set(test ${name}.sass.${file}.${instruction}.order)
+    add_test(NAME ${test}
+      COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
+              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/[./]*${file}.o$> ${instruction}
+              --kernels ${kernels} --before ${ARGN}
+      COMMAND_EXPAND_LISTS)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 120 FIXTURES_REQUIRED ${name}_objects_cubins)
+  endif()
+endfunction()
+
 # ladder_faults(NAME): the rung's planted faults, faults/*.patch. A fault begins with a line on what is wrong and fields,
 #   run:        the rung's arguments
 #   expect:     a regular expression that what the simulator prints must match, in every order of execution
