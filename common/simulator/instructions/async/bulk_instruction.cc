@@ -1,5 +1,4 @@
-// cp.async.bulk, cp.reduce.async.bulk, their tensor forms, their groups and prefetches (PTX ISA 9.7.9.25.4,
-// .5).
+// cp.async.bulk, cp.reduce.async.bulk, their tensor forms, groups and prefetches (PTX ISA 9.7.9.25.4, .5).
 #include <algorithm>
 #include <bit>
 
@@ -261,23 +260,22 @@ void run_copy(Warp& warp, const Inst& inst) {
     }
     count(warp, copy);
     if (const Trace* trace = trace_of(warp)) copy.issued = trace->now();
-    const uint32_t rank = warp.cta->rank;
-    if ((use.to_own_cta || copy.kind == BulkCopy::Kind::store) && copy.shared >> rank_shift != rank)
+    if ((use.to_own_cta || copy.kind == BulkCopy::Kind::store) && copy.shared >> rank_shift != warp.cta->rank)
       illegal(warp, lane, "the address in shared memory is not in this CTA");
     begin_bulk_copy(std::move(copy), use.mask ? warp.reg<uint16_t>(use.mask)[lane] : 0);
   }
 }
 
-// Of bytes, to L2. It changes nothing, and is checked as a load would be, whatever hardware makes of it.
+// Of bytes, to L2. It is checked as a load would be, whatever hardware makes of it.
 void run_prefetch(Warp& warp, const Inst& inst) {
   const BulkUse& use = *static_cast<const BulkUse*>(inst.data);
+  uint8_t* written = nullptr;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const uint32_t lane = static_cast<uint32_t>(std::countr_zero(left));
     const uint32_t bytes = warp.reg<uint32_t>(use.size)[lane];
     const uint64_t address = use.global.of(warp, lane);
     aligned(warp, lane, "the size", bytes, chunk);
     aligned(warp, lane, "the address in global memory", address, chunk);
-    uint8_t* written = nullptr;
     if (bytes > 0) global_byte(warp, static_cast<int>(lane), AccessKind::load, bytes, address, written);
   }
 }
@@ -342,10 +340,7 @@ void tma_mode(Decoder& d, BulkUse& use) {
 
 // From operand `next` on: {, ctaMask} {, cache policy}.
 void trailing_operands(Decoder& d, size_t next, BulkUse& use) {
-  if (d.has("multicast::cluster")) {
-    const Operand& mask = d.operand(next++);
-    use.mask = d.src(mask, Type::u16);
-  }
+  if (d.has("multicast::cluster")) use.mask = d.src(d.operand(next++), Type::u16);
   if (d.has("L2::cache_hint")) d.src(d.operand(next++), Type::b64);
   if (use.kind == BulkCopy::Kind::store && use.rank == 0 && !use.reduces && d.has("cp_mask"))
     use.byte_mask = d.src(d.operand(next++), Type::u16);
@@ -356,16 +351,15 @@ void decode_prefetch(Decoder& d) {
   BulkUse use;
   d.has("L2");
   d.has("global");
-  size_t next = 0;
   const bool tensor = d.has("tensor");
   if (tensor) {
     tma_mode(d, use);
-    tma_operand(d, d.operand(next++), use);
+    tma_operand(d, d.operand(0), use);
   } else {
-    use.global = address(d, d.operand(next++));
-    use.size = d.src(next++, Type::u32);
+    use.global = address(d, d.operand(0));
+    use.size = d.src(1, Type::u32);
   }
-  trailing_operands(d, next, use);
+  trailing_operands(d, tensor ? 1 : 2, use);
   d.inst().data = d.keep(use);
   d.inst().inner = tensor ? run_nothing : run_prefetch;
 }
