@@ -10,7 +10,7 @@ namespace ladder::rung_08::norm_shapes {
 // What is prefetched is loaded when all SMs have loaded and stored as much, 16 MiB. With less it is still on
 // its way by then, and with more L2 has no room for it.
 constexpr std::size_t elements_ahead = 2 << 20;
-// Of the widest rows the ninth is being loaded already.
+// Of wider rows that is fewer than nine rows ahead, and those are being loaded already.
 constexpr int widest_row_ahead = elements_ahead / 9;
 
 // One thread calls it when its CTA has loaded all it has: `count` elements, the first a multiple of 8.

@@ -56,7 +56,7 @@ TEST(EveryWidth, AlignedRowsAtTheBoundariesOfTheChoice) {
 }
 // So many that some are prefetched, by each kernel that does it, up to the last row.
 TEST(EveryWidth, RowsThatArePrefetched) {
-  constexpr int elements = (2 << 20) + (1 << 16);  // a little more than are ahead
+  constexpr int elements = (2 << 20) + (1 << 16);  // a little more than elements_ahead
   for (const int cols :
        {7, 250, 1024, 8191, 8192, 24513, 65473, 65536, 131073, 131072, 180001, 200001, 233016})
     launch_again(elements / cols + 2, cols);
