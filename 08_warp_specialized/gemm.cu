@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "08_warp_specialized/pipeline.cuh"
-#include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/ldmatrix.cuh"
 #include "common/rung.h"
 
@@ -149,7 +148,7 @@ __global__ void __launch_bounds__(C::threads, 1)
   // The shuffle changes nothing, but from it the compiler knows that the lanes agree.
   const int warp = __shfl_sync(~0u, int(threadIdx.x) / warp_size, 0);
   const int rank = C::cluster_m > 1 ? ptx::cluster_rank() : 0;
-  const Tiles<C> tiles(m, n, rank);  // its divisions are over before the grid waits for the previous one
+  const Tiles<C> tiles(m, n, rank);
 
   // A stage is full when its bytes have landed, and empty when each consumer warp of the cluster has arrived:
   // the stage takes boxes of B from all CTAs, and each loads its own into the stages of all.
@@ -170,8 +169,6 @@ __global__ void __launch_bounds__(C::threads, 1)
   } else {
     ptx::cluster_sync();
   }
-  ptx::let_next_grid_start();
-  ptx::wait_for_previous_grid();  // it may have written A and B, and read C
 
   if (warp < 4) {  // setmaxnreg is for whole warpgroups: the three warps beside the producer have no work
     if constexpr (C::design.move_registers) ptx::give_back_registers<C::producer_registers>();
@@ -184,7 +181,7 @@ __global__ void __launch_bounds__(C::threads, 1)
 }
 
 template <Design d, class Maps>
-cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream, bool early_start = false) {
+cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream) {
   using C = Config<d>;
   constexpr int shared_bytes = sizeof(typename C::Shared) + 1024;  // to align it
   static_assert(shared_bytes <= 227 * 1024, "what a CTA may have");
@@ -198,18 +195,16 @@ cudaError_t launch_kernel(const Gemm& p, Maps maps, cudaStream_t stream, bool ea
     error = ptx::make_tensor_map(&maps.c, p.c, p.m, p.n, 16, C::box_cols, Swizzle::bytes128);
   if (error != cudaSuccess) return error;
 
-  cudaLaunchAttribute attributes[2]{};
-  attributes[0].id = cudaLaunchAttributeClusterDimension;
-  attributes[0].val.clusterDim = {C::cluster_m, 1, 1};
-  attributes[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attributes[1].val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchAttribute cluster{};
+  cluster.id = cudaLaunchAttributeClusterDimension;
+  cluster.val.clusterDim = {C::cluster_m, 1, 1};
   cudaLaunchConfig_t config{};
   config.gridDim = C::cluster_m;
   config.blockDim = C::threads;
   config.dynamicSmemBytes = shared_bytes;
   config.stream = stream;
-  config.attrs = attributes;
-  config.numAttrs = early_start ? 2 : 1;
+  config.attrs = &cluster;
+  config.numAttrs = 1;
   int at_once = 0;  // not always SMs / cluster: the CTAs of a cluster share a GPC
   error = cudaOccupancyMaxActiveClusters(&at_once, kernel, &config);
   if (error != cudaSuccess) return error;
@@ -227,21 +222,17 @@ cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream
   return launch_kernel<Design{}>(p, Traced<TensorMaps>{{}, to}, stream);
 }
 
-}  // namespace
-
-// shapes/ takes the same problems, and at large sizes this kernel.
-Text rows_of_vectors(const Gemm& p) {
+Text unsupported(const Gemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
-  return "n and k must be multiples of 8 (--variant any_n_k takes others)";
-}
-cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream, bool early_start) {
-  return launch_kernel<Design{}>(p, TensorMaps{}, stream, early_start);
+  return "n and k must be multiples of 8 (every_shape takes others)";
 }
 
 template <Design d>
-static Variant<Gemm> ablation(const char* name, const char* what) {
-  return {.name = name, .what = what, .unsupported = rows_of_vectors, .launch = launch<d>};
+Variant<Gemm> ablation(const char* name, const char* what) {
+  return {.name = name, .what = what, .unsupported = unsupported, .launch = launch<d>};
 }
+
+}  // namespace
 
 Variants<Gemm> gemm() {
   return {ablation<Design{.cluster_m = 1, .group_m = 16}>("no_cluster",
@@ -255,9 +246,9 @@ Variants<Gemm> gemm() {
           ablation<Design{.move_registers = false}>("even_registers", "168 registers for every thread"),
           ablation<Design{.first_mma_sets = false}>("add_to_zeros",
                                                     "accumulator cleared by threads, not by the first wgmma"),
-          {.name = "128x256",
-           .what = "128x256 tiles, four stages, pairs of CTAs share B: the rung at large sizes",
-           .unsupported = rows_of_vectors,
+          {.name = "warp_specialized",
+           .what = "128x256 tiles, four stages, pairs of CTAs share B",
+           .unsupported = unsupported,
            .launch = launch<Design{}>,
            .traced = launch_traced}};
 }

@@ -4,7 +4,6 @@ namespace ladder {
 namespace rung_09 {
 Variants<Gemm> gemm();
 Variants<Gemm> ablations();
-Variants<Gemm> shapes();
 Variants<Gemm> block_scaled_gemm();
 Variants<Gemm> sparse();
 Variants<FusedNorm> fused_norm();
@@ -18,9 +17,8 @@ const Rung& rung() {
       .name = "09_tcgen05",
       .title = "tcgen05 and tensor memory",
       .needs = {10, 0, Compatibility::family},
-      .gemm =
-          join({rung_09::ablations(), with_excursions(rung_09::gemm(), {rung_09::shapes(), rung_09::sparse(),
-                                                                        rung_09::block_scaled_gemm()})}),
+      .gemm = join({rung_09::ablations(),
+                    with_excursions(rung_09::gemm(), {rung_09::sparse(), rung_09::block_scaled_gemm()})}),
       .fused_norm = with_excursions(rung_09::fused_norm(), {rung_09::block_scaled_norm()}),
       .norm_gemm = rung_09::norm_gemm(),
       .linear = rung_09::linear(),

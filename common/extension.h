@@ -126,7 +126,11 @@ struct Extension {
   // Of a row_operator: what it computes.
   RowOperation operation = RowOperation::none;
 
-  // Of a rung that estimates which of its launches is the fastest: the one that the estimate ranks so, 0 the
+  // Of a variant that chooses among kernels: which one launch() takes, in a few words; reads the sizes alone.
+  // Null where there is only one.
+  Text (*kernel)(const Problem&) = nullptr;
+
+  // Of one that estimates which of its launches is the fastest: the one that the estimate ranks so, 0 the
   // first, which is launch()'s. A sweep over models times the fastest of the first ones beside it.
   cudaError_t (*ranked)(const Problem&, int rank, cudaStream_t) = nullptr;
 };

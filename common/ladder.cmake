@@ -113,12 +113,20 @@ file(GLOB ladder_problems RELATIVE ${CMAKE_CURRENT_LIST_DIR}/harness/problems CO
   ${CMAKE_CURRENT_LIST_DIR}/harness/problems/*/problem.h)
 list(TRANSFORM ladder_problems REPLACE "/problem.h$" "")
 
-# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... FAMILY 100f NEWER 89 gemm_fp8.cu ... [NORM_GEMM] [LINEAR] ...): the program
-# NAME in bin/, the same objects on the simulator as NAME_sim, their tests, and the rung's place in the course. FAMILY:
-# whose GPUs run the rung, too, where PTX for ARCH does not. NEWER: sources with kernels that need more than ARCH, and
-# what they need; their variants refuse to run on less. NORM_GEMM and any other of ladder_problems in capitals: the rung
-# has this problem, too.
+# ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... FAMILY 100f NEWER 89 gemm_fp8.cu ... [NORM_GEMM] [LINEAR] ...): a rung of
+# the course, as a program with the same arguments, and its exercises.
 function(ladder_rung name)
+  ladder_program(${name} ${ARGN} FUSED_NORM)
+  get_target_property(arch ${name}_objects LADDER_ARCH)
+  ladder_practice(${name} ${arch})
+  set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
+endfunction()
+
+# ladder_program(NAME ...): the program NAME in bin/, the same objects on the simulator as NAME_sim, and their tests. FAMILY:
+# whose GPUs run it, too, where PTX for ARCH does not. NEWER: sources with kernels that need more than ARCH, and what
+# they need; their variants refuse to run on less. FUSED_NORM and any other of ladder_problems in capitals: beside gemm,
+# which every one solves, it has this problem.
+function(ladder_program name)
   string(TOUPPER "${ladder_problems}" other_problems)
   cmake_parse_arguments(rung "${other_problems}" "ARCH;FAMILY" "SOURCES;NEWER" ${ARGN})
   if(NOT rung_SOURCES)
@@ -142,7 +150,7 @@ function(ladder_rung name)
   endif()
   add_executable(${name}_sim ${objects})
   ladder_simulated(${name}_sim)
-  set(problems gemm fused_norm)
+  set(problems gemm)
   foreach(problem ${ladder_problems})
     string(TOUPPER ${problem} option)
     if(rung_${option})
@@ -151,8 +159,7 @@ function(ladder_rung name)
   endforeach()
   ladder_rung_tests(${name} ${rung_ARCH} ${problems})
   ladder_faults(${name})
-  ladder_practice(${name} ${rung_ARCH})
-  set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
+  set_property(GLOBAL APPEND PROPERTY LADDER_PROGRAMS ${name})
 endfunction()
 
 # `course` climbs all rungs in order and prints the ladder, on the simulator where there is no GPU for it. What else works

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "08_warp_specialized/fp8/workspace.h"
-#include "08_warp_specialized/shapes/kernel.cuh"
+#include "08_warp_specialized/general/kernel.cuh"
 #include "common/ptx/wgmma_fp8.cuh"
 
 namespace ladder::rung_08 {
@@ -12,6 +12,15 @@ using general::Accumulator, general::Config, general::Design, general::Releases;
 constexpr ptx::Fp8 fp8_of(Number number) {
   return number == Number::e5m2 ? ptx::Fp8::e5m2 : ptx::Fp8::e4m3;
 }
+
+// A tile's epilogue weighs twice what it does in bf16: here the other consumer's tile hides it.
+constexpr Design fp8_ping_pong{.rows_each = 2,
+                               .block_n = 128,
+                               .stages = 6,
+                               .cluster_m = 1,
+                               .cluster_n = 2,
+                               .group = 16,
+                               .ping_pong = true};
 
 // Without scales. A and B are k-major, both: wgmma transposes only operands of 16 bits. B lies as [n, k].
 template <Precision precision>

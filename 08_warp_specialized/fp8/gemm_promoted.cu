@@ -2,41 +2,29 @@
 #include "08_warp_specialized/fp8/promotion.cuh"
 
 namespace ladder::rung_08 {
-namespace {
-
-constexpr Design tile{.block_n = 128, .stages = 6, .group = 16};
-
-// A stage less: scales take its place.
-constexpr Design with_scales(Design design) {
-  --design.stages;
-  return design;
-}
-
-}  // namespace
 
 Variants<Gemm> fp8_promoted() {
   using general::launch;
   Variants<Gemm> variants = {
       {.name = "fp8_tensor_promoted",
        .what = "e4m3 with a scale for A and one for B, every 128 of k accumulated in fp32",
-       .launch = launch<tile, InTurn<Fp8Tensor>>,
+       .launch = launch<promoted, InTurn<Fp8Tensor>>,
        .extension = &quantised<Precision::fp8_tensor>},
       {.name = "fp8_block",
        .what = "e4m3, a scale for each 1x128 of A and 128x128 of B",
-       .launch = general::launch_fastest<InTurn<Fp8Block>, with_scales(general::tile_64x128_share_b),
-                                         with_scales(tile)>,
+       .launch = launch<with_scales(promoted), InTurn<Fp8Block>>,
        .extension = &quantised<Precision::fp8_block>},
       {.name = "fp8_one_part",
        .what = "e4m3, every 128 of k accumulated in fp32, with no MMAs in flight meanwhile",
-       .launch = launch<tile, Promoted<Fp8<Precision::fp8>, 1>>,
+       .launch = launch<promoted, Promoted<Fp8<Precision::fp8>, 1>>,
        .extension = &quantised<Precision::fp8>},
       {.name = "fp8_every_512",
        .what = "e4m3, every 512 of k accumulated in fp32, with no MMAs in flight meanwhile",
-       .launch = launch<tile, Promoted<Fp8<Precision::fp8>, 4>>,
+       .launch = launch<promoted, Promoted<Fp8<Precision::fp8>, 4>>,
        .extension = &quantised<Precision::fp8>},
       {.name = "fp8_promoted",
        .what = "e4m3, every 128 of k accumulated in fp32 while the MMAs of the next 128 run",
-       .launch = launch<tile, InTurn<Fp8<Precision::fp8>>>,
+       .launch = launch<promoted, InTurn<Fp8<Precision::fp8>>>,
        .extension = &quantised<Precision::fp8>}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_words;
   return variants;

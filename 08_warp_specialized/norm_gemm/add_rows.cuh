@@ -117,4 +117,13 @@ struct AddRows : ScaleRows {
   }
 };
 
+// A strip of tiles, which is also one of pieces, is `group` clusters high. It should be what the GPU
+// multiplies at a time. Lower, and the pieces of the second strip come after all of the first one's, though
+// its tiles have begun; higher, and pieces are made that no tile needs yet.
+constexpr general::Design low_strips{.group = 4}, high_strips{.group = 8};
+inline bool wants_high_strips(int n, int sms) {
+  using C = general::Config<high_strips, AddRows>;
+  return C::group * ceil_div(n, C::block_n * C::cluster_n) <= sms / C::cluster;
+}
+
 }  // namespace ladder::rung_08

@@ -2,7 +2,7 @@
 // made while the product runs (add_rows.cuh).
 #pragma once
 
-#include "08_warp_specialized/shapes/kernel.cuh"
+#include "08_warp_specialized/general/kernel.cuh"
 
 namespace ladder::rung_08 {
 

@@ -7,8 +7,8 @@
 // In the order of the data: produce(), multiply() of pipeline.cuh, store().
 #include <algorithm>
 
+#include "08_warp_specialized/general/epilogue.cuh"
 #include "08_warp_specialized/operators/activation.cuh"
-#include "08_warp_specialized/shapes/epilogue.cuh"
 #include "common/extension.h"
 #include "common/ptx/dependent_launch.cuh"
 

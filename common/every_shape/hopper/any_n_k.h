@@ -1,0 +1,23 @@
+// A product of any n and k, for what the others refuse.
+#pragma once
+
+#include <cstddef>
+
+#include "common/rung.h"
+
+namespace ladder::every_shape {
+
+// TMA takes no matrix whose rows are no multiples of 16 bytes.
+inline bool wants_padding(const Gemm& p) {
+  return p.n % 8 != 0 || p.k % 8 != 0;
+}
+inline Text rows_of_vectors(const Gemm& p) {
+  return wants_padding(p) ? Text("n and k must be multiples of 8 (--variant every_shape takes others)")
+                          : Text();
+}
+
+std::size_t workspace_of_padding(const Gemm& p);  // bytes
+cudaError_t launch_padded(const Gemm& p, cudaStream_t stream);
+const char* kernel_of_padded(const Gemm& p);
+
+}  // namespace ladder::every_shape

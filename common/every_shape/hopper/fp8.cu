@@ -1,0 +1,42 @@
+// Rung 08's products of 8-bit operands, in the tile that the estimate takes for a shape.
+#include "08_warp_specialized/fp8/promotion.cuh"
+#include "common/every_shape/hopper/by_shape.cuh"
+
+namespace ladder::every_shape {
+namespace {
+
+using rung_08::Fp8, rung_08::Fp8Block, rung_08::Fp8Tensor, rung_08::InTurn, rung_08::quantised;
+
+constexpr Design ping_pong = rung_08::fp8_ping_pong;
+template <class Policy>
+cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+  return launch_by_shape<Policy, tile_64x64, split_2, split_4, split_8, tile_64x128_share_a,
+                         tile_64x128_share_b, tile_128x128, tile_128x192, tile_128x256, ping_pong>(p, stream);
+}
+
+// A stage less: scales take its place.
+constexpr Design low_tile = rung_08::with_scales(tile_64x128_share_b),
+                 tile = rung_08::with_scales(rung_08::promoted);
+
+}  // namespace
+
+Variants<Gemm> fp8() {
+  Variants<Gemm> variants = {
+      {.name = "fp8_block",
+       .what = "e4m3, a scale for each 1x128 of A and 128x128 of B, in 64 or 128 rows",
+       .launch = [](const Gemm& p,
+                    cudaStream_t s) { return launch_by_shape<InTurn<Fp8Block>, low_tile, tile>(p, s); },
+       .extension = &quantised<Precision::fp8_block>},
+      {.name = "fp8_tensor",
+       .what = "e4m3 with a scale for A and one for B, in the tile that the estimate takes",
+       .launch = launch<Fp8Tensor>,
+       .extension = &quantised<Precision::fp8_tensor>},
+      {.name = "fp8",
+       .what = "e4m3, in the tile that the estimate takes",
+       .launch = launch<Fp8<Precision::fp8>>,
+       .extension = &quantised<Precision::fp8>}};
+  for (Variant<Gemm>& variant : variants) variant.unsupported = rung_08::rows_of_words;
+  return variants;
+}
+
+}  // namespace ladder::every_shape
