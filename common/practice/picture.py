@@ -6,11 +6,10 @@ import json
 import tempfile
 from pathlib import Path
 
-import grade
-from exercise import ROOT, Exercise, PracticeError
-
-import memory
-from record_traces import ARRAYS
+from common.plots.records import memory
+from common.practice import grade
+from common.practice.exercise import Exercise
+from common.tools.record_traces import ARRAYS
 
 MOST_ROWS = 12
 

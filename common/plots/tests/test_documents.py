@@ -1,11 +1,11 @@
-"""Tests of tables.py: what is generated into a doc."""
+"""Tests of documents.py and tables.py: what is generated into a doc."""
 
 import os
 
-from records import COUNTED, EVERYTHING, InFolder, gemm, profile, roof  # first: it makes the modules below findable
-
-import tables
-from results import ResultError, Results
+from common.plots.pages import count_tables, documents
+from common.plots.records.error import ResultError
+from common.plots.records.results import Results
+from common.plots.tests.fixture import COUNTED, EVERYTHING, InFolder, profile
 
 
 class Documents(InFolder):
@@ -15,7 +15,7 @@ class Documents(InFolder):
         self.results = Results([self.root / "docs" / "results"])
 
     def rewrite(self, text):
-        return tables.rewrite(text, self.results, "doc.md", self.root)
+        return documents.rewrite(text, self.results, "doc.md", self.root)
 
     def test_a_figure_is_rewritten_and_nothing_else(self):
         text = "a <!--= roof copy -->old<!--/--> b\nc <!--= roof\nfp32_fma --><!--/--> d\n"
@@ -69,7 +69,7 @@ class Documents(InFolder):
     def test_counts_are_compared_for_every_variant(self):
         self.write(EVERYTHING + [profile("01_coalesced", COUNTED)])
         with self.assertRaisesRegex(ResultError, "no simulator record of 01_coalesced gemm coalesced 512x512x512"):
-            tables.agreement(Results([self.root / "docs" / "results"]), "gemm")
+            count_tables.agreement(Results([self.root / "docs" / "results"]), "gemm")
 
     def test_errors_name_the_line(self):
         for text, line in (
@@ -92,8 +92,8 @@ class Documents(InFolder):
         doc = self.root / "docs" / "01.md"
         doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
         (self.root / "README.md").write_text("fine\n", encoding="utf-8")
-        self.assertEqual(tables.refresh(self.root, self.results, write=False), [os.path.join("docs", "01.md")])
+        self.assertEqual(documents.refresh(self.root, self.results, write=False), [os.path.join("docs", "01.md")])
         self.assertIn(">1<", doc.read_text(encoding="utf-8"))
-        tables.refresh(self.root, self.results, write=True)
+        documents.refresh(self.root, self.results, write=True)
         self.assertIn(">4000<", doc.read_text(encoding="utf-8"))
-        self.assertEqual(tables.refresh(self.root, self.results, write=False), [])
+        self.assertEqual(documents.refresh(self.root, self.results, write=False), [])

@@ -1,9 +1,8 @@
 """Tests of results.py: which records are taken, and how they are found."""
 
-from records import InFolder, gemm, power, roof, simulated  # first: it makes the modules below findable
-
-from results import ResultError
-from values import evaluate
+from common.plots.pages.values import evaluate
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import InFolder, gemm, power, roof, simulated
 
 
 class Loading(InFolder):

@@ -2,12 +2,11 @@
 
 import unittest
 
-from records import InFolder, gemm, roof
-
-import memory_tables  # noqa: E402
-from results import ResultError  # noqa: E402
-from tables import table  # noqa: E402
-from values import evaluate  # noqa: E402
+from common.plots.pages import memory_tables
+from common.plots.pages.tables import table
+from common.plots.pages.values import evaluate
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import InFolder, gemm, roof
 
 
 def way(name, ms, mib=256, **more):

@@ -1,10 +1,8 @@
-"""Tests of operator_tables.py. test_plots.py runs them with the others."""
+"""Tests of operator_tables.py."""
 
-from records import InFolder, grouped, linear, norm, row_operator  # first: it makes the modules below findable
-
-import tables  # noqa: E402
-import values  # noqa: E402
-from results import ResultError  # noqa: E402
+from common.plots.pages import tables, values
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import InFolder, grouped, linear, norm, row_operator
 
 
 class Operators(InFolder):

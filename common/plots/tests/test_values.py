@@ -1,9 +1,9 @@
 """Tests of values.py: figures in sentences."""
 
-from records import EVERYTHING, InFolder, gemm, power, roof  # first: it makes the modules below findable
-
-from results import ResultError
-from values import evaluate, figure, percent
+from common.plots.figures import figure, percent
+from common.plots.pages.values import evaluate
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import EVERYTHING, InFolder
 
 
 class Values(InFolder):
