@@ -13,7 +13,7 @@ hand. A block stands between two markers, each alone on its line:
 
 A figure in prose stands between two markers, too, the first of which has the call that gives it (values.py):
 
-    <!--= tflops 01_coalesced gemm 4096x4096x4096 -->6.12<!--/-->
+    <!--= tflops("01_coalesced", "gemm", "4096x4096x4096") -->6.12<!--/-->
 
 Markers inside fenced code and in `code` are left alone.
 """

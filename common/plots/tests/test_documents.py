@@ -18,15 +18,15 @@ class Documents(InFolder):
         return documents.rewrite(text, self.results, "doc.md", self.root)
 
     def test_a_figure_is_rewritten_and_nothing_else(self):
-        text = "a <!--= roof copy -->old<!--/--> b\nc <!--= roof\nfp32_fma --><!--/--> d\n"
+        text = "a <!--= roof('copy') -->old<!--/--> b\nc <!--= roof(\n'fp32_fma') --><!--/--> d\n"
         self.assertEqual(
-            self.rewrite(text), "a <!--= roof copy -->4000<!--/--> b\nc <!--= roof\nfp32_fma -->60.0<!--/--> d\n"
+            self.rewrite(text), "a <!--= roof('copy') -->4000<!--/--> b\nc <!--= roof(\n'fp32_fma') -->60.0<!--/--> d\n"
         )
         for text in (
             "nothing to do\n",
             "no newline at the end",
-            "```\n<!--= roof dome -->\n<!-- table: x -->\n```\n",
-            "so: `<!--= roof dome -->…<!--/-->`\n",
+            "```\n<!--= roof('dome') -->\n<!-- table: x -->\n```\n",
+            "so: `<!--= roof('dome') -->…<!--/-->`\n",
         ):
             self.assertEqual(self.rewrite(text), text)
 
@@ -73,13 +73,13 @@ class Documents(InFolder):
 
     def test_errors_name_the_line(self):
         for text, line in (
-            ("a\nb <!--= roof dome -->1<!--/-->\n", 2),
+            ("a\nb <!--= roof('dome') -->1<!--/-->\n", 2),
             ("\n\n<!-- table: nonsense -->\n<!-- /table -->\n", 3),
             ("<!-- table: ladder gemm 1x2x3 -->\n<!-- /table -->\n", 1),
             ("<!-- table: roofs -->\n", 1),
-            ("```\nx\n```\n<!--= roof copy -->1\n", 4),
-            ("a <!--= roof copy -->1\n<!--= roof copy -->1<!--/-->", 1),
-            ("<!-- table: roofs -->\n<!-- /table -->\n<!--= roof dome -->1<!--/-->\n", 3),
+            ("```\nx\n```\n<!--= roof('copy') -->1\n", 4),
+            ("a <!--= roof('copy') -->1\n<!--= roof('copy') -->1<!--/-->", 1),
+            ("<!-- table: roofs -->\n<!-- /table -->\n<!--= roof('dome') -->1<!--/-->\n", 3),
             ("<!-- table: ladder -->\n<!-- /table -->\n", 1),
             ("<!-- table: accesses 00_naive gemm 1x2x3 -->\n<!-- /table -->\n", 1),
             ("<!-- table: agreement fused_norm -->\n<!-- /table -->\n", 1),
@@ -90,7 +90,7 @@ class Documents(InFolder):
 
     def test_refresh_finds_stale_docs_and_writes_only_when_asked(self):
         doc = self.root / "docs" / "01.md"
-        doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
+        doc.write_text("<!--= roof('copy') -->1<!--/-->\n", encoding="utf-8")
         (self.root / "README.md").write_text("fine\n", encoding="utf-8")
         self.assertEqual(documents.refresh(self.root, self.results, write=False), [os.path.join("docs", "01.md")])
         self.assertIn(">1<", doc.read_text(encoding="utf-8"))

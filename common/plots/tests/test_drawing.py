@@ -115,7 +115,7 @@ class Drawing(InFolder):
     def test_own_results_touch_no_doc(self):
         self.write(EVERYTHING)
         doc = self.root / "README.md"
-        doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
+        doc.write_text("<!--= roof('copy') -->1<!--/-->\n", encoding="utf-8")
         code, text = self.run_plot(self.write(EVERYTHING, "own.jsonl"), "--out", self.root / "own")
         self.assertEqual(code, 0, text)
         self.assertIn(">1<", doc.read_text(encoding="utf-8"))
@@ -132,7 +132,7 @@ class Drawing(InFolder):
             self.assertEqual(self.run_plot("--check")[0], 2)
             self.skipTest(f"bytes are compared with matplotlib {pinned} only")
         self.write(EVERYTHING + TRACES)
-        page = "<!--= roof copy --><!--/-->\n" + "".join(f"![](docs/plots/{name}.svg)" for name in ("ladder_gemm", "banks_02", "tiling_02"))
+        page = "<!--= roof('copy') --><!--/-->\n" + "".join(f"![](docs/plots/{name}.svg)" for name in ("ladder_gemm", "banks_02", "tiling_02"))
         (self.root / "README.md").write_text(page, encoding="utf-8")
         self.assertEqual(self.run_plot("--docs")[0], 0)
         drawn = sorted(path.name for path in (self.root / "docs" / "plots").iterdir())

@@ -95,8 +95,8 @@ class Operators(InFolder):
         there = tables.table(results, "rows 16384x8192 device=other")
         self.assertIn("| `softmax` | 130 |", there)
         self.assertIn("Other GPU 2, CUDA", there)
-        self.assertEqual(values.evaluate(results, "us 03_vectorized:softmax row_operator 16384x8192 device=2"), "130")
-        of_two = "quotient us 03_vectorized:softmax row_operator 16384x8192 device=2 / us 03_vectorized fused_norm 16384x8192"
+        self.assertEqual(values.evaluate(results, 'us("03_vectorized:softmax", "row_operator", "16384x8192", device="2")'), "130")
+        of_two = 'quotient(us("03_vectorized:softmax", "row_operator", "16384x8192", device="2"), us("03_vectorized", "fused_norm", "16384x8192"))'
         self.assertEqual(values.evaluate(results, of_two), "0.520")
         for nothing in "gpu", "third":  # no device, or several
             with self.assertRaises(ResultError):

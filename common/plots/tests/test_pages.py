@@ -186,10 +186,10 @@ class InTurns(InFolder):
         self.assertIn("| `plain` | 550 | 367 | 64.0 % | ×1.250 |", text)
         self.assertIn("which was within 0.31 % of itself", text)
         self.assertNotIn("early_start", text, "it is no ablation: it is launched in another way")
-        self.assertEqual(values.evaluate(self.results, "speedup 08_x 08_x:plain gemm 4096x4096x4096"), "1.25")
-        self.assertEqual(values.evaluate(self.results, "speedup 08_x:plain 08_x gemm 4096x4096x4096"), "0.800")
-        self.assertEqual(values.evaluate(self.results, "noise 08_x gemm 4096x4096x4096 as=percent"), "0.31 %")
-        self.assertEqual(values.evaluate(self.results, "per_clock 08_x gemm 4096x4096x4096"), "416")
+        self.assertEqual(values.evaluate(self.results, 'speedup("08_x", "08_x:plain", "gemm", "4096x4096x4096")'), "1.25")
+        self.assertEqual(values.evaluate(self.results, 'speedup("08_x:plain", "08_x", "gemm", "4096x4096x4096")'), "0.800")
+        self.assertEqual(values.evaluate(self.results, 'percent(noise("08_x", "gemm", "4096x4096x4096"))'), "0.31 %")
+        self.assertEqual(values.evaluate(self.results, 'per_clock("08_x", "gemm", "4096x4096x4096")'), "416")
 
     def test_early_launch_is_a_column_of_its_own(self):
         text = tables.table(self.results, "ladder gemm 512x512x512")
