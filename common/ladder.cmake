@@ -1,5 +1,8 @@
 # What every target of the course shares: warnings, GPU architectures, and the one call that makes a rung.
 
+# Runs the course's Python, ${ladder_python} -m common.tools.NAME, whatever folder it is run in (common/__init__.py).
+set(ladder_python ${CMAKE_COMMAND} -E env PYTHONPATH=${PROJECT_SOURCE_DIR} ${Python3_EXECUTABLE} -B)
+
 include(${CMAKE_CURRENT_LIST_DIR}/harness/rung_tests.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/practice/practice.cmake)
 include(${CMAKE_CURRENT_LIST_DIR}/tools/tools.cmake)

@@ -78,7 +78,7 @@ endfunction()
 # one for a release, with --every.
 function(ladder_simulate name test cost)
   if(LADDER_TESTS AND Python3_Interpreter_FOUND)
-    set(simulate ${Python3_EXECUTABLE} -B ${PROJECT_SOURCE_DIR}/common/tools/simulate.py $<TARGET_FILE:${name}_sim> ${ARGN})
+    set(simulate ${ladder_python} -m common.tools.simulate $<TARGET_FILE:${name}_sim> ${ARGN})
     add_test(NAME ${name}.sim.${test} COMMAND ${simulate})
     set_tests_properties(${name}.sim.${test} PROPERTIES LABELS simulator TIMEOUT 600 COST ${cost})
     add_test(NAME ${name}.sim.${test}.every_order COMMAND ${simulate} --every)

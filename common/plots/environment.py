@@ -1,4 +1,4 @@
-"""Runs a script with a Python that has matplotlib: `environment.py FOLDER SCRIPT [ARGUMENTS...]`.
+"""Runs a program with a Python that has matplotlib: `python3 -m common.plots.environment FOLDER PROGRAM [ARGUMENTS...]`.
 
 That is a venv in FOLDER with exactly requirements.txt, made on the first call and after the file changed; or, where
 there is no package index, the Python this runs on, if it has a matplotlib.
@@ -8,9 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from tools.venv import make_venv  # noqa: E402
+from common.tools.venv import make_venv
 
 REQUIREMENTS = Path(__file__).resolve().parent / "requirements.txt"
 
@@ -20,7 +18,7 @@ def has_matplotlib(python):
 
 
 def main():
-    folder, script, arguments = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    folder, program, arguments = Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
     python, problem = make_venv(
         folder, [REQUIREMENTS], "plots: making {} with the pinned matplotlib, once".format(folder)
     )
@@ -38,7 +36,7 @@ def main():
             )
         print("plots: {}; using the matplotlib of {}".format(problem, sys.executable), flush=True)
         python = sys.executable
-    return subprocess.call([str(python), script] + arguments)
+    return subprocess.call([str(python), "-B", "-m", program] + arguments)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,9 @@
-#!/usr/bin/env python3
 """Draws the course's plots from result files, and keeps the docs' tables and figures in step with them.
 
-plot.py                          docs/results/*.jsonl → docs/plots/*.svg, those that a page shows
-plot.py --docs                   ... and the generated tables and figures in the docs
-plot.py --check                  changes nothing; fails if a plot or a doc is out of date
-plot.py my.jsonl --out folder    your own results; the docs are not touched
+python3 -m common.plots.plot    docs/results/*.jsonl → docs/plots/*.svg, those that a page shows
+  … --docs                      ... and the generated tables and figures in the docs
+  … --check                     changes nothing; fails if a plot or a doc is out of date
+  … my.jsonl --out folder       your own results; the docs are not touched
 """
 
 from __future__ import annotations
@@ -15,12 +14,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE))
+from common.plots.pages.documents import documents, refresh
+from common.plots.pages.links import broken
+from common.plots.records.error import ResultError
+from common.plots.records.results import Results
 
-from links import broken  # noqa: E402
-from results import ResultError, Results  # noqa: E402
-from tables import documents, refresh  # noqa: E402
+HERE = Path(__file__).resolve().parent
 
 
 def shown(root: Path) -> set:
@@ -31,20 +30,13 @@ def shown(root: Path) -> set:
 
 def draw(results: Results, out: Path, with_pictures: bool, only: set | None = None) -> list:
     """Writes the SVGs, all or only these, and returns their names."""
-    import charts
-    import models_charts
-    import pictures
-    import roofline
-    import style
+    from common.plots import style  # which takes matplotlib, as all that draws does
+    from common.plots.charts.all import all_charts
+    from common.plots.pictures.all import all_pictures
 
     style.setup()
     out.mkdir(parents=True, exist_ok=True)
-    drawings = {
-        **charts.all_charts(results),
-        **models_charts.all_charts(results),
-        "roofline": lambda: roofline.roofline(results),
-        **(pictures.all_pictures(results) if with_pictures else {}),
-    }
+    drawings = all_charts(results) | (all_pictures(results) if with_pictures else {})
     drawn = []
     for name, function in sorted(drawings.items()):
         if only is not None and name not in only:

@@ -27,17 +27,14 @@ file of answers.
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from common.plots.pages.excerpts import find
+from common.plots.records.error import ResultError
+from common.tools.plant_fault import NotPlanted, planted
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "common" / "plots"), str(ROOT / "common" / "tools")]
-
-from excerpts import find  # noqa: E402
-from plant_fault import NotPlanted, planted  # noqa: E402
-from results import ResultError  # noqa: E402
-
 KINDS = ("write", "speed up", "hunt", "predict")
 FIELDS = ("kind", "part", "file", "compile", "run", "budget", "fails", "fault", "question", "answer")
 REPEATED = ("run", "budget")

@@ -22,10 +22,9 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from exercise import ROOT, Exercise, PracticeError
-
-import transcripts
-from results import ResultError
+from common.plots.pages import transcripts
+from common.plots.records.error import ResultError
+from common.practice.exercise import ROOT, Exercise, PracticeError
 
 SEEDS = (0, 1, 2)
 LONGEST = 120  # seconds that a run may take

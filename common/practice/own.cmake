@@ -134,7 +134,7 @@ function(ladder_own_programs)
   file(WRITE ${CMAKE_BINARY_DIR}/practice/programs.txt "${names}")
   if(LADDER_TESTS)
     set_target_properties(practice_test_02_sim practice_test_page_sim PROPERTIES EXCLUDE_FROM_ALL FALSE)
-    add_test(NAME practice.own COMMAND ${Python3_EXECUTABLE} -B ${ladder_practice_folder}/tests/own_test.py
+    add_test(NAME practice.own COMMAND ${ladder_python} -m common.practice.tests.own_test
              --build ${CMAKE_BINARY_DIR} --cmake ${CMAKE_COMMAND})
     set_tests_properties(practice.own PROPERTIES LABELS simulator TIMEOUT 300 COST 30 ENVIRONMENT CUDA_VISIBLE_DEVICES=)
   endif()

@@ -16,11 +16,13 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from exercise import ROOT, Exercise, PracticeError
-from grade import SEEDS, Tools
-
-import transcripts
-from results import UNIT, ResultError, Results, compulsory_bytes, flops, score, shape_of
+from common.plots.pages import transcripts
+from common.plots.records.error import ResultError
+from common.plots.records.problems import UNIT, compulsory_bytes, flops, shape_of
+from common.plots.records.results import Results
+from common.plots.records.scores import score
+from common.practice.exercise import ROOT, Exercise, PracticeError
+from common.practice.grade import SEEDS, Tools
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 COMMANDS = ("new", "start", "help")  # of practice.py
@@ -307,9 +309,8 @@ def as_rung(record: dict, rung: str) -> dict:
 
 
 def draw(tools: Tools, file: Path, out: Path) -> int:
-    plots = ROOT / "common" / "plots"
-    command = [sys.executable, "-B", plots / "environment.py", tools.build / "plots-venv", plots / "plot.py"]
-    return subprocess.run([*map(str, command), str(file), "--out", str(out)]).returncode
+    command = [sys.executable, "-B", "-m", "common.plots.environment", str(tools.build / "plots-venv"), "common.plots.plot"]
+    return subprocess.run([*command, str(file), "--out", str(out)]).returncode
 
 
 def beside_rung(tools: Tools, exercise: Exercise, source: Path) -> str:

@@ -6,11 +6,10 @@ import json
 import tempfile
 from pathlib import Path
 
-import grade
-from exercise import ROOT, Exercise, PracticeError
-
-import memory
-from record_traces import ARRAYS
+from common.plots.records import memory
+from common.practice import grade
+from common.practice.exercise import Exercise
+from common.tools.record_traces import ARRAYS
 
 MOST_ROWS = 12
 
@@ -97,7 +96,7 @@ def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str
         access
         for access in lines
         if access.get("ptx", "").startswith(opcode)
-        and "/harness/" not in access.get("file", "")  # which fills the matrices before the kernel runs
+        and "/common/harness/" not in access.get("file", "")  # which fills the matrices before the kernel runs
         and any(address is not None for address in access.get("addresses", ()))
         and (not array or ("allocation" in access and names[access["allocation"] - 1] == array))
     ]

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Write the kernels yourself (docs/practice.md):
 
 build/bin/practice                    the exercises, and what is done
@@ -19,14 +18,9 @@ import re
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import exercise as exercises  # noqa: E402
-import grade  # noqa: E402
-import picture  # noqa: E402
-from exercise import ROOT, Exercise, PracticeError  # noqa: E402
-
-import own  # noqa: E402
+from common.practice import exercise as exercises
+from common.practice import grade, own, picture
+from common.practice.exercise import ROOT, Exercise, PracticeError
 
 
 class Progress:

@@ -34,7 +34,8 @@ function(ladder_wheels result folder)
     message(STATUS "... and no Python 3.10 or newer to get one with (apt-get install python3 python3-venv)")
     return()
   endif()
-  execute_process(COMMAND ${Python3_EXECUTABLE} -B ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/wheels.py ${folder} ${ARGN}
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env PYTHONPATH=${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../..
+                          ${Python3_EXECUTABLE} -B -m common.toolkit.wheels ${folder} ${ARGN}
                   RESULT_VARIABLE failed)
   if(NOT failed)
     file(READ ${folder}/root.txt root)

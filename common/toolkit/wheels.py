@@ -1,4 +1,5 @@
-"""Makes a private CUDA Toolkit, or a part of one, of NVIDIA's wheels: `wheels.py FOLDER REQUIREMENTS...`.
+"""Makes a private CUDA Toolkit, or a part of one, of NVIDIA's wheels:
+`python3 -m common.toolkit.wheels FOLDER REQUIREMENTS...`.
 
 FOLDER becomes a venv with exactly what the requirement files name, made on the first call and after one of them changed.
 A file's first line, behind the #, says what it brings and how large that is. The wheels unpack to a toolkit's own
@@ -9,9 +10,7 @@ toolkit is.
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from tools.venv import make_venv  # noqa: E402
+from common.tools.venv import make_venv
 
 
 def link(at, to):

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Whether a change made any kernel slower: `compare_builds.py OLD/bin NEW/bin [--turns N] [RUN...]`, on a GPU.
 
 Runs every variant of every rung from both builds, in turns (old, new, new, old, ...), so that both see the same clocks.

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """Ordinary CUDA programs: what they print on a GPU is recorded, and what they print on the simulator is compared with it.
 
-    golden.py compare PROGRAM --runtime build/simulator --golden golden/NAME.txt [--unrecorded [--every]]
-    golden.py record NAME… --bin FOLDER --runtime FOLDER_OF_LIBCUDART --golden golden      (target simulator_golden)
+    python3 -m common.tools.golden compare PROGRAM --runtime build/simulator --golden golden/NAME.txt [--unrecorded [--every]]
+    python3 -m common.tools.golden record NAME… --bin FOLDER --runtime FOLDER_OF_LIBCUDART --golden golden      (target simulator_golden)
 
 `compare`: the program must exit with 0 on that runtime and print exactly what is in the file; where it does not, the first
 lines that differ are shown. --unrecorded: there is no file yet; the program's own check has to pass, in a random order of

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Reads the hardware's memory counters of every variant with Nsight Compute, as JSON Lines.
 
 usage: hardware_counters.py --bin build/bin --json FILE [--problem gemm] RUNG...
@@ -16,7 +15,7 @@ import pathlib
 import subprocess
 import sys
 
-from programs import CannotRun, device_of, nvidia_tool, run_for
+from common.tools.programs import CannotRun, device_of, nvidia_tool, run_for
 
 SIZES = {"gemm": {"m": 1024, "n": 1024, "k": 1024}, "fused_norm": {"rows": 2048, "cols": 8192}}
 

@@ -1,9 +1,9 @@
 """Holds the order of a folder's layers: a file includes files of its own layer and of lower ones, never of an upper one.
 
-    python3 common/tools/layers.py common/harness
+    python3 -m common.tools.layers common/harness
 
 The folder's layers.txt has a line for each layer, the lowest first: folders and files, that stand beside each other and
-do not include each other. `problems/*` is each folder of problems that no other line names. What is in no layer is an
+do not include each other, or, in Python, import. `problems/*` is each folder of problems that no other line names. What is in no layer is an
 error, but for folders called tests. `#` begins a comment. A line that begins with `!` has words that no file of the layers
 before it contains, be it in a comment or as a part of a name: with tma and cp.async neither TmaMap nor cp_async_wait is there.
 """
@@ -14,7 +14,7 @@ import re
 import sys
 from pathlib import Path
 
-SOURCES = (".h", ".cuh", ".cc", ".cu", ".inc")
+SOURCES = (".h", ".cuh", ".cc", ".cu", ".inc", ".py")
 WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")  # of TmaMap, tma_map, TMA
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -62,7 +62,10 @@ def place_of(path, layers):
 
 
 def includes(root, file):
-    """What a file includes of the root, as paths below it."""
+    """What a file includes, or imports, of the root, as paths below it."""
+    if file.suffix == ".py":
+        yield from imports(root, file)
+        return
     named = re.compile(rf"(?:.*/)?{re.escape(root.name)}/(.+)")
     for include in INCLUDE.findall(file.read_text(encoding="utf-8")):
         beside = file.parent / include
@@ -71,6 +74,14 @@ def includes(root, file):
             yield below.group(1)
         elif beside.exists() and beside.resolve().is_relative_to(root):
             yield beside.resolve().relative_to(root).as_posix()
+
+
+def imports(root, file):
+    """What a Python file imports of the root, as paths below it."""
+    named = re.compile(rf"^\s*from (?:\w+\.)*{re.escape(root.name)}(?:\.([\w.]+))? import (\([^)]*\)|.*)", re.MULTILINE)
+    for package, names in named.findall(file.read_text(encoding="utf-8")):
+        for path in [package.replace(".", "/")] if package else re.findall(r"\w+", names):
+            yield f"{path}.py" if (root / f"{path}.py").exists() else path
 
 
 def faults(root, layers, unknown=()):

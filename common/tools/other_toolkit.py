@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Would another CUDA Toolkit break the course? Quickly: a whole build with it takes ten times as long (.ci/run release).
 
-    other_toolkit.py build-newest/toolkit/…/cu13 build
+    python3 -m common.tools.other_toolkit build-newest/toolkit/…/cu13 build
 
 Its nvcc compiles the GEMM and the norm of each rung as programs of their own (those that grade exercises), which are linked
 with the simulator and the harness of the folder `build`, and must pass at the rung's list of shapes: PTX, registration and

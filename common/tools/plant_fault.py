@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Plants a deliberate mistake in a rung: writes the file that a patch names, patched, to the same place below a folder.
 
-    plant_fault.py FAULT --root REPOSITORY --out FOLDER [--compile NN_name/gemm.cu] [--variant NAME]
+    python3 -m common.tools.plant_fault FAULT --root REPOSITORY --out FOLDER [--compile NN_name/gemm.cu] [--variant NAME]
 
 --compile: so it does with the source that includes the file. Of that source's variants only NAME is left, or the last one:
 others would take most of the compilation and never run. In their place are empty lines, so that line numbers stay."""

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """What it takes to read a rung: `reading_cost.py [--check] [ROOT]`.
 
 Prints a table of the files that a reader of each rung's gemm.cu and fused_norm.cu opens, without common/: their lines,

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """Everything that the plots and the docs are made of, measured on this machine, from one revision and in one go:
 
-    record.py --bin build/bin --out build/record                   (target record)
-    record.py --bin build/bin --out build/record --estimate        how long that takes, and nothing else
+    python3 -m common.tools.record --bin build/bin --out build/record                   (target record)
+    python3 -m common.tools.record --bin build/bin --out build/record --estimate        how long that takes, and nothing else
     record.py … --only counts,traces                               without a GPU (target record_simulator)
 
 It writes into OUT what docs/results holds of a machine:
@@ -31,12 +30,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-import record_plan
-import record_traces
-import simulator_speed
-from programs import CANNOT_RUN, REFUSED, ROOT, plain_environment, problems, revision, rungs
-
-sys.path.append(str(ROOT / "common/plots"))
+from common.plots.records.error import ResultError
+from common.plots.records.inside import part_of
+from common.tools import record_plan, simulator_speed
+from common.tools.programs import CANNOT_RUN, REFUSED, ROOT, plain_environment, problems, revision, rungs
 
 TIMES = "record_times.json"
 LIMIT = 3600  # seconds of a program: a kernel that hangs is not the end of the record
@@ -91,10 +88,10 @@ class Session:
         print(f"record: {what}", file=sys.stderr, flush=True)
         self.failed.append(what)
 
-    def python(self, script: str, *arguments) -> None:
-        code = subprocess.run([sys.executable, "-B", ROOT / "common" / script, *map(str, arguments)]).returncode
+    def python(self, program: str, *arguments) -> None:
+        code = subprocess.run([sys.executable, "-B", "-m", program, *map(str, arguments)]).returncode
         if code:
-            self.fail(f"{script}: exit code {code}")
+            self.fail(f"{program}: exit code {code}")
 
 
 def measured(group: record_plan.Group, commands: list) -> Callable:
@@ -108,7 +105,7 @@ def measured(group: record_plan.Group, commands: list) -> Callable:
 def profile(session: Session) -> None:
     able = [rung for rung in session.rungs if rung not in session.without_gpu]
     where = ("--bin", session.binaries, "--json", session.out / "results.jsonl")
-    session.python("tools/hardware_counters.py", *where, *able)
+    session.python("common.tools.hardware_counters", *where, *able)
 
 
 def counts(session: Session) -> None:
@@ -123,13 +120,10 @@ def counts(session: Session) -> None:
 
 
 def traces(session: Session) -> None:
-    session.python("tools/record_traces.py", "--bin", session.binaries, "--json", session.out / "traces.jsonl")
+    session.python("common.tools.record_traces", "--bin", session.binaries, "--json", session.out / "traces.jsonl")
 
 
 def timelines(session: Session) -> None:
-    from picture_inside import part_of
-    from results import ResultError
-
     lines = []
     for command in TIMELINES:
         with tempfile.TemporaryDirectory() as folder:
@@ -153,7 +147,7 @@ def transcripts(session: Session) -> None:
     if not (session.binaries / "faults").is_dir():
         print("record: no transcripts: the planted faults are not built (-DLADDER_TESTS=ON)", flush=True)
         return
-    session.python("plots/transcripts.py", session.binaries, "--json", session.out / "transcripts.json")
+    session.python("common.plots.pages.transcripts", session.binaries, "--json", session.out / "transcripts.json")
 
 
 def parts(session: Session) -> list:

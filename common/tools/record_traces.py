@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Records the memory accesses that the chapters' pictures are drawn from, on the simulator:
 
-    record_traces.py --bin build/bin --json docs/results/traces.jsonl    (or, into build/record: target record_traces)
+    python3 -m common.tools.record_traces --bin build/bin --json docs/results/traces.jsonl    (or, into build/record: target record_traces)
 
 Each of RECORDINGS is a run of a rung. Of the warp that is traced (common/simulator/reports/trace_file.h) the first accesses
 of each kind are kept: by one line of the source to one allocation, or to shared memory. Of a run in TIMELINES what

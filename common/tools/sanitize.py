@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Every variant of every rung, at awkward sizes, under compute-sanitizer's memcheck, racecheck and initcheck, on a GPU:
 
-    sanitize.py --bin build/bin [--tools memcheck,racecheck] [RUNG...]      (target sanitize)
+    python3 -m common.tools.sanitize --bin build/bin [--tools memcheck,racecheck] [RUNG...]      (target sanitize)
 
 The reference is the CPU's, so that what is checked is the rung's kernels and not a library's. (What runs on the CPU, the
 simulator and the harness, has sanitizers of its own: the presets asan and tsan.)
@@ -15,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from programs import CannotRun, device_of, nvidia_tool, problems, run_for, rungs
+from common.tools.programs import CannotRun, device_of, nvidia_tool, problems, run_for, rungs
 
 TOOLS = ("memcheck", "racecheck", "initcheck")
 ALWAYS = ("gemm", "fused_norm")  # in one run, which has no problem's name

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """The test of a rung's kernels on the simulator: every variant at awkward sizes, or at the one that RUN names.
 
-    simulate.py build/bin/NAME_sim gemm
-    simulate.py build/bin/NAME_sim "gemm --m 1 --n 8 --k 8" --seeds 0,1 --sms 16
+    python3 -m common.tools.simulate build/bin/NAME_sim gemm
+    python3 -m common.tools.simulate build/bin/NAME_sim "gemm --m 1 --n 8 --k 8" --seeds 0,1 --sms 16
 
 It runs with every check on, on an H200, or on a B200 where the rung is not for that: with what is asynchronous as late as it
 may be (seed 0) or, where seeds are given, in a random order (1). With --every, before a release: on GPUs of three
@@ -18,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from programs import CANNOT_RUN
+from common.tools.programs import CANNOT_RUN
 
 OLDER, DEVICE, LAST_RESORT = ("a100", "l40s"), "h200", "b200"
 

@@ -1,8 +1,7 @@
-#!/usr/bin/env python3
 """How fast the simulator runs on this machine: every rung's gemm, on 1 and 2 CPU threads and on all of them, with neither
 checks nor counters and with both, as JSON Lines.
 
-    simulator_speed.py --bin build/bin --json build/record/simulator_speed.jsonl [RUNG...]     (target simulator_speed)
+    python3 -m common.tools.simulator_speed --bin build/bin --json build/record/simulator_speed.jsonl [RUNG...]     (target simulator_speed)
 
 What it should reach: on each thread at least 25 million warp-instructions a second, 12 million with checks and counters; on
 2 threads at least 1.8 times as many as on one; kernels loaded within 0.2 s. Nothing else may run on the machine.
@@ -18,7 +17,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from programs import plain_environment, rungs
+from common.tools.programs import plain_environment, rungs
 
 RUN = ("gemm", "--size", "768")
 NUMBER = r"([0-9.]+)"

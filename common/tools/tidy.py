@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """clang-tidy, as .clang-tidy at the root sets it, over the C++ sources that a build compiles:
 
-    tidy.py build [PART OF A PATH...]      (target tidy)
+    python3 -m common.tools.tidy build [PART OF A PATH...]      (target tidy)
 
 It reads BUILD/compile_commands.json and takes the .cc files of the repository; with parts of paths, those that contain one.
 The build has to compile each file by itself: that of the preset contributor does.
@@ -20,8 +19,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from programs import ROOT
-from venv import make_venv
+from common.tools.programs import ROOT
+from common.tools.venv import make_venv
 
 REQUIREMENTS = Path(__file__).resolve().parent / "tidy.txt"
 

@@ -12,7 +12,8 @@ function(ladder_python_target name)
     return()
   endif()
   list(POP_FRONT target_COMMAND script)
-  add_custom_target(${name} COMMAND ${Python3_EXECUTABLE} -B ${ladder_tools_folder}/${script} ${target_COMMAND}
+  cmake_path(GET script STEM program)
+  add_custom_target(${name} COMMAND ${ladder_python} -m common.tools.${program} ${target_COMMAND}
     DEPENDS ${target_DEPENDS} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} USES_TERMINAL VERBATIM)
 endfunction()
 
@@ -40,11 +41,11 @@ function(ladder_tools)
   endif()
   ladder_python_target(tidy DEPENDS ladder_revision COMMAND tidy.py ${CMAKE_BINARY_DIR})
   if(LADDER_TESTS AND Python3_Interpreter_FOUND)
-    add_test(NAME tools COMMAND ${Python3_EXECUTABLE} -B -m unittest discover -s ${ladder_tools_folder}/tests)
+    add_test(NAME tools COMMAND ${ladder_python} -m unittest discover -s ${ladder_tools_folder}/tests)
     set_tests_properties(tools PROPERTIES TIMEOUT 120 COST 20)
     if(ladder_gpu_programs) # what is run on a GPU is read by the programs without one
       add_test(NAME tools.command_lines
-        COMMAND ${Python3_EXECUTABLE} -B ${ladder_tools_folder}/tests/plan_test.py ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
+        COMMAND ${ladder_python} -m common.tools.tests.plan_test ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})
       set_tests_properties(tools.command_lines PROPERTIES TIMEOUT 600 COST 20)
     endif()
   endif()

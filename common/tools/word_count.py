@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """How long the pages are, in words of prose, and how much of the code they show: `word_count.py [ROOT]`.
 
 Counted is what a reader reads from left to right: text, lists, tables written by hand. Not counted: what is generated

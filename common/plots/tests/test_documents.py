@@ -1,11 +1,11 @@
-"""Tests of tables.py: what is generated into a doc."""
+"""Tests of documents.py and tables.py: what is generated into a doc."""
 
 import os
 
-from records import COUNTED, EVERYTHING, InFolder, gemm, profile, roof  # first: it makes the modules below findable
-
-import tables
-from results import ResultError, Results
+from common.plots.pages import count_tables, documents
+from common.plots.records.error import ResultError
+from common.plots.records.results import Results
+from common.plots.tests.fixture import COUNTED, EVERYTHING, InFolder, profile
 
 
 class Documents(InFolder):
@@ -15,18 +15,18 @@ class Documents(InFolder):
         self.results = Results([self.root / "docs" / "results"])
 
     def rewrite(self, text):
-        return tables.rewrite(text, self.results, "doc.md", self.root)
+        return documents.rewrite(text, self.results, "doc.md", self.root)
 
     def test_a_figure_is_rewritten_and_nothing_else(self):
-        text = "a <!--= roof copy -->old<!--/--> b\nc <!--= roof\nfp32_fma --><!--/--> d\n"
+        text = "a <!--= roof('copy') -->old<!--/--> b\nc <!--= roof(\n'fp32_fma') --><!--/--> d\n"
         self.assertEqual(
-            self.rewrite(text), "a <!--= roof copy -->4000<!--/--> b\nc <!--= roof\nfp32_fma -->60.0<!--/--> d\n"
+            self.rewrite(text), "a <!--= roof('copy') -->4000<!--/--> b\nc <!--= roof(\n'fp32_fma') -->60.0<!--/--> d\n"
         )
         for text in (
             "nothing to do\n",
             "no newline at the end",
-            "```\n<!--= roof dome -->\n<!-- table: x -->\n```\n",
-            "so: `<!--= roof dome -->…<!--/-->`\n",
+            "```\n<!--= roof('dome') -->\n<!-- table: x -->\n```\n",
+            "so: `<!--= roof('dome') -->…<!--/-->`\n",
         ):
             self.assertEqual(self.rewrite(text), text)
 
@@ -69,17 +69,17 @@ class Documents(InFolder):
     def test_counts_are_compared_for_every_variant(self):
         self.write(EVERYTHING + [profile("01_coalesced", COUNTED)])
         with self.assertRaisesRegex(ResultError, "no simulator record of 01_coalesced gemm coalesced 512x512x512"):
-            tables.agreement(Results([self.root / "docs" / "results"]), "gemm")
+            count_tables.agreement(Results([self.root / "docs" / "results"]), "gemm")
 
     def test_errors_name_the_line(self):
         for text, line in (
-            ("a\nb <!--= roof dome -->1<!--/-->\n", 2),
+            ("a\nb <!--= roof('dome') -->1<!--/-->\n", 2),
             ("\n\n<!-- table: nonsense -->\n<!-- /table -->\n", 3),
             ("<!-- table: ladder gemm 1x2x3 -->\n<!-- /table -->\n", 1),
             ("<!-- table: roofs -->\n", 1),
-            ("```\nx\n```\n<!--= roof copy -->1\n", 4),
-            ("a <!--= roof copy -->1\n<!--= roof copy -->1<!--/-->", 1),
-            ("<!-- table: roofs -->\n<!-- /table -->\n<!--= roof dome -->1<!--/-->\n", 3),
+            ("```\nx\n```\n<!--= roof('copy') -->1\n", 4),
+            ("a <!--= roof('copy') -->1\n<!--= roof('copy') -->1<!--/-->", 1),
+            ("<!-- table: roofs -->\n<!-- /table -->\n<!--= roof('dome') -->1<!--/-->\n", 3),
             ("<!-- table: ladder -->\n<!-- /table -->\n", 1),
             ("<!-- table: accesses 00_naive gemm 1x2x3 -->\n<!-- /table -->\n", 1),
             ("<!-- table: agreement fused_norm -->\n<!-- /table -->\n", 1),
@@ -90,10 +90,10 @@ class Documents(InFolder):
 
     def test_refresh_finds_stale_docs_and_writes_only_when_asked(self):
         doc = self.root / "docs" / "01.md"
-        doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
+        doc.write_text("<!--= roof('copy') -->1<!--/-->\n", encoding="utf-8")
         (self.root / "README.md").write_text("fine\n", encoding="utf-8")
-        self.assertEqual(tables.refresh(self.root, self.results, write=False), [os.path.join("docs", "01.md")])
+        self.assertEqual(documents.refresh(self.root, self.results, write=False), [os.path.join("docs", "01.md")])
         self.assertIn(">1<", doc.read_text(encoding="utf-8"))
-        tables.refresh(self.root, self.results, write=True)
+        documents.refresh(self.root, self.results, write=True)
         self.assertIn(">4000<", doc.read_text(encoding="utf-8"))
-        self.assertEqual(tables.refresh(self.root, self.results, write=False), [])
+        self.assertEqual(documents.refresh(self.root, self.results, write=False), [])

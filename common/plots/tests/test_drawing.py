@@ -4,22 +4,16 @@ import subprocess
 import sys
 import unittest
 
-from records import EVERYTHING, PLOTS, TRACES, InFolder, gemm
-
-from results import ResultError
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import EVERYTHING, PLOTS, TRACES, InFolder, gemm
 
 try:
     import matplotlib
-    import picture_banks
-    import picture_four_roles
-    import picture_fp8
-    import picture_fragments
-    import picture_roles
-    import picture_split
-    import picture_tcgen05
-    import picture_timeline
-    import picture_tma
-    import pictures
+
+    from common.plots import style
+    from common.plots.pictures import banks, four_roles, fp8, fragments, roles, split, tcgen05, tma
+    from common.plots.pictures import timeline as timelines
+    from common.plots.pictures.all import all_pictures
 except ImportError:
     matplotlib = None
 
@@ -34,14 +28,13 @@ class Drawing(InFolder):
         """In a process of its own, so that nothing carries over."""
         out = self.root / name
         subprocess.run(
-            [sys.executable, "-B", str(PLOTS / "plot.py"), "--root", str(self.root), "--out", str(out)],
+            [sys.executable, "-B", "-m", "common.plots.plot", "--root", str(self.root), "--out", str(out)],
             check=True,
             stdout=subprocess.DEVNULL,
         )
         return {path.name: path.read_bytes() for path in out.iterdir()}
 
     def test_a_readers_own_program_looks_like_no_rung(self):
-        import style
 
         looks = [style.rung_look(f"{number:02}_name") for number in range(10)]
         own = style.rung_look("my_gemm")
@@ -122,7 +115,7 @@ class Drawing(InFolder):
     def test_own_results_touch_no_doc(self):
         self.write(EVERYTHING)
         doc = self.root / "README.md"
-        doc.write_text("<!--= roof copy -->1<!--/-->\n", encoding="utf-8")
+        doc.write_text("<!--= roof('copy') -->1<!--/-->\n", encoding="utf-8")
         code, text = self.run_plot(self.write(EVERYTHING, "own.jsonl"), "--out", self.root / "own")
         self.assertEqual(code, 0, text)
         self.assertIn(">1<", doc.read_text(encoding="utf-8"))
@@ -139,7 +132,7 @@ class Drawing(InFolder):
             self.assertEqual(self.run_plot("--check")[0], 2)
             self.skipTest(f"bytes are compared with matplotlib {pinned} only")
         self.write(EVERYTHING + TRACES)
-        page = "<!--= roof copy --><!--/-->\n" + "".join(f"![](docs/plots/{name}.svg)" for name in ("ladder_gemm", "banks_02", "tiling_02"))
+        page = "<!--= roof('copy') --><!--/-->\n" + "".join(f"![](docs/plots/{name}.svg)" for name in ("ladder_gemm", "banks_02", "tiling_02"))
         (self.root / "README.md").write_text(page, encoding="utf-8")
         self.assertEqual(self.run_plot("--docs")[0], 0)
         drawn = sorted(path.name for path in (self.root / "docs" / "plots").iterdir())
@@ -164,7 +157,7 @@ class Layouts(InFolder):
     """Where a picture's elements lie, against what PTX's documentation and the kernels' comments say."""
 
     def test_fragments(self):
-        held = picture_fragments.fragments(self.load(TRACES))
+        held = fragments.fragments(self.load(TRACES))
         a, b, c = {}, {}, {}
         for lane in range(32):
             g, t = divmod(lane, 4)
@@ -185,7 +178,7 @@ class Layouts(InFolder):
         }
         for variant, chunk_at in place.items():
             loads = [t for t in TRACES if (t["rung"], t["variant"]) == ("06_swizzle_ldmatrix", variant)]
-            found = picture_banks.matrices(loads)
+            found = banks.matrices(loads)
             self.assertEqual(len(found), 8, variant)
             for c, rows in enumerate(found):
                 expected = [found[0][0] + 16 * chunk_at(r, c) for r in range(8)]
@@ -196,7 +189,7 @@ class Layouts(InFolder):
 
     def test_what_lies_in_tensor_memory(self):
         for arguments, sets in (((False, 6), 0), ((True, 5, 32, 8), 5), ((True, 5, 16, 4), 2)):
-            found = picture_tcgen05.regions(*arguments)
+            found = tcgen05.regions(*arguments)
             self.assertEqual(len(found), 2 + sets)
             self.assertLessEqual(max(region.first + region.columns for region in found), 512)
             scales = [region for region in found if region.name.startswith("scales")]
@@ -206,13 +199,13 @@ class Layouts(InFolder):
                 self.assertLessEqual(left.first + left.columns, right.first)
 
     def test_a_tile_of_scales_is_full_and_each_word_has_the_four_blocks_of_a_row(self):
-        place = {picture_tcgen05.scale_offset(row, block): (row, block) for row in range(128) for block in range(4)}
+        place = {tcgen05.scale_offset(row, block): (row, block) for row in range(128) for block in range(4)}
         self.assertEqual(set(place), set(range(512)))
         for offset, (row, block) in place.items():
-            self.assertEqual(picture_tcgen05.in_tensor_memory(offset), (row % 32, row // 32, block))
+            self.assertEqual(tcgen05.in_tensor_memory(offset), (row % 32, row // 32, block))
 
     def test_a_pair_has_all_of_a_and_b_once(self):
-        parts = [picture_tcgen05.pair_part(rank) for rank in (0, 1)]
+        parts = [tcgen05.pair_part(rank) for rank in (0, 1)]
         for operand in ("A", "B", "D rows"):
             covered = [first + i for first, count in (part[operand] for part in parts) for i in range(count)]
             self.assertEqual(covered, list(range(256)), operand)
@@ -225,21 +218,21 @@ class Inside(InFolder):
         record |= {"m": 64, "n": 64, "k": 64, "device": "Test GPU", "plain_us": 100.0, "traced_us": 103.0}
         record["warps"] = [{"warp": 0, "name": "producer"}, {"warp": 4, "name": "consumer"}]
         record["bars"] = [[0, "load", -0.5, 1.0, 0, 3], [4, "multiply", 0.0, 6.0, 0, 3], [4, "store", 6.0, 9.0, 0, 0]]
-        drawings = pictures.all_pictures(self.load([record]))
+        drawings = all_pictures(self.load([record]))
         self.assertIn("inside_08", drawings)
         figure = drawings["inside_08"]()
         texts = [text.get_text() for text in figure.axes[0].texts]
         self.assertIn("producer", texts)
         self.assertIn("3", texts)
         self.assertEqual(figure.axes[0].get_xlim(), (0.0, 12.0))
-        self.assertNotIn("inside_08", pictures.all_pictures(self.load([])))
+        self.assertNotIn("inside_08", all_pictures(self.load([])))
 
     def test_of_a_cta_without_roles_all_is_shown(self):
         record = {"record": "inside", "rung": "04_cp_async", "problem": "gemm", "variant": "cp_async"}
         record |= {"m": 64, "n": 64, "k": 64, "device": "Test GPU", "plain_us": 100.0, "traced_us": 99.0}
         record["warps"] = [{"warp": 0, "name": "warp 0"}]
         record["bars"] = [[0, "load", 0.0, 1.0, 0, 0], [0, "multiply", 1.0, 20.0, 0, 3], [0, "store", 21.0, 9.0, 0, 0]]
-        axes = pictures.all_pictures(self.load([record]))["inside_04"]().axes[0]
+        axes = all_pictures(self.load([record]))["inside_04"]().axes[0]
         self.assertEqual(axes.get_xlim(), (0.0, 30.0))
         texts = " ".join(text.get_text() for text in axes.texts)
         self.assertIn("from the first k-tile to the store", texts)
@@ -249,10 +242,10 @@ class Inside(InFolder):
 @needs_matplotlib
 class Timelines(InFolder):
     def bars(self, variant):
-        return picture_timeline.bars(self.load(TRACES).timeline("04_cp_async", "gemm", variant))
+        return timelines.bars(self.load(TRACES).timeline("04_cp_async", "gemm", variant))
 
     def test_a_k_tile_is_copied_then_widened_then_multiplied(self):
-        copy, widen, multiply = picture_timeline.LOOKS
+        copy, widen, multiply = timelines.LOOKS
         for variant, stages in (("blocking", 1), ("1_stage", 1), ("cp_async", 4)):
             for k_tile in range(8):
                 mine = sorted((bar for bar in self.bars(variant) if bar.k_tile == k_tile), key=lambda bar: bar.begin)
@@ -268,7 +261,7 @@ class Timelines(InFolder):
 
     def test_more_stages_leave_more_time(self):
         blocking, one, four = (
-            picture_timeline.time_to_arrive(self.bars(variant)) for variant in ("blocking", "1_stage", "cp_async")
+            timelines.time_to_arrive(self.bars(variant)) for variant in ("blocking", "1_stage", "cp_async")
         )
         self.assertLess(blocking, 10)
         self.assertGreater(one, 1000)
@@ -278,11 +271,11 @@ class Timelines(InFolder):
         timeline = self.load(TRACES).timeline("04_cp_async", "gemm", "cp_async")
         steps = [step for step in timeline["steps"] if step["step"] != "wait"]
         with self.assertRaisesRegex(ResultError, "is read before it is there"):
-            picture_timeline.bars({**timeline, "steps": steps})
+            timelines.bars({**timeline, "steps": steps})
 
     def test_the_replay_of_four_roles(self):
-        played = picture_four_roles.replay(self.load(TRACES))
-        looks = picture_four_roles
+        played = four_roles.replay(self.load(TRACES))
+        looks = four_roles
         for what, numbers in (
             *((what, range(18)) for what in (looks.COPY, looks.LANDED, looks.MULTIPLY)),
             *((what, range(3)) for what in (looks.SUMS, looks.READ)),
@@ -302,18 +295,18 @@ class Timelines(InFolder):
     def test_four_roles_that_wait_for_ever_are_refused(self):
         results = self.load(TRACES)
         timelines = {
-            warp: results.timeline("09_tcgen05", "gemm", "launch_control", warp) for warp in picture_four_roles.ROLES
+            warp: results.timeline("09_tcgen05", "gemm", "launch_control", warp) for warp in four_roles.ROLES
         }
         steps = [step for step in timelines[1]["steps"] if step["step"] != "arrive"]
         with self.assertRaisesRegex(ResultError, "for ever"):
-            picture_four_roles.Replay({**timelines, 1: {**timelines[1], "steps": steps}})
+            four_roles.Replay({**timelines, 1: {**timelines[1], "steps": steps}})
 
     def test_the_ctas_of_a_cluster_load_every_part_of_a_stage_once(self):
         for cluster_m, cluster_n in ((1, 1), (2, 1), (1, 2), (2, 2), (4, 1)):
-            asked = picture_roles.loads(cluster_m, cluster_n)
+            asked = roles.loads(cluster_m, cluster_n)
             for rank in range(cluster_m * cluster_n):
                 arrives = [load for load in asked if rank in load.to]
-                for operand, parts in (("A", picture_roles.STAGE_ROWS), ("B", picture_roles.BOXES_B)):
+                for operand, parts in (("A", roles.STAGE_ROWS), ("B", roles.BOXES_B)):
                     mine = [load for load in arrives if load.operand == operand]
                     covered = [load.first + i for load in mine for i in range(load.count)]
                     self.assertEqual(sorted(covered), list(range(parts)))
@@ -321,30 +314,30 @@ class Timelines(InFolder):
 
     def test_every_column_of_a_split_tile_gets_every_part_once(self):
         for cluster_k in (2, 4, 8):
-            sent = picture_split.parts(cluster_k)
-            for group in range(picture_split.GROUPS):
+            sent = split.parts(cluster_k)
+            for group in range(split.GROUPS):
                 mine = [part for part in sent if part.first <= group < part.first + part.count]
                 self.assertEqual({part.by for part in mine}, set(range(cluster_k)))
                 self.assertEqual(len({part.to for part in mine}), 1)
             tile = 64 * 64 * 4
-            self.assertEqual(picture_split.bytes_received(cluster_k, 0), tile - tile // cluster_k)
+            self.assertEqual(split.bytes_received(cluster_k, 0), tile - tile // cluster_k)
 
     def test_a_product_loses_what_is_cut_below_the_sum(self):
         for sum_exponent in range(-20, 30):
-            kept, lost = picture_fp8.arrives(sum_exponent, 1)
-            self.assertEqual(kept + lost, picture_fp8.PRODUCT)
+            kept, lost = fp8.arrives(sum_exponent, 1)
+            self.assertEqual(kept + lost, fp8.PRODUCT)
             unit = 2.0 ** (max(sum_exponent, 1) - 13)
-            product = sum(2.0 ** (1 - bit) for bit in range(picture_fp8.PRODUCT))  # all bits set
+            product = sum(2.0 ** (1 - bit) for bit in range(fp8.PRODUCT))  # all bits set
             arrived = sum(2.0 ** (1 - bit) for bit in range(kept))
             self.assertEqual(arrived, product // unit * unit)
 
     def test_eight_rows_of_a_box_meet_all_banks(self):
         for width in (16, 32, 64, 128):
             for chunk in range(width // 16):
-                places = {picture_tma.place(row, chunk, width) % 128 for row in range(8)}
+                places = {tma.place(row, chunk, width) % 128 for row in range(8)}
                 self.assertEqual(places, set(range(0, 128, 16)), f"chunk {chunk} of rows of {width} bytes")
         # As PTX ISA's tables of the swizzling modes have it: which chunk lies at the second row of 128 bytes.
-        row = {picture_tma.place(1, chunk, 128) // 16 - 8: chunk for chunk in range(8)}
+        row = {tma.place(1, chunk, 128) // 16 - 8: chunk for chunk in range(8)}
         self.assertEqual([row[at] for at in range(8)], [1, 0, 3, 2, 5, 4, 7, 6])
 
 

@@ -3,9 +3,8 @@
 import io
 from contextlib import redirect_stderr, redirect_stdout
 
-from records import InFolder  # first: it makes the modules below findable
-
-import links
+from common.plots.pages import links
+from common.plots.tests.fixture import InFolder
 
 
 class Links(InFolder):

@@ -1,9 +1,8 @@
 """Tests of results.py: which records are taken, and how they are found."""
 
-from records import InFolder, gemm, power, roof, simulated  # first: it makes the modules below findable
-
-from results import ResultError
-from values import evaluate
+from common.plots.pages.values import evaluate
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import InFolder, gemm, power, roof, simulated
 
 
 class Loading(InFolder):
@@ -79,9 +78,9 @@ class Loading(InFolder):
         results = self.load([gemm("00_naive", 9.0, l2_set_aside_mib=30), gemm("00_naive", 8.0)])
         self.assertEqual([run["median_us"] for run in results.runs], [8.0])
         own = results.own_variant("00_naive", "gemm")
-        for text, us in (("us 00_naive gemm 4096x4096x4096", "8.00"), (f"us 00_naive:{own} gemm 4096x4096x4096 l2_set_aside=30", "9.00")):
+        for text, us in (('us("00_naive", "gemm", "4096x4096x4096")', "8.00"), (f'us("00_naive:{own}", "gemm", "4096x4096x4096", l2_set_aside=30)', "9.00")):
             self.assertEqual(evaluate(results, text), us)
-        self.assertEqual(evaluate(results, f"if_recorded us 00_naive:{own} gemm 4096x4096x4096 l2_set_aside=9"), "not recorded yet")
+        self.assertEqual(evaluate(results, f'if_recorded(us("00_naive:{own}", "gemm", "4096x4096x4096", l2_set_aside=9))'), "not recorded yet")
 
     def test_the_usual_ablation_is_the_first(self):
         def at(*sizes):

@@ -2,12 +2,11 @@
 
 import unittest
 
-from records import InFolder, gemm, roof
-
-import memory_tables  # noqa: E402
-from results import ResultError  # noqa: E402
-from tables import table  # noqa: E402
-from values import evaluate  # noqa: E402
+from common.plots.pages import memory_tables
+from common.plots.pages.tables import table
+from common.plots.pages.values import evaluate
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import InFolder, gemm, roof
 
 
 def way(name, ms, mib=256, **more):
@@ -34,19 +33,19 @@ class MemoryWays(InFolder):
         results = self.load([gemm("00_naive", 5.0)])
         for part in memory_tables.PARTS:
             self.assertIn("Not recorded yet", table(results, f"memory {part}"))
-        self.assertEqual(evaluate(results, "if_recorded memory pin ms"), "not recorded yet")
-        self.assertEqual(evaluate(results, "if_recorded quotient memory pin ms / memory to_host_pinned ms"), "not recorded yet")
+        self.assertEqual(evaluate(results, 'if_recorded(memory("pin", "ms"))'), "not recorded yet")
+        self.assertEqual(evaluate(results, 'if_recorded(quotient(memory("pin", "ms"), memory("to_host_pinned", "ms")))'), "not recorded yet")
         with self.assertRaisesRegex(ResultError, "unknown part 'half'"):
             table(results, "memory half")
 
     def test_figures(self):
         results = self.load([way("pin", 40.0), way("to_host_pinned", 5.0, p90_us=6000.0)])
-        self.assertEqual(evaluate(results, "memory pin ms"), "40.0")
-        self.assertEqual(evaluate(results, "memory to_host_pinned gbps"), "53.7")
-        self.assertEqual(evaluate(results, "memory to_host_pinned p90_us"), "6000")
-        self.assertEqual(evaluate(results, "if_recorded quotient memory pin ms / memory to_host_pinned ms"), "8.00")
+        self.assertEqual(evaluate(results, 'memory("pin", "ms")'), "40.0")
+        self.assertEqual(evaluate(results, 'memory("to_host_pinned", "gbps")'), "53.7")
+        self.assertEqual(evaluate(results, 'memory("to_host_pinned", "p90_us")'), "6000")
+        self.assertEqual(evaluate(results, 'if_recorded(quotient(memory("pin", "ms"), memory("to_host_pinned", "ms")))'), "8.00")
         with self.assertRaisesRegex(ResultError, "no field 'colour'"):
-            evaluate(results, "memory pin colour")
+            evaluate(results, 'memory("pin", "colour")')
 
     def test_a_record_that_contradicts_itself_is_refused(self):
         for change in ({"gbps": 99.0}, {"bytes": 0}, {"way": 5}, {"median_us": None}):

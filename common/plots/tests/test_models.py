@@ -2,16 +2,15 @@
 
 import unittest
 
-from records import ENVIRONMENT, InFolder, gemm, roof
-
-import models
-import models_tables
-import tables
-from results import ResultError, Results
+from common.plots.pages import documents, models_tables, tables, values
+from common.plots.records import models
+from common.plots.records.error import ResultError
+from common.plots.records.results import Results
+from common.plots.tests.fixture import ENVIRONMENT, InFolder, gemm, roof
 
 try:
-    import models_charts
-    import style
+    from common.plots import style
+    from common.plots.charts import models as models_charts
 except ImportError:
     models_charts = None
 
@@ -152,25 +151,25 @@ class Models(InFolder):
     def test_where_nothing_is_recorded_a_page_says_so_and_is_up_to_date(self):
         marks = [f"<!-- table: models {what} {RUNG} -->\n<!-- /table -->" for what in ("summary", "regions", "furthest", "designs", "regrets")]
         marks += [f"<!-- table: models bounds {RUNG} 1x8x8 -->\n<!-- /table -->"]
-        marks += ["<!-- plot: models_map shapes -->\n<!-- /plot -->", f"<!--= models {RUNG} geomean as=percent --><!--/-->"]
-        once = tables.rewrite("\n".join(marks), Results(), "docs/a.md", self.root)
+        marks += ["<!-- plot: models_map shapes -->\n<!-- /plot -->", f"<!--= percent(models('{RUNG}', 'geomean')) --><!--/-->"]
+        once = documents.rewrite("\n".join(marks), Results(), "docs/a.md", self.root)
         self.assertEqual(once.count(NOT_YET), 6)
         self.assertIn("\n*Not recorded yet: shapes.*\n", once)
         self.assertIn("(not recorded yet)", once)
-        self.assertEqual(tables.rewrite(once, Results(), "docs/a.md", self.root), once)
+        self.assertEqual(documents.rewrite(once, Results(), "docs/a.md", self.root), once)
 
     def test_figures_in_prose(self):
         results = self.load(ROOFS + SWEPT + TUNED)
-        for name, expected in (
-            ("shapes", "4"),
-            ("geomean", "0.992"),
-            ("worst", "0.900"),
-            ("level as=percent", "50.0 %"),
-            ("tuned", "20"),
-            ("corner", "200"),
-            ("regret as=percent", "1.2 %"),
+        for call, expected in (
+            (f"models('{RUNG}', 'shapes')", "4"),
+            (f"models('{RUNG}', 'geomean')", "0.992"),
+            (f"models('{RUNG}', 'worst')", "0.900"),
+            (f"percent(models('{RUNG}', 'level'))", "50.0 %"),
+            (f"models('{RUNG}', 'tuned')", "20"),
+            (f"models('{RUNG}', 'corner')", "200"),
+            (f"percent(models('{RUNG}', 'regret'))", "1.2 %"),
         ):
-            self.assertEqual(tables.evaluate(results, f"models {RUNG} {name}"), expected, name)
+            self.assertEqual(values.evaluate(results, call), expected, call)
 
     def test_waves_are_worked_out(self):
         lines = tables.table(Results(), "waves 1024x4608x3584 132 128x256 152x256 512x512").split("\n")
@@ -179,11 +178,11 @@ class Models(InFolder):
         self.assertIn("1024×4608×3584 on 132 SMs with 2048 multiply-adds", lines[-1])
 
     def test_what_is_unknown_is_an_error(self):
-        for text in (f"<!-- table: models mood {RUNG} -->\n<!-- /table -->", f"<!--= models {RUNG} mood -->1<!--/-->"):
+        for text in (f"<!-- table: models mood {RUNG} -->\n<!-- /table -->", f"<!--= models('{RUNG}', 'mood') -->1<!--/-->"):
             with self.assertRaisesRegex(ResultError, "there are: "):
-                tables.rewrite(text, self.load(SWEPT), "docs/a.md", self.root)
+                documents.rewrite(text, self.load(SWEPT), "docs/a.md", self.root)
         with self.assertRaisesRegex(ResultError, "unknown plot 'mood'"):
-            tables.rewrite("<!-- plot: mood x -->\n<!-- /plot -->", self.load(SWEPT), "docs/a.md", self.root)
+            documents.rewrite("<!-- plot: mood x -->\n<!-- /plot -->", self.load(SWEPT), "docs/a.md", self.root)
 
     def test_a_tune_record_that_contradicts_itself_is_refused(self):
         times = {"64x64": 4.0, "warp_specialized": 5.0}

@@ -1,10 +1,8 @@
-"""Tests of operator_tables.py. test_plots.py runs them with the others."""
+"""Tests of operator_tables.py."""
 
-from records import InFolder, grouped, linear, norm, row_operator  # first: it makes the modules below findable
-
-import tables  # noqa: E402
-import values  # noqa: E402
-from results import ResultError  # noqa: E402
+from common.plots.pages import tables, values
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import InFolder, grouped, linear, norm, row_operator
 
 
 class Operators(InFolder):
@@ -97,8 +95,8 @@ class Operators(InFolder):
         there = tables.table(results, "rows 16384x8192 device=other")
         self.assertIn("| `softmax` | 130 |", there)
         self.assertIn("Other GPU 2, CUDA", there)
-        self.assertEqual(values.evaluate(results, "us 03_vectorized:softmax row_operator 16384x8192 device=2"), "130")
-        of_two = "quotient us 03_vectorized:softmax row_operator 16384x8192 device=2 / us 03_vectorized fused_norm 16384x8192"
+        self.assertEqual(values.evaluate(results, 'us("03_vectorized:softmax", "row_operator", "16384x8192", device="2")'), "130")
+        of_two = 'quotient(us("03_vectorized:softmax", "row_operator", "16384x8192", device="2"), us("03_vectorized", "fused_norm", "16384x8192"))'
         self.assertEqual(values.evaluate(results, of_two), "0.520")
         for nothing in "gpu", "third":  # no device, or several
             with self.assertRaises(ResultError):

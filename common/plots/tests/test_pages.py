@@ -4,12 +4,11 @@ import json
 import subprocess
 import sys
 
-from records import PLOTS, InFolder, gemm, roof  # first: it makes the modules below findable
+from common.plots.pages import documents, excerpts, tables, transcripts, values
+from common.plots.records.error import ResultError
+from common.plots.records.results import Results
+from common.plots.tests.fixture import InFolder, gemm, roof
 
-import excerpts
-import tables
-import transcripts
-from results import ResultError, Results
 
 SOURCE = """// A kernel.
 struct Tile {
@@ -110,14 +109,14 @@ class Pages(InFolder):
     def test_code_that_has_changed_is_stale(self):
         page, results = self.root / "docs" / "01.md", Results()
         page.write_text("<!-- code: 01_x/gemm.cu Tile -->\n<!-- /code -->\n", encoding="utf-8")
-        self.assertEqual(tables.refresh(self.root, results, write=True), ["docs/01.md"])
-        self.assertEqual(tables.refresh(self.root, results, write=False), [])
+        self.assertEqual(documents.refresh(self.root, results, write=True), ["docs/01.md"])
+        self.assertEqual(documents.refresh(self.root, results, write=False), [])
         (self.folder / "gemm.cu").write_text(SOURCE.replace("int rows", "int columns"), encoding="utf-8")
-        self.assertEqual(tables.refresh(self.root, results, write=False), ["docs/01.md"])
+        self.assertEqual(documents.refresh(self.root, results, write=False), ["docs/01.md"])
 
     def test_pages_are_listed_by_their_titles(self):
         (self.root / "docs" / "deeper" / "08_why.md").write_text("# Why so?\n\ntext\n", encoding="utf-8")
-        text = tables.rewrite("<!-- pages: docs/deeper -->\n<!-- /pages -->\n", Results(), "docs/README.md", self.root)
+        text = documents.rewrite("<!-- pages: docs/deeper -->\n<!-- /pages -->\n", Results(), "docs/README.md", self.root)
         self.assertIn("\n- [Why so?](deeper/08_why.md) (08)\n", text)
 
     def program(self, name, text):
@@ -127,7 +126,7 @@ class Pages(InFolder):
         file.chmod(0o755)
 
     def record(self, *arguments):
-        command = [sys.executable, "-B", PLOTS / "transcripts.py", self.root / "bin", "--root", self.root, *arguments]
+        command = [sys.executable, "-B", "-m", "common.plots.pages.transcripts", self.root / "bin", "--root", self.root, *arguments]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
@@ -140,7 +139,7 @@ class Pages(InFolder):
         self.assertEqual(self.record("--check")[0], 1)
         self.assertEqual(self.record(), (0, "transcripts: fault: 01_x no_store: new\ntranscripts: run: 01_x_sim gemm: new\n"))
         self.assertEqual(self.record("--check"), (0, ""))
-        tables.refresh(self.root, Results(), write=True)
+        documents.refresh(self.root, Results(), write=True)
         text = page.read_text(encoding="utf-8")
         for part in (
             "```diff\n--- 01_x/gemm.cu\n@@\n-  store(p);\n```",
@@ -187,10 +186,10 @@ class InTurns(InFolder):
         self.assertIn("| `plain` | 550 | 367 | 64.0 % | ×1.250 |", text)
         self.assertIn("which was within 0.31 % of itself", text)
         self.assertNotIn("early_start", text, "it is no ablation: it is launched in another way")
-        self.assertEqual(tables.evaluate(self.results, "speedup 08_x 08_x:plain gemm 4096x4096x4096"), "1.25")
-        self.assertEqual(tables.evaluate(self.results, "speedup 08_x:plain 08_x gemm 4096x4096x4096"), "0.800")
-        self.assertEqual(tables.evaluate(self.results, "noise 08_x gemm 4096x4096x4096 as=percent"), "0.31 %")
-        self.assertEqual(tables.evaluate(self.results, "per_clock 08_x gemm 4096x4096x4096"), "416")
+        self.assertEqual(values.evaluate(self.results, 'speedup("08_x", "08_x:plain", "gemm", "4096x4096x4096")'), "1.25")
+        self.assertEqual(values.evaluate(self.results, 'speedup("08_x:plain", "08_x", "gemm", "4096x4096x4096")'), "0.800")
+        self.assertEqual(values.evaluate(self.results, 'percent(noise("08_x", "gemm", "4096x4096x4096"))'), "0.31 %")
+        self.assertEqual(values.evaluate(self.results, 'per_clock("08_x", "gemm", "4096x4096x4096")'), "416")
 
     def test_early_launch_is_a_column_of_its_own(self):
         text = tables.table(self.results, "ladder gemm 512x512x512")

@@ -2,11 +2,10 @@
 
 import unittest
 
-from records import InFolder, gemm
-
-import precisions
-import tables
-from results import Results
+from common.plots.pages import tables
+from common.plots.records import precisions
+from common.plots.records.results import Results
+from common.plots.tests.fixture import InFolder, gemm
 
 
 def typed(kind, us, size=4096, rung="06_swizzle_ldmatrix", k=None, error=1e-3, **more):
@@ -52,14 +51,14 @@ class Precisions(InFolder):
 
     def test_a_chart_is_drawn_where_there_are_records(self):
         try:
-            import precision_charts
+            from common.plots.charts import precision
         except ImportError as error:
             self.skipTest(str(error))
-        self.assertIsNone(precision_charts.ladder(self.results()))
-        self.assertIsNone(precision_charts.errors(self.results()))
+        self.assertIsNone(precision.ladder(self.results()))
+        self.assertIsNone(precision.errors(self.results()))
         results = self.results(typed("bf16", 300.0), typed("bf16", 10.0, 1024, k=256), typed("bf16", 10.0, 1024, k=512))
-        self.assertIsNotNone(precision_charts.ladder(results))
-        self.assertIsNotNone(precision_charts.errors(results))
+        self.assertIsNotNone(precision.ladder(results))
+        self.assertIsNotNone(precision.errors(results))
 
 
 if __name__ == "__main__":

@@ -2,11 +2,9 @@
 
 import unittest
 
-from records import PLOTS, TRACES, InFolder, gemm  # first: it makes the modules below findable
-
-import memory
-import picture_inside
-from results import ResultError
+from common.plots.records import inside, memory
+from common.plots.records.error import ResultError
+from common.plots.tests.fixture import PLOTS, TRACES, InFolder
 
 
 class Memory(unittest.TestCase):
@@ -131,7 +129,7 @@ class Traces(InFolder):
         about |= {"m": 64, "n": 64, "k": 64, "plain_us": 100.0, "traced_us": 103.0}
         bars = [event(0, "load", 1.0), event(0, "load", 18.0), event(4, "store", 20.0), event(4, "store", 40.0)]
         trace = {"otherData": about, "traceEvents": names + bars + [event(4, "store", 20.0, cta=1)]}
-        record = picture_inside.part_of(trace)
+        record = inside.part_of(trace)
         self.assertEqual([warp["warp"] for warp in record["warps"]], [0, 4])
         self.assertEqual(record["bars"], [[0, "load", 4.0, 1.0, 0, 3], [4, "store", 6.0, 1.0, 0, 3]])
         self.assertNotIn("sm_count", record)
@@ -141,23 +139,23 @@ class Traces(InFolder):
             with self.assertRaises(ResultError):
                 self.load([{**record, **broken}])
         with self.assertRaisesRegex(ResultError, "no timeline of a GPU: it does not say plain_us, traced_us"):
-            picture_inside.part_of({**trace, "otherData": {k: v for k, v in about.items() if not k.endswith("_us")}})
+            inside.part_of({**trace, "otherData": {k: v for k, v in about.items() if not k.endswith("_us")}})
         with self.assertRaisesRegex(ResultError, "stores nothing"):
-            picture_inside.part_of({**trace, "traceEvents": names + bars[:2]})
+            inside.part_of({**trace, "traceEvents": names + bars[:2]})
 
         # The first tile of a CTA whose warps all do everything, from its first bar on, and a little more.
         whole = {**trace, "traceEvents": names_of("") + bars}
         next_tile = [event(0, "multiply", begin) for begin in (41.0, 43.0, 43.5)]
         for bar in next_tile:
             bar["args"]["tile"] = 1
-        record = picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + next_tile})
+        record = inside.part_of({**whole, "traceEvents": names_of("") + bars + next_tile})
         self.assertEqual([bar[2] for bar in record["bars"]], [0.0, 17.0, 19.0, 39.0, 40.0, 42.0])
         many = [event(0, "multiply", 2.0) for _ in range(25)]
         for k_tile, bar in enumerate(many):
             bar["args"]["k_tile"] = k_tile
-        picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + many[:24] + next_tile})
+        inside.part_of({**whole, "traceEvents": names_of("") + bars + many[:24] + next_tile})
         with self.assertRaisesRegex(ResultError, "its 25 k-tiles are too many for a picture, 24 at most"):
-            picture_inside.part_of({**whole, "traceEvents": names_of("") + bars + many})
+            inside.part_of({**whole, "traceEvents": names_of("") + bars + many})
 
     def test_an_access_is_found_by_what_it_is(self):
         results = self.load(TRACES)

@@ -1,7 +1,7 @@
 """One exercise: the untouched skeleton fails as its page says, the solution passes, each wrong attempt fails for the reason
 written beside it; every hint can be shown.
 
-exercise_test.py --build build NN_name/practice/N_name.md
+python3 -m common.practice.tests.exercise_test --build build NN_name/practice/N_name.md
 
 --quick: without the wrong attempts, in one order of execution, and the solution is the rung as it was built: what is
 compiled is the skeleton.
@@ -13,12 +13,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import exercise as exercises  # noqa: E402
-import grade  # noqa: E402
-import picture  # noqa: E402
-import practice  # noqa: E402
+from common.practice import exercise as exercises
+from common.practice import grade, picture, practice
 
 
 PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target [^\0]*")  # embedded as plain text, ended by a 0

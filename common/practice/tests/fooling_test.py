@@ -1,6 +1,6 @@
 """Attempts to pass an exercise without solving it: none gets through, and the grader says what it found.
 
-fooling_test.py --build build
+python3 -m common.practice.tests.fooling_test --build build
 """
 
 import os
@@ -9,10 +9,8 @@ import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import exercise as exercises  # noqa: E402
-import grade  # noqa: E402
+from common.practice import exercise as exercises
+from common.practice import grade
 
 class Fooling(unittest.TestCase):
     """All of 00_naive's gemm, as if it were an exercise: the kernel's body is the learner's."""

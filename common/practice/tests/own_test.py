@@ -1,7 +1,7 @@
 """Programs of a reader's own (own.py, own.cmake). The programs test_02 and test_page, which CMake makes in
 build/practice/programs, are built with the tests: nothing is configured here.
 
-own_test.py --build build --cmake cmake
+python3 -m common.practice.tests.own_test --build build --cmake cmake
 """
 
 import argparse
@@ -15,12 +15,9 @@ import unittest
 from pathlib import Path
 from unittest import mock
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import exercise as exercises  # noqa: E402
-import own  # noqa: E402
-import practice  # noqa: E402
-from exercise import ROOT  # noqa: E402
+from common.practice import exercise as exercises
+from common.practice import own, practice
+from common.practice.exercise import ROOT
 
 parser = argparse.ArgumentParser()
 parser.add_argument("--build", type=Path, required=True)

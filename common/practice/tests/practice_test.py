@@ -1,6 +1,6 @@
 """The command line: what it copies, what it never touches, what it remembers; and pages that are no exercises.
 
-practice_test.py --build build
+python3 -m common.practice.tests.practice_test --build build
 """
 
 import io
@@ -11,11 +11,8 @@ import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import exercise as exercises  # noqa: E402
-import picture  # noqa: E402
-import practice  # noqa: E402
+from common.practice import exercise as exercises
+from common.practice import picture, practice
 
 
 class InFolder(unittest.TestCase):

@@ -1,7 +1,7 @@
 """The questions of docs/deeper/questions.md. What the page says that a program counts or prints is compared with what it
 does now, also after the edit that the question asks for. A question is in QUESTIONS, or in UNCHECKED with a reason.
 
-questions_test.py --build build [00 01 …]
+python3 -m common.practice.tests.questions_test --build build [00 01 …]
 """
 
 import argparse
@@ -13,12 +13,10 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-import exercise as exercises  # noqa: E402
-import grade  # noqa: E402
-from exercise import ROOT, PracticeError  # noqa: E402
-from results import Results  # noqa: E402
+from common.plots.records.results import Results
+from common.practice import exercise as exercises
+from common.practice import grade
+from common.practice.exercise import ROOT, PracticeError
 
 PAGE = ROOT / "docs/deeper/questions.md"
 

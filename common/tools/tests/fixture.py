@@ -1,13 +1,8 @@
-"""A folder with shell scripts in the programs' places, and the scripts of common/tools to be imported."""
+"""A folder with shell scripts in the programs' places."""
 
-import sys
 import tempfile
 import unittest
 from pathlib import Path
-
-TOOLS = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "plots")]
-sys.dont_write_bytecode = True
 
 
 class InFolder(unittest.TestCase):

@@ -11,13 +11,9 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import fixture  # noqa: F401, which makes the scripts of common/tools modules
 
-import hardware_counters
-import programs
-import record
-import record_plan
-import sanitize
+
+from common.tools import hardware_counters, programs, record, record_plan, sanitize
 
 
 def command_lines(binaries: Path) -> list:

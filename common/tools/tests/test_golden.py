@@ -5,7 +5,7 @@ from contextlib import redirect_stdout
 
 from fixture import InFolder
 
-import golden
+from common.tools import golden
 
 
 class Golden(InFolder):

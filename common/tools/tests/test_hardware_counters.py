@@ -8,7 +8,7 @@ from unittest import mock
 
 from fixture import InFolder
 
-import hardware_counters
+from common.tools import hardware_counters
 
 # Without a GPU for it: exit code 77.
 RUNG = """
@@ -118,7 +118,7 @@ class Profiled(InFolder):
         self.assertIn("not profiled: 42_x gemm plain\n", said)
 
     def test_a_kernel_that_hangs(self):
-        with mock.patch("hardware_counters.LIMIT", 2):
+        with mock.patch("common.tools.hardware_counters.LIMIT", 2):
             code, said = self.profile("sleep 60", "--problem", "fused_norm")
         self.assertEqual(code, 1)
         self.assertIn("not done after 2 s", said)
@@ -135,6 +135,6 @@ class Profiled(InFolder):
         self.assertIn("not profiled: 44_z", said)
 
     def test_no_ncu(self):
-        with mock.patch("hardware_counters.nvidia_tool", lambda name: None), self.assertRaises(SystemExit) as stopped:
+        with mock.patch("common.tools.hardware_counters.nvidia_tool", lambda name: None), self.assertRaises(SystemExit) as stopped:
             hardware_counters.main(["--bin", str(self.root), "--json", str(self.root / "json"), "42_x"])
         self.assertIn("ncu is missing", stopped.exception.code)

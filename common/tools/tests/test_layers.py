@@ -1,12 +1,10 @@
 """Tests of layers.py."""
 
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import layers  # noqa: E402
+from common.tools import layers
 
 LAYERS = "base  # the lowest\nleft right\nparts/first\nparts/*\nparts\ntop parts/all.h\n"
 
@@ -50,6 +48,15 @@ class Layers(unittest.TestCase):
         self.assertEqual(
             self.including("left/a.h", "right/a.h"), ["left/a.h includes right/a.h: right stands beside left"]
         )
+
+    def test_python_imports(self):
+        self.write("base/a.py", "")
+        self.write("left/b.py", "from course.house.base.a import x\nfrom course.house.base import a\nfrom other.right import y\n")
+        self.assertEqual(self.faults(), [])
+        self.write("base/a.py", "def f():\n    from course.house import (\n        left,\n    )\n")
+        self.assertEqual(self.faults(), ["base/a.py includes left: left stands above base"])
+        self.write("base/a.py", "from course.house.left.b import x\n")
+        self.assertEqual(self.faults(), ["base/a.py includes left/b.py: left stands above base"])
 
     def test_folders_that_a_star_stands_for_are_apart(self):
         self.assertEqual(self.including("parts/second/a.h", "parts/first/a.h"), [])

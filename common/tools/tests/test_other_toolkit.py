@@ -8,7 +8,7 @@ from unittest import mock
 
 from fixture import InFolder
 
-import other_toolkit
+from common.tools import other_toolkit
 
 MAKES = """while [ "$1" != -o ]; do shift; done
 program=$2

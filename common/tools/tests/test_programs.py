@@ -5,7 +5,7 @@ import time
 
 from fixture import InFolder
 
-import programs
+from common.tools import programs
 
 
 class RunFor(InFolder):

@@ -1,12 +1,10 @@
 """Tests of reading_cost.py, and that the course itself is within its budgets."""
 
-import sys
 import tempfile
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import reading_cost as cost
+from common.tools import reading_cost as cost
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -7,9 +7,7 @@ from unittest import mock
 
 from fixture import InFolder
 
-import programs
-import record
-import record_plan
+from common.tools import programs, record, record_plan
 
 RUNGS = ["03_a", "08_b"]
 REVISION = "0123456789"
@@ -58,10 +56,10 @@ class Recorded(InFolder):
             self.program(f"{rung}_sim", RUNG.replace("%s", ""))
         self.out = self.root / "out"
         self.scripts = []
-        self.patch("record.ROOT", self.root)  # where docs/results has no times
-        self.patch("record.rungs", lambda: RUNGS)
-        self.patch("record.revision", lambda: REVISION)
-        self.patch("record.Session.python", lambda _, script, *more: self.scripts.append(script))
+        self.patch("common.tools.record.ROOT", self.root)  # where docs/results has no times
+        self.patch("common.tools.record.rungs", lambda: RUNGS)
+        self.patch("common.tools.record.revision", lambda: REVISION)
+        self.patch("common.tools.record.Session.python", lambda _, script, *more: self.scripts.append(script))
 
     def patch(self, name, value):
         patcher = mock.patch(name, value)
@@ -97,7 +95,7 @@ class Recorded(InFolder):
         self.assertEqual(len(self.lines("results.jsonl")), 8)
         self.program("roofs", RUNG.replace("%s", ""))
         self.program("memory", RUNG.replace("%s", ""))
-        with mock.patch("record.parts", lambda session: record_parts(session)[:2]):
+        with mock.patch("common.tools.record.parts", lambda session: record_parts(session)[:2]):
             self.record()
         self.assertEqual(len(self.lines("results.jsonl")), 6)
 
@@ -120,7 +118,7 @@ class Recorded(InFolder):
         runs = [line.split(" --ablate")[0] for line in self.log()]
         self.assertEqual(runs[:2], ["03_a_sim gemm --size 1024", "03_a_sim norm_gemm --size 1024"])
         self.assertEqual(len(self.lines("simulator.jsonl")), 4)
-        self.assertEqual(self.scripts, ["tools/record_traces.py"])
+        self.assertEqual(self.scripts, ["common.tools.record_traces"])
 
     def test_a_rung_that_cannot_run_is_passed_over(self):
         self.rung("08_b", 'echo "$*" >&3; exit 77')
@@ -137,7 +135,7 @@ class Recorded(InFolder):
 
     def test_a_kernel_that_hangs(self):
         self.rung("03_a", '[ "$1" = --sweep ] && exec sleep 60; exit 0')
-        with mock.patch("record.LIMIT", 2):
+        with mock.patch("common.tools.record.LIMIT", 2):
             code, said = self.record("--only", "ladder")
         self.assertEqual((code, len(self.lines("results.jsonl"))), (1, 2))
         self.assertIn("03_a --sweep: not done after 2 s", said)
@@ -151,9 +149,9 @@ class Recorded(InFolder):
     def test_a_type_that_the_card_lacks(self):
         group = record_plan.Group("types", "", ("03_a gemm --type {a,b}",), may_refuse=True)
         self.rung("03_a", '[ "$3" = a ] && exit 2; exit 0')
-        with mock.patch("record_plan.GROUPS", (group,)):
+        with mock.patch("common.tools.record_plan.GROUPS", (group,)):
             self.assertEqual(self.record("--only", "types")[0], 0)
-        with mock.patch("record_plan.GROUPS", (group._replace(may_refuse=False),)):
+        with mock.patch("common.tools.record_plan.GROUPS", (group._replace(may_refuse=False),)):
             self.assertEqual(self.record("--only", "types")[0], 1)
 
     def test_programs_of_another_revision(self):
@@ -163,7 +161,7 @@ class Recorded(InFolder):
         self.assertIn(f"results.jsonl has lines of other: build the programs of {REVISION} first", said)
 
     def test_changed_files_are_said(self):
-        with mock.patch("record.revision", lambda: REVISION + "-dirty"):
+        with mock.patch("common.tools.record.revision", lambda: REVISION + "-dirty"):
             _, said = self.record("--only", "counts")
         self.assertIn("files are changed and not committed", said)
 
@@ -189,13 +187,13 @@ class Recorded(InFolder):
         trace = {"otherData": {**about, "m": 1, "n": 1, "k": 1}, "traceEvents": events}
         self.write("trace.json", json.dumps(trace))
         self.rung("03_a", f'for last; do :; done; [ "$5" = --trace ] && cp "{self.root}/trace.json" "$last"; exit 0')
-        with mock.patch("record.TIMELINES", ("03_a gemm --m 4 --n", "05_c gemm")):
+        with mock.patch("common.tools.record.TIMELINES", ("03_a gemm --m 4 --n", "05_c gemm")):
             code, _ = self.record("--only", "timelines")
         self.assertEqual(code, 0)
         (line,) = self.lines("timelines.jsonl")
         self.assertEqual((line["record"], line["revision"], len(line["bars"])), ("inside", REVISION, 2))
         self.rung("03_a", "exit 0")
-        with mock.patch("record.TIMELINES", ("03_a gemm",)):
+        with mock.patch("common.tools.record.TIMELINES", ("03_a gemm",)):
             code, said = self.record("--only", "timelines")
         self.assertEqual(code, 1)
         self.assertIn("03_a gemm --trace: ", said)

@@ -5,7 +5,7 @@ import unittest
 
 from fixture import InFolder
 
-import record_traces
+from common.tools import record_traces
 
 RECORDING = record_traces.Recording("00_naive", "gemm", "v", {"m": 5})
 

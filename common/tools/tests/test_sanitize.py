@@ -7,7 +7,7 @@ from unittest import mock
 
 from fixture import InFolder
 
-import sanitize
+from common.tools import sanitize
 
 # Without a GPU for it: exit code 77.
 RUNG = """
@@ -81,6 +81,6 @@ class Sanitized(InFolder):
         self.assertIn("44_z", said)
 
     def test_no_sanitizer(self):
-        with mock.patch("sanitize.nvidia_tool", lambda name: None), redirect_stderr(io.StringIO()) as said:
+        with mock.patch("common.tools.sanitize.nvidia_tool", lambda name: None), redirect_stderr(io.StringIO()) as said:
             self.assertEqual(sanitize.main(["--bin", str(self.root)]), 1)
         self.assertIn("compute-sanitizer is missing", said.getvalue())

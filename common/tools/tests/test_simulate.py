@@ -5,7 +5,7 @@ from contextlib import redirect_stderr
 
 from fixture import InFolder
 
-import simulate
+from common.tools import simulate
 
 NOTE = 'echo "$SIMULATOR_DEVICE $SIMULATOR_SEED $SIMULATOR_CHECKS <$SIMULATOR_SMS> $*" >&3\n'
 

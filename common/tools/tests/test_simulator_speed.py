@@ -7,8 +7,8 @@ from unittest import mock
 
 from fixture import InFolder
 
-import simulator_speed
-from results import check_record
+from common.plots.records.check import check_record
+from common.tools import simulator_speed
 
 SAYS = "12.5 million warp-instructions in 0.50 s: 25.0 million a second, 12.5 on each CPU thread; 0.010 s to load"
 

@@ -7,7 +7,7 @@ from unittest import mock
 
 from fixture import InFolder
 
-import tidy
+from common.tools import tidy
 
 
 class Tidy(InFolder):
@@ -18,7 +18,7 @@ class Tidy(InFolder):
         self.write("build/compile_commands.json", json.dumps(commands))
         program = self.program("clang-tidy", 'for last; do :; done; echo "$last" >&3\n' + script)
         arguments = [str(build), "--jobs", "1", "--clang-tidy", str(program), *parts]
-        with mock.patch("tidy.ROOT", self.root.resolve()), redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
+        with mock.patch("common.tools.tidy.ROOT", self.root.resolve()), redirect_stdout(io.StringIO()) as said, redirect_stderr(said):
             try:
                 code = tidy.main(arguments)
             except SystemExit as stopped:
