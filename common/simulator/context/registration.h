@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/simulator/context/cuda_api.h"
-#include "common/simulator/launch/module.h"
+#include "common/simulator/loading/module.h"
 
 namespace simulator {
 

@@ -8,9 +8,9 @@
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
-#include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 #include "common/simulator/units/async_copies.h"
 
 namespace simulator {

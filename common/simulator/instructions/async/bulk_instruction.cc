@@ -9,7 +9,7 @@
 #include "common/simulator/instructions/async/bulk_copy.h"
 #include "common/simulator/instructions/async/bulk_reduction.h"
 #include "common/simulator/instructions/async/opcodes.h"
-#include "common/simulator/instructions/async/tma_map_instruction.h"
+#include "common/simulator/instructions/sync/tma_map_fence.h"
 #include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {

@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "common/simulator/access/check_tcgen05.h"
-#include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/tcgen05/common.h"

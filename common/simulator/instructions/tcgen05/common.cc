@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "common/simulator/access/check_async.h"
-#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/access/check_remote.h"
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/machine/machine.h"

@@ -4,10 +4,11 @@
 #include <bit>
 
 #include "common/simulator/access/check_async.h"
+#include "common/simulator/access/check_remote.h"
 #include "common/simulator/access/check_tcgen05.h"
-#include "common/simulator/access/cluster_reach.h"
-#include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/instructions/async/mbarrier_life.h"
+#include "common/simulator/access/release_acquire.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"

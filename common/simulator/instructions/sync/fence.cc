@@ -1,8 +1,8 @@
 // Memory fences (PTX ISA 9.7.13).
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/instructions/async/tma_map_instruction.h"
-#include "common/simulator/instructions/control/opcodes.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
+#include "common/simulator/instructions/sync/opcodes.h"
+#include "common/simulator/instructions/sync/tma_map_fence.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/instructions/async/mbarrier_life.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 
 namespace simulator {
 

@@ -1,4 +1,4 @@
-#include "common/simulator/launch/loader.h"
+#include "common/simulator/loading/loader.h"
 
 #include <cxxabi.h>
 
@@ -7,7 +7,7 @@
 
 #include "common/simulator/instructions/control/opcodes.h"
 #include "common/simulator/instructions/opcodes.h"
-#include "common/simulator/launch/frame_decoder.h"
+#include "common/simulator/loading/frame_decoder.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/access/release_acquire.h"
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/control/opcodes.h"
+#include "common/simulator/instructions/sync/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
 
 namespace simulator {
@@ -362,7 +362,14 @@ std::string arrivals(const Cluster& cluster) {
 }
 
 class Barriers final : public Unit {
-  void start(Cta& cta) override { cta.barriers.fill(Barrier{}); }
+  void start(Cta& cta) override {
+    cta.barriers.fill(Barrier{});
+    for (Warp& warp : cta.warps) {
+      warp.cluster_arrived = warp.cluster_to_wait = 0;
+      warp.fenced.clear();
+      warp.unfenced.clear();
+    }
+  }
   void exited(Warp& warp) override {  // barriers may be complete without it
     for (uint32_t number = 0; number < warp.cta->barriers.size(); ++number) try_finish(*warp.cta, number);
   }
@@ -389,7 +396,7 @@ Unit& barrier_unit() {
   return unit;
 }
 
-std::span<const Opcode> sync_opcodes() {
+std::span<const Opcode> barrier_opcodes() {
   static const Opcode table[] = {{"bar", decode_barrier}, {"barrier", decode_barrier}};
   return table;
 }

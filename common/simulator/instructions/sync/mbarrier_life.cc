@@ -1,4 +1,4 @@
-#include "common/simulator/instructions/async/mbarrier_life.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 
 #include <cstdio>
 #include <string>

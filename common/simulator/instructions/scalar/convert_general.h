@@ -1,4 +1,6 @@
-// What cvt has in common between its fast handlers (convert.cc) and the general ones (conversion.cc).
+// What cvt does, as a Plan, and the handlers for every one: lane by lane, through a 64-bit integer or a
+// double, which hold every value exactly. The conversions of inner loops have faster handlers
+// (convert_fast.h).
 #pragma once
 
 #include <cstdint>

@@ -1,16 +1,16 @@
-#include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
 
 #include <bit>
 #include <cstdio>
 #include <cstring>
 
 #include "common/simulator/access/addresses.h"
-#include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/access/names.h"
+#include "common/simulator/access/release_acquire.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
-#include "common/simulator/instructions/async/mbarrier_life.h"
-#include "common/simulator/instructions/async/opcodes.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
+#include "common/simulator/instructions/sync/opcodes.h"
 #include "common/simulator/units/mbarriers.h"
 
 namespace simulator {

@@ -13,8 +13,6 @@ class Warp;
 void decode_tma_map_fence(Decoder& decoder);
 
 void tma_map_changed(Warp& warp, uint64_t address, bool released);
-void tma_maps_released(Warp& warp);
-void tma_map_acquired(Warp& warp, uint64_t address);
 // The lane's bulk copy uses the map at this address in global memory.
 void check_tma_map(Warp& warp, uint32_t lane, uint64_t address);
 
