@@ -13,7 +13,7 @@
 namespace simulator::conversion {
 namespace {
 
-// d = a, cut or extended: the bits of Narrow (its signedness tells how to extend) from a register In to a
+// d = a, cut or extended: the bits of Narrow (its signedness says how to extend) from a register In to a
 // register Out.
 template <class Narrow>
 struct Resize {

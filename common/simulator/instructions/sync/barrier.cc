@@ -15,7 +15,7 @@ using ptx::Type;
 
 enum class Reduction : uint8_t { none, popc, all, any };
 
-// What a barrier instruction is (Inst::data).
+// How a barrier instruction was written (Inst::data).
 struct BarrierUse {
   bool aligned = true, arrive = false, has_count = false;
   Reduction reduction = Reduction::none;
@@ -35,7 +35,8 @@ void finish(Cta& cta, uint32_t number) {
     uint32_t count = 0;
     for (uint64_t left = barrier.warps; left; left &= left - 1)
       warps[count++] = cta.warps[static_cast<size_t>(std::countr_zero(left))].in_cluster;
-    if (!barrier.expected) {  // all threads': what warps did that have exited since comes before it too
+    if (!barrier
+             .expected) {  // of all threads: what warps did that have exited meanwhile comes before it, too
       for (const Warp& warp : cta.warps) {
         if (!warp.live) warps[count++] = warp.in_cluster;
       }
@@ -295,7 +296,7 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
 }
 
 // No warp of the CTA can go on. Lanes of one warp that wait at different places of the same barrier are let
-// through (and told); false: there is nothing to be done.
+// through (and reported); false: there are none.
 bool resolve_divergent_barriers(Cta& cta) {
   bool resolved = false;
   for (Warp& warp : cta.warps) {
