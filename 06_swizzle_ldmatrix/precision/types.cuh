@@ -11,8 +11,8 @@
 
 #include <cstdint>
 
+#include "common/ptx/cvt.cuh"
 #include "common/ptx/mma.cuh"
-#include "common/ptx/narrow.cuh"
 #include "common/rung.h"
 
 namespace ladder::rung_06 {

@@ -4,7 +4,7 @@
 
 #include <cuda_bf16.h>
 
-#include "common/ptx/narrow.cuh"
+#include "common/ptx/cvt.cuh"
 
 namespace ladder::rung_07 {
 

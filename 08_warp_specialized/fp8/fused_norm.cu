@@ -6,8 +6,8 @@
 #include "common/extension.h"
 #include "common/norm.cuh"
 #include "common/ptx/cluster.cuh"
+#include "common/ptx/cvt.cuh"
 #include "common/ptx/mbarrier.cuh"
-#include "common/ptx/narrow.cuh"
 
 namespace ladder::rung_08 {
 namespace {

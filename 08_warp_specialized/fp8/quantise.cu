@@ -4,7 +4,7 @@
 
 #include "08_warp_specialized/fp8/workspace.h"
 #include "common/norm.cuh"
-#include "common/ptx/narrow.cuh"
+#include "common/ptx/cvt.cuh"
 
 namespace ladder::rung_08 {
 namespace {

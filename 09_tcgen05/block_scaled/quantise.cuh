@@ -3,7 +3,7 @@
 #pragma once
 
 #include "09_tcgen05/block_scaled/workspace.h"
-#include "common/ptx/narrow.cuh"
+#include "common/ptx/cvt.cuh"
 
 namespace ladder::rung_09 {
 

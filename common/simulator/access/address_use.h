@@ -17,22 +17,22 @@ struct AddressUse {
   bool generic = false;
   bool base_is_64 = true;  // width of the base register Inst::a; Inst::imm is added
   bool in_frame = false;   // local: relative to the activation's local memory
-  bool cluster = false;    // shared memory, if it is that: of any CTA of the cluster
+  bool cluster = false;    // if it is shared memory: of any CTA of the cluster
   bool strong = false;     // volatile, relaxed, acquire, …: does not race with its like
   AccessKind kind = AccessKind::load;
-  bool overwrites = false;  // atomic: what it finds does not matter
-  bool ahead = false;       // a load made before it is known who wants it: the lanes whose predicate register
+  bool overwrites = false;   // atomic: what it finds does not matter
+  bool ahead = false;        // a speculative load, which counts for the lanes whose predicate register
   bool choice_when = false;  // `choice` has this value
   uint32_t choice = 0;
   uint8_t element = 0;                // bytes of one value of a vector; 0: as many as all
-  uint32_t used = ~0u;                // loads: a bit per byte, 0: it is not looked at
+  uint32_t used = ~0u;                // loads: a bit per byte, 0: it is not used
   Carried::Load carried;              // loads: what is only carried elsewhere
   const CarriedByte* from = nullptr;  // stores: of each byte, what is carried here; null: nothing is
   bool counted = true;                // false: a copy's, which is counted with both its sides
   bool rows_of_matrices = false;      // ldmatrix: eight lanes, a matrix, are always served together
 };
 
-// The lanes whose access counts: not those for which a load was only made ahead of time.
+// The lanes whose access counts: not those for which a load is only speculative.
 inline uint32_t lanes_that_count(const Warp& warp, const AddressUse& use) {
   if (!use.ahead) return warp.exec;
   const uint32_t bits = warp.pred(use.choice);

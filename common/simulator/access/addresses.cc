@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint64_t windows = 3;  // of the generic space: shared, local, parameters
 
-constexpr uint64_t shared_address_bits = (1ull << 32) - 1;  // hardware looks at no others
+constexpr uint64_t shared_address_bits = (1ull << 32) - 1;  // hardware ignores the others
 
 void resolve_param(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
   const uint64_t size = warp.cta->grid->kernel->info.params_bytes;
@@ -83,8 +83,7 @@ void resolve_mixed(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
   to.track = track;
 }
 
-// Of what is stored, the bytes that were never written where they were loaded from are not written here
-// either.
+// Bytes that were never written where they were loaded from stay unwritten where they are stored.
 void carry_unwritten(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at) {
   uint32_t missing[warp_size] = {};
   for (uint32_t b = 0; b < inst.bytes; ++b) {
@@ -145,7 +144,7 @@ void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Reso
     uint64_t differ = 0;
     for (int l = 0; l < warp_size; ++l) differ |= warp.exec >> l & 1 ? (to.address[l] >> 48) ^ window : 0;
     if (differ) return resolve_mixed(warp, inst, use, to);
-    if (window && window <= windows) {  // what is beyond all windows is a global address that no window has
+    if (window && window <= windows) {  // beyond all windows: a global address that is in none
       for (int l = 0; l < warp_size; ++l) to.address[l] &= (1ull << 48) - 1;
     }
     space = window == 1   ? ptx::Space::shared

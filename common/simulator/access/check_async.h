@@ -9,15 +9,14 @@
 
 namespace simulator {
 
-// The present instruction of the warp asks for an operation, by this lane (all_lanes: by the warp).
+// The warp's current instruction issues an operation, for this lane (all_lanes: for the warp).
 AsyncAccesses::Id async_begin(Warp& warp, uint32_t lane, bool write);
-// It is going to access `bytes` bytes, a multiple of 16, at each of these addresses in shared memory of
-// the cluster (the rank of the CTA in their upper bits), which
-// are in bounds and multiples of 16. Told: what threads, or other operations, do to these bytes with nothing
-// that orders the two; writes by threads with no fence.proxy.async after them; reads of what was never
-// written.
+// It is going to access `bytes` bytes, a multiple of 16, at each of these addresses in shared memory of the
+// cluster (the rank of the CTA in their upper bits), which are in bounds and multiples of 16. Reported: what
+// threads, or other operations, do to these bytes with nothing that orders the two; writes by threads with no
+// fence.proxy.async after them; reads of what was never written.
 void async_access(Warp& warp, AsyncAccesses::Id id, const uint32_t* address, uint32_t count, uint32_t bytes);
-// It is going to write there, and threads may have read what was there before. Told: that no
+// It is going to write there, and threads may have read what was there before. Reported: that no
 // fence.proxy.async came between. ISA 9.7.13.17 has it in its example; of copies it says nothing of the kind.
 void async_reads_fenced(Warp& warp, uint32_t lane, uint32_t address, uint32_t bytes);
 // The warp has waited for it.

@@ -13,7 +13,7 @@
 namespace simulator {
 namespace {
 
-// Some thread's copy, and where it was asked for.
+// Some thread's copy, and where it was issued.
 std::string name_of_copy(const Warp& warp, uint32_t by, uint32_t lane, uint32_t pc) {
   return "the copy by " + name_of_thread(warp, by, lane) + " at " + place_of(*warp.cta, pc);
 }
@@ -74,7 +74,7 @@ void check_copies(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
   }
 }
 
-// In bulk copies' and wgmma's way, or they in ours.
+// Conflicts with bulk copies and wgmma.
 void check_async(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use) {
   Cluster& cluster = *warp.cta->cluster;
   if (!cluster.async_accesses.any()) return;
@@ -117,14 +117,14 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
         return finding(warp, FindingKind::uninitialised,
                        attempt_in_shared(warp, kind, bytes, offset[l]) + ": never written", l);
       }
-      uint32_t missing = 0;  // access() takes it for written now, lest it be told again
+      uint32_t missing = 0;  // access() takes it for written now: not reported again
       for (uint32_t b = 0; b < bytes; ++b)
         missing |= static_cast<uint32_t>(!written(static_cast<int32_t>(b))) << b;
       shadow.unwrite(offset[l], bytes, missing & use.carried.bytes);
     }
     return;
   }
-  if (same && problem.other.write) return;  // whichever is last
+  if (same && problem.other.write) return;  // whichever comes last, the value is the same
   finding(warp, FindingKind::race, what + ": nothing orders it after another thread's access", lane,
           {other_side(warp, problem.other, problem.offset)});
 }

@@ -11,9 +11,9 @@
 namespace simulator {
 
 // By the lanes of the warp that count, `bytes` each at offset[lane] in the cluster's shared memory
-// (shadow_offset(); offsets of other lanes: somewhere in it). Tells races, reads of what was never written,
-// and copies without a wait. values: as in SharedShadow::access. same: a store of what was there
-// before, which does not race with the write that put it there.
+// (shadow_offset(); offsets of other lanes: somewhere in it). Reports races, reads of what was never written,
+// and copies without a wait. values: as in SharedShadow::access. same: a store of what was there before,
+// which does not race with the write that put it there.
 void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use,
                   const std::byte* values, bool same = false);
 

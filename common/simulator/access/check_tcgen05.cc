@@ -41,7 +41,7 @@ std::string what_is_missing(Tcgen05Accesses::Kind kind) {
   return "a tcgen05.commit behind it, and a wait for the phase of its mbarrier,";
 }
 
-void tell(Warp& warp, const Tcgen05Accesses::Problem& problem, const std::string& begin) {
+void report(Warp& warp, const Tcgen05Accesses::Problem& problem, const std::string& begin) {
   const Tcgen05Accesses::Operation& earlier = problem.earlier;
   const std::string does = problem.access.write ? " writes it" : " reads it";
   const std::string other =
@@ -120,7 +120,7 @@ void tcgen05_access(Warp& warp, Tcgen05Accesses::Id id, Cta& cta, const Tcgen05R
   const Tcgen05Accesses::Problem problem =
       tcgen05_accesses(cluster).access(cluster.shadow, cta.rank, {region, read, write, operand, id});
   if (write) tcgen05_memory(cta).mark_written(region);
-  if (problem.kind != Kind::none) tell(warp, problem, attempt(warp, cta, region, operand));
+  if (problem.kind != Kind::none) report(warp, problem, attempt(warp, cta, region, operand));
 }
 
 void tcgen05_seen(Warp& warp, Tcgen05Accesses::Id id) {

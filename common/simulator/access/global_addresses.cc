@@ -13,8 +13,7 @@ namespace simulator {
 namespace {
 
 constexpr uint64_t null_page = 4096;  // addresses that come from a null pointer and an index
-// Bytes: farther from an allocation than any index leads, among device addresses and among others. Where the
-// system puts device addresses (a sanitizer's may) says nothing.
+// Bytes: farther from any allocation than a wrong index would lead, among device addresses and among others.
 constexpr uint64_t far_away = 1ull << 40, far_away_elsewhere = 64ull << 20;
 
 std::string name_of_allocation(const Allocation& allocation) {
@@ -159,7 +158,7 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
       if (reads_unwritten(warp, l, bytes, use, written)) {
         holder = global_memory().find(to.address[l]);
         never_written(warp, l, use.kind, bytes, to.address[l], " in " + name_of_allocation(*holder));
-        std::memset(to.written[l], 1, bytes);  // told once
+        std::memset(to.written[l], 1, bytes);  // reported once
       }
     }
   }
@@ -174,7 +173,7 @@ std::byte* global_range(Warp& warp, int lane, AccessKind kind, uint32_t bytes, u
     if (std::any_of(written + i, written + i + element, [](uint8_t flag) { return flag != 0; })) continue;
     const Allocation* holder = global_memory().find(address + i);
     never_written(warp, lane, kind, element, address + i, " in " + name_of_allocation(*holder));
-    std::memset(written + i, 1, bytes - i);  // told once
+    std::memset(written + i, 1, bytes - i);  // reported once
     break;
   }
   return at;

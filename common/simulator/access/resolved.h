@@ -18,7 +18,7 @@ struct Resolved {
   bool track = false;    // some `written` is not null
 };
 
-// What the instruction that the warp executes has cost so far.
+// The counts so far of the instruction that the warp executes.
 inline Counts& counts_of(Warp& warp) {
   return warp.worker->counts[warp.frame->program->first + warp.pc - 1];
 }

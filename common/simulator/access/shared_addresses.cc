@@ -2,8 +2,8 @@
 
 #include <bit>
 
+#include "common/simulator/access/check_remote.h"
 #include "common/simulator/access/check_shared.h"
-#include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/access/written.h"
 #include "common/simulator/counters/counts.h"

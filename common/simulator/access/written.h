@@ -1,4 +1,4 @@
-// Was what is read ever written? A flag per byte; what a GPU would not take.
+// Was what is read ever written? There is a flag per byte.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +20,10 @@ bool all_written(const uint8_t* flags, uint32_t bytes);
 void note_unwritten(Warp& warp, int lane, uint32_t bytes);
 void forget_unwritten(Warp& warp);  // of the load that is about to run
 
-// Is there a value of which no byte that is looked at was ever written? Where only some bytes of it were, it
-// is a struct that is copied as a whole: the others are its padding. So is a whole value, if it is only
-// carried elsewhere and some bytes of what is loaded with it were written: it stays never written there.
-// written(i): was the byte i behind the address?
+// Is there a value none of whose used bytes was ever written? Where only some bytes of it were, it is a
+// struct that is copied as a whole: the others are its padding. So is a whole value, if it is only carried
+// elsewhere and some bytes of what is loaded with it were written: it stays never written there. written(i):
+// was the byte at the address + i?
 template <class Written>
 bool reads_unwritten(Warp& warp, int lane, uint32_t bytes, const AddressUse& use, Written written) {
   const uint32_t element = use.element ? use.element : bytes;

@@ -31,7 +31,7 @@ bool is_library(const std::string& file) {
 void* driver_function(const char* name) {
   static void* const self = [] {
     Dl_info found;
-    const bool known = dladdr(reinterpret_cast<const void*>(tell_static_runtime), &found) != 0;
+    const bool known = dladdr(reinterpret_cast<const void*>(report_static_runtime), &found) != 0;
     return known ? dlopen(found.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
   }();
   if (self == nullptr || std::strncmp(name, "cuda", 4) == 0) return nullptr;
@@ -41,11 +41,11 @@ void* driver_function(const char* name) {
   return nullptr;
 }
 
-void tell_static_runtime(const void* address) {
-  static auto* told = new std::set<std::string>;
+void report_static_runtime(const void* address) {
+  static auto* reported = new std::set<std::string>;
   const std::lock_guard lock(runtime_mutex());
   const std::string file = file_of(address);
-  if (!told->insert(file).second) return;
+  if (!reported->insert(file).second) return;
   say(is_library(file)
           ? file +
                 " has CUDA's own runtime inside, which needs a GPU: the simulator cannot run what it is "
@@ -59,14 +59,14 @@ using namespace simulator;
 
 // What CUDA's runtime begins with, where it is linked statically, as in cuBLAS and cuRAND.
 SIMULATOR_EXPORT CUresult cuGetExportTable(const void**, const CUuuid*) {
-  tell_static_runtime(__builtin_return_address(0));
+  report_static_runtime(__builtin_return_address(0));
   return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 SIMULATOR_EXPORT CUresult cuGetProcAddress_v2(const char* name, void** function, int, cuuint64_t,
                                               CUdriverProcAddressQueryResult* result) {
   if (name == nullptr || function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (std::strcmp(name, "cuGetExportTable") == 0) tell_static_runtime(__builtin_return_address(0));
+  if (std::strcmp(name, "cuGetExportTable") == 0) report_static_runtime(__builtin_return_address(0));
   *function = driver_function(name);
   const bool found = *function != nullptr;
   if (result != nullptr) *result = found ? CU_GET_PROC_ADDRESS_SUCCESS : CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;

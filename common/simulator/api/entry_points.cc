@@ -1,4 +1,4 @@
-// Functions of the CUDA driver: those that programs ask the runtime for (cudaGetDriverEntryPoint()) or,
+// Functions of the CUDA driver: those that programs get from the runtime (cudaGetDriverEntryPoint()) or,
 // linked with -lcuda, call themselves; build/simulator/libcuda.so.1 is the same library as libcudart.so.13.
 #include <cuda.h>
 
@@ -19,7 +19,7 @@ struct EntryPoint {
   void* function;
 };
 
-// The driver functions there are here.
+// The driver functions that this library has.
 const EntryPoint entry_points[] = {
     {"cuTensorMapEncodeTiled", 12000, reinterpret_cast<void*>(cuTensorMapEncodeTiled)},
     {"cuTensorMapReplaceAddress", 12000, reinterpret_cast<void*>(cuTensorMapReplaceAddress)},

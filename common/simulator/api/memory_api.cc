@@ -18,7 +18,7 @@ using Kind = Allocation::Kind;
 struct Owned {
   Kind kind;
   bool registered = false;  // cudaHostRegister
-  unsigned flags = 0;       // as cudaHostGetFlags() tells them
+  unsigned flags = 0;       // as cudaHostGetFlags() returns them
 };
 
 std::map<uint64_t, Owned>& owned() {  // by base
@@ -40,9 +40,9 @@ cudaError_t allocate(void** pointer, size_t bytes, Kind kind, unsigned flags) {
   if (bytes == 0) return cudaSuccess;
   const Allocation* a = global_memory().allocate(bytes, kind);
   if (a == nullptr) {
-    static bool told = false;
-    if (!told && bytes <= device().global_bytes - global_memory().bytes_in_use()) {
-      told = true;
+    static bool reported = false;
+    if (!reported && bytes <= device().global_bytes - global_memory().bytes_in_use()) {
+      reported = true;
       say("an allocation of " + std::to_string(bytes) +
           " bytes would fit on the device, but not into this machine's memory (or what ulimit -v leaves of "
           "it)");

@@ -1,4 +1,4 @@
-// Driver API, "Tensor Map Object Management". What a program does wrong is told on stderr: the error code
+// Driver API, "Tensor Map Object Management". What a program does wrong is reported on stderr: the error code
 // alone does not say which of the twelve arguments it is about.
 #include <cuda.h>
 

@@ -1,8 +1,8 @@
 // What the async proxy does to a CTA's shared memory: the reads and writes of copies and of matrix products
-// (PTX ISA 8.6, 9.7.15.4). Each is an operation that a thread, or a warpgroup, has asked for; it has ended
-// for those warps that have waited for it, and for those that synchronise with them later.
+// (PTX ISA 8.6, 9.7.15.4). Each is an operation that a thread, or a warpgroup, has issued; it has ended for
+// those warps that have waited for it, and for those that synchronise with them later.
 //
-// All that these operations access comes in chunks of 16 bytes, so chunks are what is kept track of.
+// They access whole chunks of 16 bytes, so accesses are tracked by chunk.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ namespace simulator {
 
 class AsyncAccesses {
  public:
-  using Id = uint64_t;  // of an operation; 0: none. It may be used for ever.
+  using Id = uint64_t;  // of an operation; 0: none. Valid after the operation has ended, too.
   struct Operation {
     uint32_t warp = 0, lane = 0;  // lane SharedShadow::all_lanes: the warp, or its warpgroup
     uint32_t pc = 0;              // in the kernel's counters
     bool write = false;
-    // Who has waited for it, and what that warp's clock was, in this life of the shadow.
+    // A warp that has waited for it, and its clock then, in this life of the shadow.
     std::vector<std::pair<uint32_t, uint32_t>> seen;
     uint32_t life = 0;
   };
   struct Problem {
-    // uninitialised, race, unfenced: with an access by a thread. operation: with an earlier operation of
-    // the async proxy, of which the warp does not know that it has ended.
+    // uninitialised, race, unfenced: with an access by a thread. operation: with an earlier operation of the
+    // async proxy that the warp does not know to have ended.
     enum class Kind : uint8_t { none, uninitialised, race, unfenced, operation } kind = Kind::none;
     uint32_t offset = 0;
     uint32_t lane = 0;             // of the access that is checked
@@ -35,18 +35,18 @@ class AsyncAccesses {
   };
 
   void reset(uint32_t bytes, uint32_t warps);  // a new CTA
-  bool any() const { return any_; }            // operation so far
+  bool any() const { return any_; }            // has there been an operation?
 
-  // An operation that this lane of the warp asks for now (`lane`, all_lanes: all of them). What it accesses
-  // follows, in as many calls as are needed: `count` times `bytes` bytes, as in SharedShadow::async_access().
-  // An operation that reads and writes the same bytes counts as one that writes.
+  // This lane of the warp (all_lanes: the whole warp) issues an operation. Its accesses follow, in as many
+  // calls as are needed: `count` times `bytes` bytes, as in SharedShadow::async_access(). An operation that
+  // reads and writes the same bytes counts as one that writes.
   Id begin(uint32_t warp, uint32_t lane, uint32_t pc, bool write);
   Problem access(SharedShadow& shadow, Id id, uint32_t warp, const uint32_t* offset, uint32_t count,
                  uint32_t bytes);
-  // The warp has waited for it. Of those that ask for an operation together each may wait for all.
+  // The warp has waited for it. Of warps that issue an operation together each may wait for all.
   void seen(SharedShadow& shadow, Id id, uint32_t warp);
 
-  bool knows(Id id) const { return find(id) != nullptr; }  // is it still of any concern?
+  bool knows(Id id) const { return find(id) != nullptr; }  // can it still matter?
 
   // Threads access `bytes` bytes each, at most 16 and aligned to as many.
   Problem meet(const SharedShadow& shadow, uint32_t warp, const uint32_t offset[32], uint32_t lanes,

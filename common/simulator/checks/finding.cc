@@ -16,7 +16,8 @@
 namespace simulator {
 namespace {
 
-constexpr size_t longest_name = 100;  // characters of a kernel's name in a report, if that can be had
+constexpr size_t longest_name =
+    100;  // characters of a kernel's name in a report, where it can be shortened so far
 
 // Does a '<' or '>' here belong to an operator's name ("operator<<", "operator->") or an arrow rather than to
 // a list?
@@ -131,8 +132,8 @@ std::string ptx_line(const Site& site) {
   return text + " …";
 }
 
-// What findings of one kind and one kernel have in common that are told as one: the line of the source, and
-// without -lineinfo that of the PTX.
+// Findings of one kind in one kernel are reported as one if they share this: the line of the source or,
+// without -lineinfo, that of the PTX.
 bool at_same_line(const Site& a, const Site& b) {
   if (a.source.empty() || b.source.empty()) return a.source == b.source && a.ptx_line == b.ptx_line;
   return a.source == b.source;
@@ -141,7 +142,7 @@ uint32_t line_of(const Site& site) {
   return site.source.empty() ? site.ptx_line : static_cast<uint32_t>(std::hash<std::string>()(site.source));
 }
 
-// Concerns a whole CTA or kernel: no one thread is at fault.
+// Concerns a whole CTA or kernel: no single thread is at fault.
 bool has_thread(FindingKind kind) {
   return kind != FindingKind::deadlock && kind != FindingKind::not_supported;
 }
@@ -201,7 +202,7 @@ bool faults_on_hardware(FindingKind kind) {
 std::string to_text(const Finding& finding) {
   std::string text;
   const auto line = [&text](std::string_view indent, std::string_view content) {
-    while (true) {  // text from elsewhere may hold line ends of its own
+    while (true) {  // text from elsewhere may contain newlines
       const size_t end = content.find('\n');
       append_lines(text, indent, content.substr(0, end));
       if (end == std::string_view::npos || end + 1 >= content.size()) break;
@@ -243,7 +244,7 @@ void Findings::add(Finding finding) {
   kept_.push_back({std::move(finding), 1});
 }
 
-void Findings::tell(Told& told) {
+void Findings::report(Reported& reported) {
   const std::lock_guard lock(mutex_);
   std::stable_sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {
     return std::tie(a.finding.site.ptx_line, a.finding.kind) <
@@ -251,14 +252,14 @@ void Findings::tell(Told& told) {
   });
   std::vector<const Kept*> now;
   for (const Kept& kept : kept_) {
-    if (!told.contains({kept.finding.kind, line_of(kept.finding.site)})) now.push_back(&kept);
+    if (!reported.contains({kept.finding.kind, line_of(kept.finding.site)})) now.push_back(&kept);
   }
   std::string text;
   uint64_t more = 0;
   for (const Kept* kept : now) {
     text += to_text(kept->finding);
     more += kept->times - 1;
-    told.insert({kept->finding.kind, line_of(kept->finding.site)});
+    reported.insert({kept->finding.kind, line_of(kept->finding.site)});
   }
   if (more != 0) text += "simulator: " + std::to_string(more) + " more like these, at the same lines\n";
   std::fwrite(text.data(), 1, text.size(), stderr);

@@ -1,4 +1,4 @@
-// What is wrong with a kernel, said so that its author can go and mend it.
+// What is wrong with a kernel, in words that let its author fix it.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ enum class FindingKind : uint8_t {
   stack_overflow,
   deadlock,
   // What a GPU lets pass:
-  uninitialised,     // a read of memory never written
-  unfinished_copy,   // an access to shared memory that a copy is still to write
-  unfinished_async,  // an access to what an operation of the async proxy is still to read or write
-  missing_fence,  // of two accesses through different proxies, or to a register that an operation under way
-                  // uses too
-  race,           // two accesses to shared or tensor memory, at least one a write, that nothing orders
-  absent_cta,     // an access to shared memory of a CTA that may not have started or may have exited
+  uninitialised,      // a read of memory never written
+  unfinished_copy,    // an access to shared memory that a copy is still to write
+  unfinished_async,   // an access to what an operation of the async proxy is still to read or write
+  missing_fence,      // between two accesses through different proxies, or to a register that an operation in
+                      // flight uses, too
+  race,               // two accesses to shared or tensor memory, at least one a write, that nothing orders
+  absent_cta,         // an access to shared memory of a CTA that may not have started or may have exited
   tensor_allocation,  // tensor memory that is allocated or freed against the rules, or not freed
   divergent_barrier,  // a barrier that not all threads reach together
   invalid_shuffle,    // a warp-wide instruction that names or reads a lane that is not there
@@ -69,10 +69,10 @@ class Findings {
   // Thread-safe. Of those of one kind at one instruction, that of the first CTA is kept: the same for any
   // number of CPU threads.
   void add(Finding finding);
-  using Told = std::set<std::pair<FindingKind, uint32_t>>;  // and the line of the PTX
-  // All that are kept, by instruction, on stderr. `told`: those that earlier launches of the kernel have
-  // told, and that are not told again.
-  void tell(Told& told);
+  using Reported = std::set<std::pair<FindingKind, uint32_t>>;  // and the line of the PTX
+  // Prints all that are kept, by instruction, on stderr. `reported`: what earlier launches of the kernel have
+  // reported, which is not repeated.
+  void report(Reported& reported);
   uint64_t count() const;
   std::vector<Finding> all() const;
 

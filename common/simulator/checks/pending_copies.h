@@ -1,5 +1,5 @@
-// Which bytes of a cluster's shared memory (its CTAs' one after the other, as in shared_shadow.h) some copy
-// has been asked to write, and no wait for it has returned yet.
+// Which bytes of a cluster's shared memory (its CTAs' one after the other, as in shared_shadow.h) a copy is
+// to write that has been issued and that no wait has returned for yet.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class PendingCopies {
     bool operator==(const Copy&) const = default;
   };
 
-  void reset(uint32_t bytes);  // a new cluster, with so many bytes of shared memory
+  void reset(uint32_t bytes);  // a new cluster, with this many bytes of shared memory
 
   // offset, bytes: multiples of 4. Of two copies to the same bytes the later one counts.
   void add(uint32_t offset, uint32_t bytes, Copy copy);

@@ -11,7 +11,7 @@
 namespace simulator {
 
 // Everything so far counts as ordered, and all CTAs know of each other. What the async proxy writes has the
-// clock that comes first, the first tick of every CTA that which follows.
+// first clock, the first tick of every CTA the one after it.
 void SharedShadow::begin_life() {
   ++life_;
   ++now_;
@@ -82,7 +82,7 @@ void SharedShadow::barrier(const uint32_t* warps, uint32_t count) {
   }
 }
 
-// The last entry tells which cluster the clock belongs to.
+// The last entry says which cluster the clock belongs to.
 std::vector<uint32_t>& SharedShadow::opened(std::vector<uint32_t>& clock) {
   if (!is_current(clock)) {
     clock.assign(width_ + 1, 0);

@@ -40,7 +40,7 @@ SharedShadow::Problem SharedShadow::unfenced_read(uint32_t warp, uint32_t lane, 
     for (uint32_t v = 0; v < warps_; ++v) {
       const Stamp read = reads_of(v)[granule];
       if (read >= from_clock(base_) && !fenced(warp, read))
-        tell(problem, Problem::Kind::unfenced, granule, mine, read, false);
+        report(problem, Problem::Kind::unfenced, granule, mine, read, false);
     }
   }
   return problem;
@@ -62,13 +62,13 @@ void SharedShadow::async_access_slowly(uint32_t warp, uint32_t lane, uint32_t gr
   } else if (!fenced(warp, last)) {
     found = Problem::Kind::unfenced;
   }
-  if (found != Problem::Kind::none) tell(problem, found, granule, mine, last, true);
-  if (write || found != Problem::Kind::none) writes_[granule] = from_clock(base_ + 1);  // not told again
+  if (found != Problem::Kind::none) report(problem, found, granule, mine, last, true);
+  if (write || found != Problem::Kind::none) writes_[granule] = from_clock(base_ + 1);  // not reported again
   if (!write) return;
   if (static_cast<uint32_t>(readers_[granule] >> reader_bits) > floor_[warp]) {
     for (uint32_t v = 0; v < warps_; ++v) {
       const Stamp read = reads_of(v)[granule];
-      if (!is_ordered(read)) tell(problem, Problem::Kind::race, granule, mine, read, false);
+      if (!is_ordered(read)) report(problem, Problem::Kind::race, granule, mine, read, false);
     }
   }
   readers_[granule] = 0;

@@ -49,7 +49,8 @@ void SharedShadow::reset(uint32_t bytes, uint32_t warps, uint32_t granule, uint3
   ctas_ = ctas;
   warps_ = warps * ctas;
   width_ = (2 * warps_ + ctas + 7) / 8 * 8;
-  // Rows are kept a few cache lines off a power of two, lest they all compete for the same sets of a cache.
+  // Rows are kept a few cache lines off a power of two, so that they do not all compete for the same sets of
+  // a cache.
   stride_ = granules_ + 40;
   if (writes_.size() < granules_) writes_.resize(granules_);
   if (readers_.size() < granules_) readers_.resize(granules_);
@@ -81,8 +82,8 @@ bool SharedShadow::ordered(uint32_t warp, Stamp earlier, Stamp mine) const {
   return ((earlier ^ mine) & identity) == 0 && !several(mine);  // the same lane
 }
 
-void SharedShadow::tell(Problem& problem, Problem::Kind kind, uint32_t granule, Stamp mine, Stamp earlier,
-                        bool wrote) const {
+void SharedShadow::report(Problem& problem, Problem::Kind kind, uint32_t granule, Stamp mine, Stamp earlier,
+                          bool wrote) const {
   if (problem.kind != Problem::Kind::none) return;
   problem.kind = kind;
   problem.offset = granule << shift_;
@@ -109,14 +110,14 @@ void SharedShadow::note_writes(uint32_t first, uint32_t count, Stamp mine) {
 void SharedShadow::read_slowly(uint32_t warp, uint32_t granule, Stamp mine, Problem& problem) {
   const Stamp write = writes_[granule], begin = from_clock(base_);
   if (write < begin) {
-    tell(problem, Problem::Kind::uninitialised, granule, mine, 0, false);
+    report(problem, Problem::Kind::uninitialised, granule, mine, 0, false);
   } else {
     if (ordered(warp, write, mine) || (write & mine & atomic_flag) != 0) return;
     // Lanes of one instruction that wrote the same value: any of them reads what it wrote itself.
     if (warp_of(write) == warp && several(write) && (write & atomic_flag) == 0) return;
-    tell(problem, Problem::Kind::race, granule, mine, write, true);
+    report(problem, Problem::Kind::race, granule, mine, write, true);
   }
-  writes_[granule] = begin;  // as though written before the CTA began: not told again
+  writes_[granule] = begin;  // as though written before the CTA began: not reported again
 }
 
 void SharedShadow::write_slowly(uint32_t warp, uint32_t granule, Stamp mine, bool reads_too,
@@ -125,13 +126,13 @@ void SharedShadow::write_slowly(uint32_t warp, uint32_t granule, Stamp mine, boo
   bool raced = false;
   const auto race = [&](Stamp earlier, bool wrote) {
     if (ordered(warp, earlier, mine) || (earlier & mine & atomic_flag) != 0) return;
-    tell(problem, Problem::Kind::race, granule, mine, earlier, wrote);
+    report(problem, Problem::Kind::race, granule, mine, earlier, wrote);
     raced = true;
   };
   if (write >= from_clock(base_)) {
     race(write, true);
   } else if (reads_too) {
-    tell(problem, Problem::Kind::uninitialised, granule, mine, 0, false);
+    report(problem, Problem::Kind::uninitialised, granule, mine, 0, false);
   }
   const int32_t readers = readers_[granule];
   if (static_cast<uint32_t>(readers >> reader_bits) > floor_[warp]) {
@@ -142,13 +143,14 @@ void SharedShadow::write_slowly(uint32_t warp, uint32_t granule, Stamp mine, boo
       for (uint32_t v = 0; v < warps_; ++v) race(reads_of(v)[granule], false);
     }
   }
-  if (raced) readers_[granule] = 0;  // not told again
+  if (raced) readers_[granule] = 0;  // not reported again
   writes_[granule] = mine;
 }
 
 void SharedShadow::read(uint32_t warp, const Run& run, Problem& problem) {
   const Stamp never = from_clock(base_), later = from_clock(floor_[warp] + 1);
-  // Reads by other lanes with nothing to order the two are kept: as the stamp's other lane.
+  // Where nothing orders this read after one by another lane, both are kept, the other as the stamp's other
+  // lane.
   const Stamp mixed =
       several(run.first) ? std::numeric_limits<Stamp>::max() : from_clock(known(warp)[warp] + 1);
   const uint32_t count = run.lanes * per_lane_;
@@ -268,7 +270,7 @@ void SharedShadow::write_lanes(uint32_t warp, const uint32_t* address, uint32_t 
     end = address[lane] + 1;
     last[lane] = static_cast<uint8_t>(lane);
   }
-  uint32_t alone = active;  // lanes that share their place with no other
+  uint32_t alone = active;  // lanes that share their address with no other
   if (!rising) {
     uint8_t table[64];
     std::memset(table, 0xFF, sizeof table);
@@ -285,8 +287,8 @@ void SharedShadow::write_lanes(uint32_t warp, const uint32_t* address, uint32_t 
       const bool same = values != nullptr && std::memcmp(values + size_t{before} * bytes,
                                                          values + size_t{lane} * bytes, bytes) == 0;
       if (!same && (mine & atomic_flag) == 0) {
-        tell(problem, Problem::Kind::race, address[lane] >> shift_, mine | lane_pair(lane, lane),
-             mine | lane_pair(before, before), true);
+        report(problem, Problem::Kind::race, address[lane] >> shift_, mine | lane_pair(lane, lane),
+               mine | lane_pair(before, before), true);
       }
       last[before] = static_cast<uint8_t>(lane);
       active &= ~(1u << lane);

@@ -5,10 +5,9 @@
 // Order is kept per warp, with vector clocks (as FastTrack does per thread; Flanagan and Freund, PLDI 2009):
 // every warp has a clock, and knows for every other warp of its cluster up to which clock that warp's
 // accesses come before its own. A barrier joins the knowledge of all that take part and moves their clocks
-// on. Lanes of one warp are ordered by
-// __syncwarp() and by barriers only, which also move the warp's clock on: two lanes that touch the same bytes
-// at the same clock of their warp, one of them writing, race; lanes of one instruction only where both write
-// (different values).
+// on. Lanes of one warp are ordered by __syncwarp() and by barriers only, which also move the warp's clock
+// on: two lanes that touch the same bytes at the same clock of their warp, one of them writing, race; lanes
+// of one instruction only where both write (different values).
 //
 // Clocks are readings of one time that only grows, over all clusters that use the object: a warp takes a new
 // reading at its first access after each point of synchronisation. So what is older than the cluster counts
@@ -49,15 +48,15 @@ class SharedShadow {
     Access other{};       // race, unfenced: the earlier access
   };
 
-  // A new cluster of at most 16 CTAs with so many bytes and at most 32 warps each. granule: the narrowest
+  // A new cluster of at most 16 CTAs with this many bytes and at most 32 warps each. granule: the narrowest
   // access of the kernel, 1, 2 or 4 bytes.
   void reset(uint32_t bytes, uint32_t warps, uint32_t granule, uint32_t ctas = 1);
 
   // A warp's access: address[lane] is an offset inside shared memory, in bounds and aligned, for lanes in
   // `lanes`. Returns the first problem found (the access is recorded all the same, and the same pair is not
-  // told again). values: for writes, lane l's bytes at values + l * bytes (to tell same-value writes in one
-  // instruction, which are no race). Null for an atomic write: a read-modify-write, which also reads. Null
-  // for another write: unknown values, all different. Atomic accesses order warps, by location: a write
+  // reported again). values: for writes, lane l's bytes at values + l * bytes (to recognise same-value writes
+  // in one instruction, which are no race). Null for an atomic write: a read-modify-write, which also reads.
+  // Null for another write: unknown values, all different. Atomic accesses order warps, by location: a write
   // releases, a read acquires, a read-modify-write does both.
   Problem access(uint32_t warp, uint32_t pc, const uint32_t address[32], uint32_t lanes, uint32_t bytes,
                  bool write, bool atomic, const std::byte* values);
@@ -77,7 +76,7 @@ class SharedShadow {
   // in a later cluster.
   void release(uint32_t warp, std::vector<uint32_t>& clock);
   void acquire(uint32_t warp, const std::vector<uint32_t>& clock);
-  // The same, of what the clocks of CTAs say only: an arrival that orders no accesses (.relaxed).
+  // The same for the clocks of CTAs alone: an arrival that orders no accesses (.relaxed).
   void release_ctas(uint32_t warp, std::vector<uint32_t>& clock);
   void release_own(uint32_t warp, std::vector<uint32_t>& clock);  // the warp's own accesses only
   void merge(const std::vector<uint32_t>& from, std::vector<uint32_t>& into);
@@ -108,9 +107,9 @@ class SharedShadow {
   Problem unfenced_read(uint32_t warp, uint32_t lane, uint32_t offset, uint32_t bytes);
   // fence.proxy.async by these lanes; all: no other lane of the warp is alive.
   void proxy_fence(uint32_t warp, uint32_t lanes, bool all);
-  // An operation of the async proxy is asked for by this lane of the warp (all_lanes: by the warp): `count`
-  // accesses of `bytes` bytes, a multiple of 16, at these offsets, which are multiples of 16. The first
-  // problem with what threads did to these bytes before. What is written counts as written from now on.
+  // This lane of the warp (all_lanes: the warp) issues an operation of the async proxy: `count` accesses of
+  // `bytes` bytes, a multiple of 16, at these offsets, which are multiples of 16. The first problem with what
+  // threads did to these bytes before. What is written counts as written from now on.
   static constexpr uint32_t all_lanes = 32;
   Problem async_access(uint32_t warp, uint32_t lane, const uint32_t* offset, uint32_t count, uint32_t bytes,
                        bool write);
@@ -130,8 +129,8 @@ class SharedShadow {
   void update_floor(uint32_t warp);
   void forget();
   bool ordered(uint32_t warp, Stamp earlier, Stamp mine) const;
-  void tell(Problem& problem, Problem::Kind kind, uint32_t granule, Stamp mine, Stamp earlier,
-            bool wrote) const;
+  void report(Problem& problem, Problem::Kind kind, uint32_t granule, Stamp mine, Stamp earlier,
+              bool wrote) const;
   void read(uint32_t warp, const Run& run, Problem& problem);
   void write(uint32_t warp, const Run& run, bool reads_too, Problem& problem);
   void read_slowly(uint32_t warp, uint32_t granule, Stamp mine, Problem& problem);
@@ -166,8 +165,8 @@ class SharedShadow {
     void operator()(Stamp* rows) const { std::free(rows); }
   };
   std::vector<Stamp> writes_;  // per granule: the last write
-  // Per warp and granule: that warp's last read. Mostly pages that are untouched, where there are
-  // several CTAs. What an earlier cluster left there may be of a warp that this one does not have.
+  // Per warp and granule: that warp's last read. Where there are several CTAs most of its pages are never
+  // touched. An earlier cluster may have left reads by a warp that this one does not have.
   std::unique_ptr<Stamp[], Free> reads_;
   size_t reads_size_ = 0;
   std::vector<int32_t> readers_;  // per granule: clock of the last read · 1024 + the only warp that read, as

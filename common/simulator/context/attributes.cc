@@ -21,8 +21,7 @@ int persisting_l2(const Device& d) {
 }
 
 // The attributes that have a value of their own in every device; those that are not here and below
-// cudaDevAttrMax are 0. Sizes of textures and surfaces are told as hardware has them, though there are none
-// here.
+// cudaDevAttrMax are 0. Sizes of textures and surfaces are those of hardware, though there are none here.
 std::map<int, int> make_attributes(const Device& d) {  // NOLINT(readability-function-size): a table
   const bool clusters = d.max_cluster > 0;
   return {

@@ -1,4 +1,4 @@
-// What kernels are and have been told to be (cudaFuncSetAttribute). Called with runtime_mutex() held.
+// Attributes of kernels, and those set with cudaFuncSetAttribute. Called with runtime_mutex() held.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace simulator {
 
-// Bytes of dynamic shared memory that a launch may ask for. The function must be loaded.
+// Bytes of dynamic shared memory that a launch may request. The function must be loaded.
 size_t max_dynamic_shared(const Function& function);
 // Blocks that fit on a multiprocessor. The function must be loaded.
 int occupancy(const Function& function, uint32_t threads, size_t dynamic_shared);

@@ -1,4 +1,4 @@
-// Memory that the program has asked for. Called with runtime_mutex() held.
+// Memory that the program has allocated. Called with runtime_mutex() held.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace simulator {
 
 // 0 bytes: a null pointer and success.
 cudaError_t allocate(void** pointer, size_t bytes, Allocation::Kind kind, unsigned flags = 0);
-// Device or managed memory. cudaErrorInvalidValue: it is none, or not its beginning.
+// Device or managed memory. cudaErrorInvalidValue: it is neither, or not the start of an allocation.
 cudaError_t release(void* pointer);
 void release_all();  // cudaDeviceReset()
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/simulator/context/cuda_api.h"
-#include "common/simulator/launch/module.h"
+#include "common/simulator/loading/module.h"
 
 namespace simulator {
 
@@ -51,14 +51,15 @@ Function* find_function(const void* func);
 // symbol: the host's address of a __device__, __constant__ or __managed__ variable. Null: not one.
 Variable* find_variable(const void* symbol);
 
-// Loads the module; tells why it cannot, once.
+// Loads the module; reports once why it cannot.
 cudaError_t load(Binary& binary);
 // Loads the kernel. cudaErrorInvalidDeviceFunction: the module has none of that name.
 cudaError_t load(Function& function);
 // Loads the variable's module and finds its memory. cudaErrorInvalidSymbol: the module has none of that name.
 cudaError_t load(Variable& variable, const Allocation*& memory);
 
-// The PTX that suits the device, from a fat binary. cudaErrorNoKernelImageForDevice: there is none (told).
+// The PTX that suits the device, from a fat binary. cudaErrorNoKernelImageForDevice: there is none
+// (reported).
 cudaError_t ptx_of(const void* fatbin, std::string& ptx);
 
 Binary* add_binary(const void* fatbin, std::string ptx = {});

@@ -88,9 +88,9 @@ cudaError_t initialise() {
 
 int refuse_call(const char* name) noexcept {
   try {
-    static auto* told = new std::set<std::string>;
+    static auto* reported = new std::set<std::string>;
     std::lock_guard lock(runtime_mutex());
-    if (told->insert(name).second) say(std::string(name) + "() is not supported");
+    if (reported->insert(name).second) say(std::string(name) + "() is not supported");
   } catch (...) {
     // The error that is returned says it, too.
   }

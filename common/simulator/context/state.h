@@ -16,8 +16,7 @@ namespace simulator {
 // One line on stderr, "simulator: …".
 void say(const std::string& line);
 
-// --- errors
-// ---------------------------------------------------------------------------------------------------------
+// ---- Errors
 void set_last_error(cudaError_t error);     // of this thread; cudaSuccess changes nothing
 void set_pending_error(cudaError_t error);  // from a kernel: the first one counts
 bool context_is_broken();                   // an error is pending or known: nothing is executed any more
@@ -25,17 +24,17 @@ cudaError_t context_error();                // the one that is known
 cudaError_t synchronise();   // waits (nothing to do): makes the pending one known and returns it
 void clear_context_error();  // cudaDeviceReset()
 
-// The error for the exception being handled; tells its message.
+// The error for the exception being handled; prints its message.
 cudaError_t error_of_exception() noexcept;
-// Reads the settings. Not cudaSuccess: they are wrong (told once).
+// Reads the settings. Not cudaSuccess: they are wrong (reported once).
 cudaError_t initialise();
 
 // Serialises everything that touches the runtime's own tables.
 std::recursive_mutex& runtime_mutex();
 
-// --- frames of calls
-// ------------------------------------------------------------------------------------------------ A call
-// that needs no working context, such as a query of the device.
+// ---- Frames of calls
+
+// A call that needs no working context, such as a query of the device.
 template <class F>
 cudaError_t query(F&& body) noexcept {
   cudaError_t error = cudaErrorUnknown;

@@ -59,8 +59,8 @@ uint32_t lanes_of_group(uint32_t lanes, int first, int group) {
   return group == 32 ? lanes : lanes >> first & ((1u << group) - 1);
 }
 
-// An inactive lane is made to want what the active lane before it in its group wants (or else the first one
-// after it), which adds nothing to what the group wants. A group without active lanes stays as it is.
+// An inactive lane is made to access what the active lane before it in its group accesses (or else the first
+// one after it), which adds nothing to what the group accesses. A group without active lanes stays as it is.
 template <class T>
 void fill_inactive(T address[32], uint32_t lanes, int group) {
   for (int first = 0; first < 32; first += group) {
@@ -83,8 +83,8 @@ constexpr Masks masks(uint32_t bit) {  // all ones for the lanes without this bi
   return masks;
 }
 
-// Does every lane want the same as lane ^ 1, or every lane the same as lane ^ 2? Inactive lanes do not stand
-// in the way.
+// Does every lane access the same as lane ^ 1, or every lane the same as lane ^ 2? Inactive lanes do not
+// count.
 bool neighbours_share(const uint32_t address[32], uint32_t lanes) {
   if (lanes != ~0u) {
     uint32_t differs1 = 0, differs2 = 0;
@@ -95,7 +95,7 @@ bool neighbours_share(const uint32_t address[32], uint32_t lanes) {
     }
     return differs1 == 0 || differs2 == 0;
   }
-  if (address[0] != address[1] && address[0] != address[2]) return false;  // the usual case, told early
+  if (address[0] != address[1] && address[0] != address[2]) return false;  // the usual case, first
   static constexpr Masks pair = masks(1), quad = masks(2);
   uint32_t differs1 = 0, differs2 = 0;
   for (int lane = 0; lane < 24; ++lane) differs1 |= (address[lane] ^ address[lane + 1]) & pair.of_lane[lane];
@@ -116,8 +116,8 @@ int lanes_together(const uint32_t address[32], uint32_t lanes, uint32_t bytes, b
   return !store && neighbours_share(address, lanes) ? 2 * usual : usual;
 }
 
-// Does every group stay within 128 bytes, so that no bank is asked for two words? True only if so; it may be
-// so where this says no.
+// Does every group stay within 128 bytes, so that no bank has to deliver two words? True only if so, but not
+// always then.
 template <int group>
 bool within_a_row(const uint32_t address[32]) {
   uint32_t beyond = 0, other_row = 0;
@@ -130,7 +130,8 @@ bool within_a_row(const uint32_t address[32]) {
   return beyond < 128 || other_row < 128;
 }
 
-// Per group, the most distinct words that one bank has to deliver; all groups together. Any addresses.
+// The most distinct words that one bank has to deliver, for each group; the sum over the groups. Any
+// addresses.
 uint32_t count_passes_slowly(const uint32_t address[32], uint32_t lanes, uint32_t bytes, int group) {
   uint32_t passes = 0;
   for (int first = 0; first < 32; first += group) {
@@ -169,7 +170,7 @@ uint32_t count_passes(const uint32_t address[32], uint32_t lanes, uint32_t bytes
     const uint32_t in_group = lane >> group_shift;
     const uint32_t own = (word[lane] & (banks - 1)) | in_group << (7 - shift);  // < 32
     bank[lane] =
-        static_cast<uint8_t>(lower[lane] == 0 ? own : 32 + lane);  // a word asked for twice counts once
+        static_cast<uint8_t>(lower[lane] == 0 ? own : 32 + lane);  // a word accessed twice counts once
   }
   count_equal_below(bank, count);
   uint32_t passes = 0;
@@ -182,7 +183,7 @@ uint32_t count_passes(const uint32_t address[32], uint32_t lanes, uint32_t bytes
   return passes;
 }
 
-// Rows of 128 bytes that as many bytes fill.
+// Rows of 128 bytes that this many bytes fill.
 uint32_t full_rows(uint32_t lanes, uint32_t bytes) {
   return (static_cast<uint32_t>(std::popcount(lanes)) * bytes + 127) / 128;
 }
@@ -266,7 +267,7 @@ Wavefronts count_wavefronts(const uint32_t address[32], uint32_t lanes, uint32_t
   } else {
     actual = count_passes(address, lanes, bytes, group);
   }
-  // A load whose neighbours share may do with less than full rows. So ncu counts it.
+  // A load whose neighbours share may need less than full rows, which is how ncu counts it, too.
   return {actual, std::min(actual, full_rows(lanes, bytes))};
 }
 

@@ -11,10 +11,10 @@ struct Counts {
   uint64_t lanes = 0;       // thread-instructions
   uint64_t requests = 0;    // memory instructions with at least one active lane
   uint64_t sectors = 0;     // global memory: distinct 32-byte sectors over the active lanes of each request
-  uint64_t bytes = 0;       // asked for by the active lanes
+  uint64_t bytes = 0;       // requested by the active lanes
   uint64_t wavefronts = 0;  // shared memory: passes of L1's data stage
   uint64_t ideal_wavefronts = 0;  // passes for the same access without bank conflicts
-  uint64_t macs = 0;              // multiply-adds, where the PTX alone does not tell how many
+  uint64_t macs = 0;              // multiply-adds, where the PTX alone does not say how many
 
   Counts& operator+=(const Counts& other) {
     executed += other.executed;
@@ -35,9 +35,9 @@ uint32_t count_sectors(const uint64_t address[32], uint32_t lanes, uint32_t byte
 // Shared memory: 32 banks of 4 bytes. bytes: 1, 2, 4, 8 or 16 per lane, aligned to as many. A wavefront
 // delivers a word of every bank, so a group of lanes takes as many as the busiest bank has distinct words to
 // deliver. A group is the warp, or half of it (8 bytes per lane), or a quarter (16); in a load whose lanes
-// all want what lane ^ 1 wants, or all what lane ^ 2 wants, twice that. Inactive lanes are left out. Measured
-// on an H200: tests/golden/wavefronts.txt. ideal: the wavefronts that as many bytes fill, 128 in each, or
-// `actual` where sharing makes that less.
+// all access what lane ^ 1 accesses, or all what lane ^ 2 accesses, twice that. Inactive lanes are left out.
+// Measured on an H200: tests/golden/wavefronts.txt. ideal: the wavefronts that as many bytes fill, 128 in
+// each, or `actual` where sharing makes that less.
 struct Wavefronts {
   uint32_t actual, ideal;
 };

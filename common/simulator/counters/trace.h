@@ -1,4 +1,4 @@
-// What is told of one warp of a launch that is followed (SIMULATOR_TRACE); reports/trace_file.h writes it.
+// What one warp of a launch does, for SIMULATOR_TRACE; reports/trace_file.h writes it.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 // A decode function reads the modifiers it understands (has, type, one_of …), names its registers with dst()
 // and src(), and sets inst().inner. It is called twice: once to learn which registers an instruction reads
 // and writes (from which registers are allocated), once with their final offsets; so it must do the same both
-// times. A modifier that is not asked for makes the instruction unsupported: nothing is ignored silently.
+// times. A modifier that it does not read makes the instruction unsupported: nothing is ignored silently.
 #pragma once
 
 #include <initializer_list>
@@ -22,7 +22,7 @@
 
 namespace simulator {
 
-// What a decode function may ask of the kernel around its instruction.
+// What a decode function may need of the kernel around its instruction.
 class Loader {
  public:
   virtual ~Loader() = default;
@@ -32,7 +32,7 @@ class Loader {
   virtual uint64_t address_of(const ptx::Function& function) = 0;
   virtual void has_indirect_call() = 0;
   // Shared memory that the system keeps for groups of several warps (%reserved_smem_offset_1): its address. A
-  // kernel that does not ask for it has none.
+  // kernel that does not use it has none.
   virtual uint32_t group_scratch() = 0;
 };
 
@@ -63,7 +63,7 @@ class Decoder {
   size_t operand_count() const { return ptx_->operands.size(); }
   const ptx::Operand& operand(size_t nth) const;  // throws Unsupported where there is no such operand
 
-  // Register written. `as` gives the width for a sink "_"; a register of another width is the caller's affair
+  // Register written. `as` gives the width for a sink "_"; a register of another width is left to the caller
   // (width()). With more than one destination, or after early_clobber(), destinations share no storage with
   // sources.
   uint32_t dst(const ptx::Operand& operand, ptx::Type as);

@@ -11,7 +11,7 @@
 namespace simulator {
 
 // .sync.aligned: are all lanes of the warp here? If not, those that are wait; lanes that have exited are a
-// finding. The handler sees to its guard by this: decoder.own_guard().
+// finding. This applies the guard, too: decoder.own_guard().
 inline bool whole_warp(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return false;
   if (warp.exec != warp.live) {
@@ -41,7 +41,7 @@ inline void registers_of(Decoder& d, const ptx::Operand& operand, size_t count, 
 }
 
 // A register of the warp holds an 8×8 matrix of 4-byte words here: lane 4g + t has word t of row g. (Rows of
-// 8 words would be two registers.) Turned around, so that the rows are neighbours.
+// 8 words would be two registers.) Transposed, so that the rows are neighbours.
 template <class Word>
 void turn(const Word from[32], Word to[4][8]) {
   for (int g = 0; g < 8; ++g) {

@@ -1,5 +1,5 @@
-// Asynchronous instructions go on using registers after they were issued. Whatever else in their function
-// names one of these runs through a handler that looks first.
+// Asynchronous instructions go on using registers after they were issued. Any other instruction of their
+// function that names one of these runs through a handler that checks first.
 #pragma once
 
 #include <memory>

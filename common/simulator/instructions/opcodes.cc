@@ -7,6 +7,7 @@
 #include "common/simulator/instructions/memory/opcodes.h"
 #include "common/simulator/instructions/mma/opcodes.h"
 #include "common/simulator/instructions/scalar/opcodes.h"
+#include "common/simulator/instructions/sync/opcodes.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 
 namespace simulator {
@@ -14,14 +15,14 @@ namespace simulator {
 Decode find_opcode(std::string_view name) {
   static const auto table = [] {
     std::unordered_map<std::string_view, Decode> all;
-    for (const auto& family : {arithmetic_opcodes(),    bit_opcodes(),        count_opcodes(),
-                               compare_opcodes(),       convert_opcodes(),    approximate_opcodes(),
-                               move_opcodes(),          async_copy_opcodes(), mbarrier_opcodes(),
-                               tma_map_opcodes(),       memory_opcodes(),     stack_opcodes(),
-                               atomic_opcodes(),        control_opcodes(),    sync_opcodes(),
-                               fence_opcodes(),         cluster_opcodes(),    cluster_launch_opcodes(),
-                               register_pool_opcodes(), warp_opcodes(),       tcgen05_opcodes(),
-                               matrix_load_opcodes(),   mma_opcodes(),        wmma_opcodes(),
+    for (const auto& family : {arithmetic_opcodes(),     bit_opcodes(),           count_opcodes(),
+                               compare_opcodes(),        convert_opcodes(),       approximate_opcodes(),
+                               move_opcodes(),           barrier_opcodes(),       fence_opcodes(),
+                               mbarrier_opcodes(),       warp_opcodes(),          async_copy_opcodes(),
+                               tma_map_opcodes(),        memory_opcodes(),        stack_opcodes(),
+                               atomic_opcodes(),         control_opcodes(),       cluster_opcodes(),
+                               cluster_launch_opcodes(), register_pool_opcodes(), tcgen05_opcodes(),
+                               matrix_load_opcodes(),    mma_opcodes(),           wmma_opcodes(),
                                wgmma_opcodes()}) {
       for (const Opcode& opcode : family) all.emplace(opcode.name, opcode.decode);
     }

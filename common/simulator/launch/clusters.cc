@@ -43,7 +43,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   for (Warp& warp : cta.warps) warp.enter(new_frame(warp, *grid.entry, nullptr));
 }
 
-// Gives back what a CTA that did not come to its end still holds.
+// Gives back what a CTA that did not finish still holds.
 void abandon(Cta& cta) {
   for (Warp& warp : cta.warps) {
     std::vector<Frame*> frames;

@@ -9,7 +9,7 @@ namespace simulator {
 
 void start(Cluster& cluster, Worker& worker, uint64_t index);
 uint64_t unfinished(const Cluster& cluster);  // warps
-// Gives back what one that did not come to its end still holds.
+// Gives back what a cluster that did not finish still holds.
 void abandon(Cluster& cluster);
 
 }  // namespace simulator

@@ -9,7 +9,7 @@
 namespace simulator {
 namespace {
 
-// All that decides what a warp will do, but for memory.
+// Everything that decides what a warp will do, except memory.
 class Snapshot {
  public:
   explicit Snapshot(const Warp& warp) : groups_(groups_of(warp)) {
@@ -57,7 +57,7 @@ class Snapshot {
 bool loops_forever(Warp& warp) {
   const uint64_t events = warp.worker->events;
   warp.cta->time +=
-      random_quantum;  // %clock goes on, from turn to turn: who waits for a time is never where he was
+      random_quantum;  // %clock goes on from turn to turn: a warp that waits for a time is never where it was
   const auto step = [&] {
     wake(warp);
     run(warp, 1);

@@ -11,7 +11,7 @@ namespace simulator {
 // Will no warp of the cluster ever do anything but wait, as long as nothing happens elsewhere?
 bool stuck(Cluster& cluster);
 
-// Tells who waits for what: throws Fault.
+// Throws a Fault that says who waits for what.
 [[noreturn]] void deadlock(const std::vector<std::unique_ptr<Cluster>>& clusters);
 
 }  // namespace simulator

@@ -13,10 +13,10 @@
 #include "common/simulator/instructions/opcodes.h"
 #include "common/simulator/launch/clusters.h"
 #include "common/simulator/launch/deadlock.h"
-#include "common/simulator/launch/speed.h"
 #include "common/simulator/launch/turns.h"
 #include "common/simulator/machine/cluster_queue.h"
 #include "common/simulator/reports/registry.h"
+#include "common/simulator/reports/speed.h"
 #include "common/simulator/reports/trace_file.h"
 #include "common/simulator/settings/device.h"
 #include "common/simulator/settings/settings.h"
@@ -53,8 +53,8 @@ void guarded(Grid& grid, Cluster& cluster, F f) {
   }
 }
 
-// Who is busy for long may be busy for nothing: stores of what is there already count as events until one
-// looks closer.
+// Is it time to look for a deadlock although warps are busy? They may be spinning: until then a store of the
+// value that is there already counts as progress, too.
 bool time_to_probe(Worker& worker) {
   constexpr uint64_t interval = 8'000'000;  // warp-instructions: a tenth of a second
   if (worker.executed < worker.probed + interval) return false;
@@ -151,8 +151,8 @@ void work_in_order(Context& context, uint64_t resident) {
   if (context.idle.size() > 64) context.idle.resize(64);
 }
 
-// How many queues the clusters wait in: at most as many as run at once. So few that several wait in each,
-// where that makes a difference, and there are enough.
+// How many queues the clusters wait in: at most as many as run at once and, in a kernel that cancels
+// launches, few enough that several wait in each.
 uint64_t queues_of(const Grid& grid, uint64_t at_once) {
   if (!grid.entry->cancels_launches) return grid.clusters;
   constexpr uint64_t in_a_queue = 3;
@@ -298,7 +298,7 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
     const Workspace workspace(grid);
     run_clusters(grid, used, std::max<uint64_t>(1, resident));
   }
-  grid.findings.tell(kernel.told);
+  grid.findings.report(kernel.reported);
   print_output(grid);
   if (grid.counting) add_counts(grid, functions, used);
   if (grid.fault) std::fputs(to_text(*grid.fault).c_str(), stderr);

@@ -9,8 +9,8 @@
 
 namespace simulator {
 
-// Runs the kernel to its end. params: info().params_bytes bytes. Limits are checked by the caller. What ends
-// the launch early comes back (already told on stderr), else nothing.
+// Runs the kernel to its end. params: info().params_bytes bytes. Limits are checked by the caller. Returns
+// what ended the launch early, already reported on stderr; else nothing.
 std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std::byte* params);
 
 }  // namespace simulator

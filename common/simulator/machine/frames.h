@@ -8,7 +8,7 @@ namespace simulator {
 // An activation of `program` for the lanes in warp.exec, its constants and local memory ready.
 Frame* new_frame(Warp& warp, const Program& program, Frame* caller);
 
-// Local memory from address `from` to `to`, multiples of 16, begins its life, never written, for the lanes in
+// Local memory from address `from` to `to`, multiples of 16, is new (never written) for the lanes in
 // warp.exec; others may be deep in other calls and keep theirs.
 void begin_local(Warp& warp, uint32_t from, uint32_t to);
 

@@ -71,7 +71,7 @@ Trace* trace_of(const Warp& warp) {
   return trace != nullptr && trace->follows(warp.cta->index, warp.index) ? trace : nullptr;
 }
 
-// The user's own line first: what he can mend is seldom in a header.
+// The user's own line first: what the user can fix is seldom in a header.
 std::string source_of(const Program& program, uint32_t pc) {
   if (pc >= program.function->instructions.size()) return {};
   const ptx::Module& module = *program.module;
@@ -132,7 +132,7 @@ void fault(Warp& warp, FindingKind kind, std::string what, int lane) {
 
 void finding(Warp& warp, FindingKind kind, std::string what, int lane, std::vector<std::string> details) {
   // CUB's merge sort, and Thrust's with it, reads an element past what it has stored and ignores it. A
-  // program that calls it cannot mend that.
+  // program that calls it cannot fix that.
   const std::string& kernel = warp.cta->grid->kernel->shown;
   if (kind == FindingKind::uninitialised &&
       (kernel.starts_with("void cub::") || kernel.starts_with("void thrust::"))) {

@@ -72,13 +72,13 @@ struct Grid : UnitStates {
   uint64_t id = 0;         // of the launch
   uint64_t workspace = 0;  // cooperative launches: what %envreg1:2 points to
   bool counting = false, checking = false;
-  Trace* trace = nullptr;        // null: none is asked for
+  Trace* trace = nullptr;        // null: not traced
   std::span<Unit* const> units;  // in the order in which they get their turn
   Findings findings;
   uint64_t clusters = 0;
-  // Clusters wait in queues: i, i + queues, i + 2 · queues … in the i-th. One runs at a time of each; it is
-  // that one which may cancel the launch of the others (cluster_queue.h), so that who does what does not
-  // depend on the CPU's threads. 0: all are in one queue, and one thread runs them.
+  // Clusters wait in queues: i, i + queues, i + 2 · queues … in the i-th. One of each runs at a time, and it
+  // alone may cancel the launch of others in its queue (cluster_queue.h), so that which cluster does what
+  // does not depend on the number of CPU threads. 0: all are in one queue, and one thread runs them.
   uint64_t queues = 0;
   std::atomic<uint64_t> next{0};           // queue to begin next; queues == 0: cluster
   std::atomic<uint64_t> stopped{~0ull};    // lowest cluster in which a fault ended the launch
@@ -113,7 +113,7 @@ struct Cta : UnitStates {
   std::vector<Warp> warps;
   std::array<Barrier, 16> barriers;
   uint32_t unfinished = 0;             // warps
-  uint64_t time = 0, clock_reads = 0;  // %clock: that the turns so far allowed a warp; readings so far
+  uint64_t time = 0, clock_reads = 0;  // %clock: what the turns so far allowed a warp; readings so far
 };
 
 // What a CPU thread keeps.
@@ -133,7 +133,7 @@ struct Worker : UnitStates {
 // Errors of a handler: throws Fault. The instruction is the one before warp.pc; lane −1: the first of
 // warp.exec.
 [[noreturn]] void fault(Warp& warp, FindingKind kind, std::string what, int lane = -1);
-// What a GPU lets pass: tells it, and in Checks::fail mode ends the launch. Only to be called when
+// What a GPU lets pass: reports it, and in Checks::fail mode ends the launch. Only to be called when
 // warp.worker->checking.
 void finding(Warp& warp, FindingKind kind, std::string what, int lane = -1,
              std::vector<std::string> details = {});

@@ -5,7 +5,7 @@
 
 namespace simulator {
 
-// The lanes (some of warp.exec, all of it, or none) wait at the present instruction for further ones.
+// The lanes (some of warp.exec, all of it, or none) wait at the current instruction for further ones.
 void wait_for_others(Warp& warp, uint32_t lanes);
 
 }  // namespace simulator

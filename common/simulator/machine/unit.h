@@ -31,8 +31,8 @@ class Unit {
   }                                  // the activation is over (null: the warp is): its registers are free
   virtual void exited(Warp&) {}      // its last lane has: others may have waited for it
   virtual void leave(Warp&, int) {}  // the last threads of its CTA are about to exit, this lane the first:
-                                     // tell what must not be
-  virtual void end(Cta&) {}          // they have: what is under way ends, or is told
+                                     // reports what is wrong then
+  virtual void end(Cta&) {}          // they have: what is in flight ends, or is reported
 
   // ---- What is under way takes effect as late as a program may rely on …
   // … at random moments before that, where there is a seed. False: there is nothing that could.
@@ -40,7 +40,7 @@ class Unit {
   virtual void land_at_random(Cta&, uint64_t) {}
   virtual bool pending(const Warp&) const { return false; }
   virtual void land_at_random(Warp&, uint64_t) {}
-  // … when a warp finds the phase of the mbarrier not complete that counts it. At most until it is.
+  // … when a warp finds that the mbarrier which counts it has not completed its phase. Stops once it has.
   virtual void land_for(Cta&, uint32_t) {}
   // … when no warp can go on and a warp may look at what is to be stored. False: there is nothing.
   virtual bool land_stores(Cta&) { return false; }
@@ -51,7 +51,7 @@ class Unit {
   virtual void groups(const Warp&, size_t, CommittedGroups&) const {}
 
   // ---- No warp can go on
-  // Lanes of a warp wait for others of it that do not come: they go on without them. False: there are none.
+  // Lets lanes go on that wait for others of their warp which do not come. False: there are none.
   virtual bool resolve(Cta&) { return false; }
   // What these lanes wait for, with where; empty: for something else.
   virtual std::string waits(const Warp&, const Group&) const { return {}; }

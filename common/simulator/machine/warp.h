@@ -22,7 +22,7 @@ struct Cta;
 struct Frame;
 struct Worker;
 
-// What a load has loaded, the last time, of memory never written (program/carried.h).
+// What a load has last loaded of memory never written (program/carried.h).
 struct UnwrittenLoad {
   uint32_t pc = 0;
   std::array<uint32_t, warp_size> bytes{};  // of each lane: a bit per byte
@@ -86,8 +86,8 @@ class Warp : public UnitStates {
 
   uint32_t cluster_arrived = 0;  // lanes that have arrived at the cluster's barrier, in its present phase
   uint32_t cluster_to_wait = 0;  // lanes that have arrived, in any phase, and are to wait for it
-  // Clocks: what fences of more than its CTA's scope have made ready for a relaxed arrival to publish; what
-  // relaxed waits have seen, for a fence to make known.
+  // Clocks: what the warp's fences, of whatever scope, have made ready for a relaxed arrival to publish; what
+  // its relaxed waits have seen, which counts from its next fence on.
   std::vector<uint32_t> fenced, unfenced;
 
   // T: uint16_t, int16_t, uint32_t, int32_t, float, uint64_t, int64_t, double; 32 of them.
@@ -138,13 +138,13 @@ class Warp : public UnitStates {
     if (target < pc && !others.empty()) stop = 0;
     pc = target;
   }
-  // For instructions that see to their guard themselves: narrows exec to the lanes whose predicate holds (the
+  // For instructions that apply their guard themselves: narrows exec to the lanes whose predicate holds (the
   // others go on without them). False: no lane is left.
   bool enter_guard(const Inst& inst);
   void take_turns();
   bool ready() const;
   template <bool counting, bool timed>
-  void run(uint64_t quantum);      // until no group is ready or so many instructions have been executed
+  void run(uint64_t quantum);      // until no group is ready or this many instructions have been executed
   uint64_t in_turn = 0;            // timed: of them before the present one
   uint64_t writes = 0;             // instructions of this warp that changed memory
   uint64_t polled_writes = ~0ull;  // the same, at its last strong load

@@ -34,7 +34,7 @@ uint64_t round_down(uint64_t value, uint64_t step) {
 std::byte* reserve(uint64_t bytes, uint64_t hint) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* at = MAP_FAILED;
-#ifndef __SANITIZE_THREAD__  // which has places of its own for what is mapped
+#ifndef __SANITIZE_THREAD__  // ThreadSanitizer allows mappings in its own ranges only
   // The same addresses in every run, where they are free: a run can then be repeated exactly.
   at = mmap(reinterpret_cast<void*>(hint), bytes, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
 #else
@@ -179,7 +179,7 @@ const Allocation* GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, s
   if (machine_size + impl_->machine_in_use > impl_->machine_bytes) return nullptr;
   if (size >= 16ull << 20 && machine_size > available_machine_memory()) return nullptr;
 
-  // The gap makes an index that is out of bounds fall on nothing, not on the next allocation.
+  // The gap makes an index that is out of bounds hit nothing, rather than the next allocation.
   uint64_t gap = std::clamp(size, small, largest_gap);
   if (kind == Kind::heap || (on_host && size < small)) gap = 256;
   const uint64_t align = on_host ? (size < small ? 256 : page) : 512;

@@ -15,7 +15,7 @@ namespace simulator {
 struct Allocation {
   enum class Kind : uint8_t { device, managed, host, variable, heap };  // heap: malloc() in a kernel
   uint64_t base = 0;  // as device code and host API calls name it
-  uint64_t size = 0;  // bytes, as asked for
+  uint64_t size = 0;  // bytes, as requested
   std::byte* backing = nullptr;
   uint8_t* written =
       nullptr;  // one byte per byte of memory: not 0 once written; null: counts as written throughout
@@ -53,7 +53,7 @@ class GlobalMemory {
   // messages.
   const Allocation* nearest(uint64_t address) const;
 
-  // Is it one of the addresses that device memory is given from?
+  // Is the address in the range that device memory is allocated from?
   bool reserved(uint64_t address) const;
 
   void mark_written(uint64_t address, uint64_t bytes);

@@ -127,7 +127,7 @@ inline uint32_t narrow_stochastic(double x, const FloatFormat& format, uint32_t 
   });
 }
 
-// Bits of a format without NaN or infinity (the caller's affair), exactly.
+// Bits of a format without NaN or infinity (left to the caller), exactly.
 inline float widen(uint32_t bits, const FloatFormat& format) {
   const uint32_t mantissa = bits & ((1u << format.mantissa_bits) - 1);
   const int biased = static_cast<int>(bits >> format.mantissa_bits & ((1u << format.exponent_bits) - 1));

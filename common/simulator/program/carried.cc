@@ -24,7 +24,7 @@ bool is_signed(Type type) {
   return type == Type::s8 || type == Type::s16 || type == Type::s32 || type == Type::s64;
 }
 
-// A load or a store of memory: parameters are none.
+// A load or a store of memory, not of parameters.
 bool accesses_memory(const Instruction& instruction, std::string_view opcode) {
   return instruction.opcode == opcode && instruction.operands.size() >= 2 &&
          std::none_of(instruction.modifiers.begin(), instruction.modifiers.end(), [](std::string_view each) {

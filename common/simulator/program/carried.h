@@ -1,5 +1,5 @@
 // Values that a function only carries from one place in memory to another, perhaps packed into other
-// registers on the way: those of a struct that is copied as a whole, its padding with it.
+// registers on the way: such as a struct that is copied as a whole, its padding with it.
 #pragma once
 
 #include <array>

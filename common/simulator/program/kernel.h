@@ -35,8 +35,8 @@ struct KernelInfo {
 
 struct Kernel {
   KernelInfo info;
-  std::string shown;            // demangled name
-  mutable Findings::Told told;  // by the launches so far
+  std::string shown;                    // demangled name
+  mutable Findings::Reported reported;  // by the launches so far
   const Program* entry = nullptr;
   std::vector<std::unique_ptr<Program>> programs;  // entry first
   std::vector<const Program*>

@@ -67,7 +67,7 @@ struct Program {
   uint32_t frame_bytes = 0;       // registers and call parameters of one activation
   uint32_t local_bytes = 0;       // local memory per thread of one activation
   uint32_t words_live = 0;        // most 32-bit registers alive at once
-  uint32_t most_registers = 0;    // that it may ask for at run time
+  uint32_t most_registers = 0;    // that it may request at run time
   struct Constant {               // filled in when a frame is made
     uint32_t offset;
     uint32_t bytes;  // per lane: 2, 4, 8, 16; 0: a predicate, all lanes
@@ -89,17 +89,16 @@ struct Program {
   bool cancels_launches = false;  // that of clusters which have not begun
   bool reads_clock = false;       // %clock, %globaltimer
   // Addresses (register, offset) of atomic compare-and-swaps. The load in front of such a loop, which the
-  // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs a round, no
-  // more.
+  // toolkit's own headers write as a plain one, is part of the atomic update: a stale value costs one more
+  // iteration.
   std::set<std::pair<uint32_t, int64_t>> compared;
   std::shared_ptr<const Watch> watch;  // null: no instruction is watched
   std::vector<Watched> watched;        // as long as code, or empty
   std::set<uint32_t> compared_values;  // registers that they compare with: such a load's destination
-  // Qualifiers that all instructions of a kernel must have the same of: the rule in words, the value.
+  // Qualifiers that must be the same in all instructions of a kernel: the rule in words, the value.
   std::map<std::string, uint32_t> agreed;
-  bool relaxed_ends =
-      false;           // what a relaxed barrier of it parts has ended by then: `strict` alone doubts it
-  uint32_t first = 0;  // index of code[0] in the kernel's per-instruction counters
+  bool relaxed_ends = false;             // its relaxed barriers order what they separate, but for `strict`
+  uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
   std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched
   std::deque<std::vector<uint32_t>> lists;
   std::deque<std::shared_ptr<void>> owned;

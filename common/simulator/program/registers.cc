@@ -132,8 +132,8 @@ struct Intervals {
   }
 };
 
-// Between blocks a register is alive on every way back from a reader to a writer. uninitialised: those for
-// which a way leads back to the beginning.
+// Between blocks a register is alive on every path back from a reader to a writer. uninitialised: those for
+// which a path leads back to the beginning.
 Intervals intervals_of(const Flow& flow, const std::vector<Access>& accesses,
                        std::vector<uint32_t>& uninitialised) {
   const auto& blocks = flow.blocks;

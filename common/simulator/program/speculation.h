@@ -1,6 +1,6 @@
 // Loads that the compiler has moved in front of the choice that they are made for: "x = p ? *a : 0" becomes a
 // load and a selp, "p && *a > 0" a load, a setp and an and. The lanes that were not to load read whatever is
-// there, and make nothing of it.
+// there, and do not use it.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Speculation {
     const ptx::Operand* predicate;  // it has its value before the load
     bool when;                      // the value of the predicate register in the lanes that were to load
   };
-  // Of the load that is instruction `load`; nothing: all lanes were to load, as far as one can tell.
+  // Of the load that is instruction `load`; nothing: all lanes were to load, as far as can be seen.
   std::optional<Choice> of(size_t load) const;
 
  private:

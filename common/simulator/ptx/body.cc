@@ -293,8 +293,8 @@ void BodyParser::check_call(const Instruction& call) {
     fail_at(call.line, quote(call.operands[3].text) + " is no prototype");
 }
 
-// Labels may come after their use, so what is no register or variable of the function is looked up when all
-// is read. `index` of such an operand is the scope it stands in.
+// Labels may come after their use, so a name that is neither a register nor a variable of the function is
+// looked up when the whole body has been read. `index` of such an operand is the scope it stands in.
 void BodyParser::resolve(Operand& operand, const Instruction& instruction) {
   for (Operand& element : operand.elements) resolve(element, instruction);
   if (operand.kind != Operand::Kind::name) return;

@@ -1,5 +1,5 @@
 // One function's body, from text to instructions (PTX ISA 9.0, 4.3 "Statements", 6 "Instruction Operands").
-// What Module::parse_body() is made of; not for use elsewhere.
+// The implementation of Module::parse_body(); not for use elsewhere.
 #pragma once
 
 #include <cstdint>
@@ -65,9 +65,9 @@ class BodyParser {
   Locations locations_;
   uint32_t location_ = 0;
   uint32_t used_bytes_ = ~0u;      // of the next instruction
-  bool unresolved_ = false;        // has the present instruction names to be resolved at the end?
+  bool unresolved_ = false;        // does the current instruction have names to resolve at the end?
   std::vector<uint32_t> pending_;  // such instructions
-  std::vector<Operand> operands_;  // of the present instruction
+  std::vector<Operand> operands_;  // of the current instruction
   std::vector<std::string_view> modifiers_;
   std::vector<TargetList> target_lists_;
 };

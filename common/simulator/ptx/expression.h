@@ -21,8 +21,8 @@ bool starts_constant(char c);
 
 Constant parse_constant(Lexer& lexer);
 
-// A sum of terms that each have their sign before them: "+8", "-4", "+-4", "+2*4-1"; 0 where there is none.
-// What follows a name in an address.
+// A sum of terms, each with its sign, as it follows a name in an address: "+8", "-4", "+-4", "+2*4-1"; 0
+// where there is none.
 int64_t parse_offset(Lexer& lexer);
 
 }  // namespace simulator::ptx

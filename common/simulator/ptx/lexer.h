@@ -21,7 +21,7 @@ class Lexer {
       : at_(text.data()), end_(text.data() + text.size()), line_(line) {}
 
   char peek();  // the next character that is not blank; 0 at the end
-  char next_to() const { return at_ < end_ ? *at_ : '\0'; }  // the character right here, be it blank
+  char next_to() const { return at_ < end_ ? *at_ : '\0'; }  // the character right here, blank or not
   char after_next() const { return end_ - at_ > 1 ? at_[1] : '\0'; }
   bool accept(char c);               // skips the character if it is the next one
   void expect(char c);               // throws if it is not the next one

@@ -8,7 +8,7 @@ namespace simulator::ptx {
 namespace {
 
 constexpr uint32_t kMaxDepth =
-    64;  // of inlining, told to the user; recursion that is inlined could go on for ever
+    64;  // levels of inlining that are reported; inlined recursion could go on for ever
 
 }  // namespace
 
@@ -62,8 +62,8 @@ uint32_t Locations::parse(Lexer& lexer) {
 
   uint32_t call = 0;
   if (key.call != Place()) {
-    // The compiler gives the place of the call first, with the call it is in turn inlined at; if not, it is
-    // plain.
+    // The compiler gives the place of the call first, with the call that it is itself inlined at; otherwise
+    // the place is not inlined.
     const auto [found, is_new] = latest_.try_emplace(key.call);
     if (is_new) found->second = add({key.call.file, key.call.line, 0});
     call = found->second;

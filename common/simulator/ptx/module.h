@@ -121,8 +121,7 @@ struct Instruction {
   bool guard_negated = false;
   uint32_t line = 0;      // of the PTX text, from 1
   uint32_t location = 0;  // index in Module::locations
-  // .pragma "used_bytes_mask" in front of a load: a bit per byte, 0: it is not looked at (padding of a
-  // struct).
+  // .pragma "used_bytes_mask" in front of a load: a bit per byte, 0: it is not used (padding of a struct).
   uint32_t used_bytes = ~0u;
 };
 

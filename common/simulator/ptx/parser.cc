@@ -214,7 +214,7 @@ class ModuleParser {
       parse_attribute(lexer_);
     else if (word == "pragma")
       pragma();
-    // Of no effect on what the function does:
+    // No effect on what the function does:
     else if (word == "maxnctapersm" || word == "abi_preserve" || word == "abi_preserve_control" ||
              word == "local_maxnreg")
       lexer_.number();

@@ -297,22 +297,22 @@ KernelDescription describe(const Program& kernel, const std::vector<const Progra
 }
 
 std::vector<std::string> notes(const KernelDescription& kernel, const std::vector<Counts>& counts) {
-  // Equal ones of a line, as an unrolled loop has them, are told once.
-  std::vector<std::pair<const Adjacent*, uint32_t>> told;
+  // Equal ones of a line, as an unrolled loop has them, are reported once.
+  std::vector<std::pair<const Adjacent*, uint32_t>> reported;
   for (const Adjacent& adjacent : kernel.adjacent) {
     if (counts[adjacent.instruction].executed == 0) continue;
-    const auto same = std::find_if(told.begin(), told.end(), [&](const auto& earlier) {
+    const auto same = std::find_if(reported.begin(), reported.end(), [&](const auto& earlier) {
       return std::tie(earlier.first->place, earlier.first->mix, earlier.first->bytes) ==
              std::tie(adjacent.place, adjacent.mix, adjacent.bytes);
     });
-    if (same == told.end()) {
-      told.emplace_back(&adjacent, 1);
+    if (same == reported.end()) {
+      reported.emplace_back(&adjacent, 1);
     } else {
       ++same->second;
     }
   }
   std::vector<std::string> lines;
-  for (const auto& [adjacent, times] : told) {
+  for (const auto& [adjacent, times] : reported) {
     const KernelDescription::Place& place = kernel.places[adjacent->place];
     std::string line = std::to_string(adjacent->count) + " × " + adjacent->mix;
     if (!place.file.empty()) {

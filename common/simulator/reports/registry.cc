@@ -64,7 +64,7 @@ void add(AccessCounts& sums, const DescribedInstruction& instruction, const Coun
     *access += counts;
     return;
   }
-  // One generic instruction that went to both: its requests and bytes cannot be told apart and count as
+  // One generic instruction that went to both: its requests and bytes cannot be separated and count as
   // global.
   Counts global = counts, shared;
   std::swap(global.wavefronts, shared.wavefronts);
@@ -169,7 +169,7 @@ class Registry {
   std::deque<Launched> kernels_;  // by first launch
 };
 
-// Its destructor, at the end of the program, writes what SIMULATOR_COUNTERS asks for.
+// Its destructor, at the end of the program, writes the counters where SIMULATOR_COUNTERS says.
 Registry& registry() {
   static Registry instance;
   return instance;

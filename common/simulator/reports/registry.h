@@ -10,7 +10,7 @@
 
 namespace simulator {
 
-// Are counts wanted? Asked at the start of a launch.
+// Are launches to be counted? Read at the start of each.
 bool counting();
 
 // One launch. functions: every function of the kernel, the kernel too; counts[Program::first + pc]: of each

@@ -18,15 +18,15 @@ namespace {
 void append(const std::string& text) {
   static std::string path;
   static std::ofstream file;
-  static bool told = false;
+  static bool reported = false;
   if (path != settings().trace) {
     path = settings().trace;
     file = std::ofstream(path);
-    told = false;
+    reported = false;
   }
   file << text << std::flush;
-  if (file || told) return;
-  told = true;
+  if (file || reported) return;
+  reported = true;
   std::fprintf(stderr, "simulator: cannot write the trace to %s\n", path.c_str());
 }
 
@@ -100,10 +100,10 @@ class TraceFile final : public Trace {
   void write_seen();
 
   const KernelDescription description_;
-  std::vector<Event> kinds_;  // by Program::first + pc; empty: events are not asked for
+  std::vector<Event> kinds_;  // by Program::first + pc; empty: events are not traced
   const uint64_t launch_, limit_;
   uint64_t accesses_ = 0, lines_ = 0;
-  std::string seen_;  // the event of the present instruction
+  std::string seen_;  // the event of the current instruction
   std::string text_;
 };
 

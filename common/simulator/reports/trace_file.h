@@ -1,5 +1,6 @@
-// What one warp of each launch does, one thing after the other (SIMULATOR_TRACE): its memory accesses, which
-// lane wants which byte; with SIMULATOR_TRACE_EVENTS also what the life of its copies is made of.
+// What one warp of each launch does, one thing after the other (SIMULATOR_TRACE): its memory accesses, with
+// each lane's address; with SIMULATOR_TRACE_EVENTS also its barriers, and the issue and landing of its
+// copies.
 //
 // The file has a JSON object per line, in the order of execution:
 //   launch            its number in this process, from 1
@@ -12,7 +13,7 @@
 //                       wait      for groups of copies
 //                       landed    copies have arrived in shared memory
 //                       barrier   the warp arrives at a barrier of its CTA
-//                       mbarrier  it initialises one, arrives there, asks whether a phase is complete …
+//                       mbarrier  it initialises one, arrives there, tests whether a phase is complete …
 //                       mma       it gives matrices to the tensor core
 //   ptx               the instruction's opcode with its modifiers; landed: of the copy
 //   file, lines       in the kernel's own file: the line that the instruction counts for, then those that it
@@ -45,8 +46,8 @@
 
 namespace simulator {
 
-// Of one launch; null: no trace is asked for. functions: every function of the kernel, the kernel too. When
-// it is destroyed it adds what it knows to the file.
+// Of one launch; null: it is not traced. functions: every function of the kernel, the kernel too. Its
+// destructor adds what it knows to the file.
 std::unique_ptr<Trace> begin_trace(const Program& kernel, const std::vector<const Program*>& functions,
                                    uint64_t launch);
 

@@ -18,7 +18,7 @@ struct Place {
   bool pageable = false;       // the host's own memory
 };
 
-void tell(uint64_t address, size_t bytes, const char* what, const Allocation* a) {
+void report(uint64_t address, size_t bytes, const char* what, const Allocation* a) {
   char line[256];
   std::snprintf(line, sizeof line, "copy or fill of %zu bytes at 0x%" PRIx64 ": %s", bytes, address, what);
   std::string text = line;
@@ -37,18 +37,18 @@ cudaError_t locate(const std::byte* pointer, size_t bytes, Place& place) {
   const bool device_address = global_memory().reserved(address);
   if (a == nullptr || (a->freed && !device_address)) {
     if (device_address) {
-      tell(address, bytes, "no allocation is there", global_memory().nearest(address));
+      report(address, bytes, "no allocation is there", global_memory().nearest(address));
       return cudaErrorInvalidValue;
     }
     place = {const_cast<std::byte*>(pointer), nullptr, true};
     return cudaSuccess;
   }
   if (a->freed) {
-    tell(address, bytes, "the memory has been freed", a);
+    report(address, bytes, "the memory has been freed", a);
     return cudaErrorInvalidValue;
   }
   if (!a->holds(address, bytes)) {
-    tell(address, bytes, "it goes past the end", a);
+    report(address, bytes, "it goes past the end", a);
     return cudaErrorInvalidValue;
   }
   const uint64_t offset = address - a->base;
@@ -56,7 +56,7 @@ cudaError_t locate(const std::byte* pointer, size_t bytes, Place& place) {
   return cudaSuccess;
 }
 
-// Bytes from the first to behind the last; false: too many to be true.
+// Bytes from the first to the last; false: more than an address can count.
 bool span(size_t width, size_t height, size_t depth, size_t pitch, size_t slice, size_t& bytes) {
   size_t rows = 0, slices = 0;
   return !__builtin_mul_overflow(height - 1, pitch, &rows) &&

@@ -123,9 +123,9 @@ std::optional<Refusal> check_limits(const Function& function, const KernelInfo& 
 }
 
 // Once: a program that looks at the error may try again and again.
-void tell(const KernelInfo& kernel, const Refusal& refusal) {
-  static auto* told = new std::set<std::string>;
-  if (!told->insert(kernel.name + refusal.why).second) return;
+void report(const KernelInfo& kernel, const Refusal& refusal) {
+  static auto* reported = new std::set<std::string>;
+  if (!reported->insert(kernel.name + refusal.why).second) return;
   int status = 0;
   char* shown = abi::__cxa_demangle(kernel.name.c_str(), nullptr, nullptr, &status);
   say("the launch of " + std::string(shown != nullptr ? shown : kernel.name.c_str()) + " is refused (" +
@@ -184,7 +184,7 @@ cudaError_t prepare(Function& function, LaunchRequest request, void** arguments,
   }
   Dimensions cluster;
   if (const auto refusal = check_limits(function, kernel, request, cluster)) {
-    tell(kernel, *refusal);
+    report(kernel, *refusal);
     return refusal->error;
   }
 
@@ -217,8 +217,8 @@ cudaError_t execute(const PreparedLaunch& prepared) {
   if (!finding) return cudaSuccess;
   const cudaError_t error = error_of(finding->kind);
   set_pending_error(error);
-  // A kernel that the simulator had to give up in its middle has left memory in no state that the program
-  // could use.
+  // A kernel that the simulator had to give up halfway has left memory in a state that the program cannot
+  // use.
   return finding->kind == FindingKind::not_supported ? synchronise() : cudaSuccess;
 }
 

@@ -45,8 +45,8 @@ BuffersInUse& buffers_in_use();
 
 cudaError_t error_of(FindingKind kind);
 
-// What a launch with these attributes asks for. cudaErrorInvalidValue / cudaErrorNotSupported: an attribute
-// that is none.
+// What a launch with these attributes requests. cudaErrorInvalidValue / cudaErrorNotSupported: not an
+// attribute, or none that is supported.
 struct LaunchEvents {
   cudaEvent_t recorded[2] = {};  // programmatic and launch-completion events
 };

@@ -1,4 +1,4 @@
-// Compiled once for each library: what SIMULATOR_CHECKS and _STRICT are where the environment does not say.
+// Compiled once for each library: its defaults for SIMULATOR_CHECKS and SIMULATOR_STRICT.
 #include "common/simulator/settings/default_checks.h"
 
 namespace simulator {

@@ -27,7 +27,7 @@ Device a100() {
   return d;
 }
 
-// For what GPUs with 99 KiB of shared memory per CTA do: the RTX 30, 40 and 50 series have as much.
+// Stands for all GPUs with 99 KiB of shared memory per CTA, as the RTX 30, 40 and 50 series have.
 Device l40s() {
   Device d;
   d.name = "simulator:l40s";
@@ -70,7 +70,8 @@ Device b200() {
   return d;
 }
 
-// This device with so many multiprocessors. Devices live as long as the program: callers keep references.
+// This device with another number of multiprocessors. Devices live as long as the program: callers keep
+// references.
 const Device& smaller(const Device& device, int multiprocessors) {
   static std::mutex one_thread;
   static std::map<std::pair<std::string, int>, Device> made;

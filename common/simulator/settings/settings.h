@@ -7,8 +7,8 @@
 //   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: the library's)
 //   SIMULATOR_STRICT    1: report, too, what the PTX ISA forbids and hardware is known to let pass; or 0
 //                       (default: the library's)
-//   SIMULATOR_SURVIVE   1: an access to shared memory of a CTA that has exited is told, and the launch
-//                       goes on
+//   SIMULATOR_SURVIVE   1: an access to shared memory of a CTA that has exited is reported, and
+//                       the launch goes on
 //   SIMULATOR_PTX       a file of PTX, whose kernels run instead of the program's of the same names
 //   SIMULATOR_COUNTERS  a file to write counters to, as JSON, at exit; "-": a table on stderr
 //   SIMULATOR_TRACE     a file to write the memory accesses of one warp of each launch to: counters/trace.h
@@ -42,7 +42,7 @@ struct Settings {
   bool trace_events = false;
 };
 
-// Mutable, so that a host program (the course's harness, a test) may choose too. Throws
+// Mutable, so that a host program (the course's harness, a test) may change them, too. Throws
 // std::invalid_argument, with one line that names the variable, where a value is not one of those above.
 Settings& settings();
 

@@ -31,7 +31,7 @@ struct OfBf16 {
     return std::bit_cast<float>(i ? word & 0xffff0000u : word << 16);
   }
 };
-struct OfTf32 {  // the low 13 bits of an f32 are not looked at
+struct OfTf32 {  // the low 13 bits of an f32 are ignored
   static constexpr int per = 1, together = 1, lowest = -126;
   static float widen(uint32_t word, int) { return std::bit_cast<float>(word & 0xffffe000u); }
 };

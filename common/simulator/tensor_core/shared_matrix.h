@@ -19,8 +19,9 @@ struct MatrixDescriptor {
   explicit MatrixDescriptor(uint64_t bits);
 };
 
-// Addresses of the chunks of a matrix with so many chunks along each dimension. K-major (mn: rows or columns;
-// k: chunks): chunk (mn, k) is number mn · k_count + k. MN-major (mn: chunks; k: single ones) the same.
+// Addresses of the chunks of a matrix with this many chunks along each dimension. K-major (mn: rows or
+// columns; k: chunks): chunk (mn, k) is number mn · k_count + k. MN-major (mn: chunks; k: single ones) the
+// same.
 std::vector<uint32_t> chunks_of(const MatrixDescriptor& matrix, bool mn_major, uint32_t mn_count,
                                 uint32_t k_count);
 

@@ -15,8 +15,8 @@ using namespace fragments;
 
 constexpr uint32_t canonical_nan = 0x7fffffff;
 
-// `count` of them, so many bits each, from the lowest bits of the first byte on; in each byte: one, from bit
-// `first` of it.
+// Elements narrower than 16 bits. packed(): without gaps, from the lowest bits of the first byte on;
+// in_bytes(): one in each byte.
 template <const FloatFormat& format>
 struct Small {
   static constexpr uint32_t bits = 1 + format.exponent_bits + format.mantissa_bits, values = 1u << bits;

@@ -45,7 +45,7 @@ struct Tcgen05Sparsity {
   }
 };
 
-// The sum of terms value · 2^exponent and c, all of them cut to so many bits below the largest exponent.
+// The sum of terms value · 2^exponent and c, all of them cut to a number of bits below the largest exponent.
 class Tcgen05Sum {
  public:
   explicit Tcgen05Sum(float c);

@@ -11,7 +11,8 @@
 namespace simulator {
 namespace {
 
-// Exponents that are none. A product with a zero stays below every other, one with an infinity or NaN above.
+// Exponents of values that have none. A product with a zero stays below every other, one with an infinity or
+// NaN above.
 constexpr int16_t of_zero = -2000, of_special = 9000, absent_by_special = of_absent + of_special;
 constexpr int below_all = -1000;  // the largest is lower: all terms are zeros
 // Largest exponents for which products, scaled terms and results are all normal f32 values.
@@ -272,7 +273,7 @@ template void measure(Factors<16>&, int, int);
 template void measure(Factors<8>&, int, int);
 
 void by_lane(const Factors<16>& factors, int k, RowsByLane& to) {
-  // As words of two floats and of four exponents: the copies of one are a product.
+  // As words of two floats and of four exponents: a multiplication copies one into all of them.
   for (int i = 0; i < k; ++i) {
     for (int half = 0; half < 2; ++half) {
       uint64_t values[16], exponents[8];

@@ -7,7 +7,7 @@
 //
 // What is modelled here is what was measured on such GPUs (Fasi, Higham, Mikaitis, Pranesh, "Numerical
 // behavior of NVIDIA tensor cores", 2021; Xie, Wang, Yang, Yang, "MMA-Sim", 2025): the exact products of a
-// block of terms and the accumulator are aligned to the largest exponent among them, cut to so many
+// block of terms and the accumulator are aligned to the largest exponent among them, cut to a number of
 // fractional bits below it, added without loss, and the sum is rounded once, toward zero to f32 or to nearest
 // even to f16. The blocks of one instruction follow one another. An exponent is that of the encoded factors:
 // that of a product is the sum of its factors', whatever their significands multiply to. An H200 gives the
@@ -16,8 +16,8 @@
 // wgmma adds all terms of an instruction at once. Of 8-bit factors it keeps 13 bits, of the aligned terms and
 // of the sum ("MMA-Sim"); mma converts such factors to f16 first.
 //
-// None of this is a kernel's to rely on. What is, on every generation, tests/mma_test.cc states: whole
-// numbers are exact while the sizes of the terms add up to less than 2^24, and the error has a bound.
+// A kernel may rely on none of this. What it may rely on, on every generation, tests/mma_test.cc states:
+// whole numbers are exact while the sizes of the terms add up to less than 2^24, and the error has a bound.
 #pragma once
 
 #include <cstdint>

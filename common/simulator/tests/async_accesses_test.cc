@@ -1,4 +1,4 @@
-// What stands in the way of bulk copies and wgmma, and what they stand in the way of.
+// Conflicts of bulk copies and wgmma with accesses by threads, and with each other.
 #include "common/simulator/checks/async_accesses.h"
 
 #include <gtest/gtest.h>

@@ -111,7 +111,7 @@ TEST_F(Async, AnotherThreadMayReadOnlyAfterABarrierBehindTheWait) {
 // t of s in %r4, that of word t ^ 32 in %r5; %rd1 points to a word of global memory of its own.
 class Unfinished : public Async {
  protected:
-  std::string told(const std::string& body, FindingKind kind = FindingKind::unfinished_copy) {
+  std::string reported(const std::string& body, FindingKind kind = FindingKind::unfinished_copy) {
     std::string text;
     for (uint64_t seed = 0; seed < 12; ++seed) {
       settings().seed = seed;
@@ -144,7 +144,7 @@ class Unfinished : public Async {
 
 TEST_F(Unfinished, ReadByTheThreadThatAskedForIt) {
   EXPECT_EQ(
-      told(copy_ + commit_ + linger_ + "ld.shared.u32 %r6, [%r4];"),
+      reported(copy_ + commit_ + linger_ + "ld.shared.u32 %r6, [%r4];"),
       "load of 4 bytes at 0x480 of shared memory: a copy to it has not been waited for; the copy by thread "
       "(32,0,0) at PTX line 17 (4 bytes) needs cp.async.wait_group 0 before this");
 }
@@ -153,52 +153,53 @@ TEST_F(Unfinished, EveryKindOfAccess) {
   for (const char* access :
        {"st.shared.u32 [%r4], 1;", "atom.shared.add.u32 %r6, [%r4], 1;", "ld.volatile.shared.u32 %r6, [%r4];",
         "ld.shared.u8 %r6, [%r4+3];", "cp.async.ca.shared.global [%r4], [%rd1], 4;"}) {
-    EXPECT_NE(told(copy_ + commit_ + linger_ + access), "") << access;
+    EXPECT_NE(reported(copy_ + commit_ + linger_ + access), "") << access;
   }
 }
 
 TEST_F(Unfinished, AWaitThatLeavesTheGroupUnderWay) {
   const std::string later = "cp.async.ca.shared.global [%r4+256], [%rd1], 4;\n" + commit_;
-  const std::string text = told(copy_ + commit_ + later + linger_ +
-                                "cp.async.wait_group 2; bar.sync 0; ld.shared.u32 %r6, [%r5];");
+  const std::string text = reported(copy_ + commit_ + later + linger_ +
+                                    "cp.async.wait_group 2; bar.sync 0; ld.shared.u32 %r6, [%r5];");
   EXPECT_NE(text.find("needs cp.async.wait_group 1 or less in that thread, then a barrier, before this"),
             std::string::npos)
       << text;
-  EXPECT_EQ(told(copy_ + commit_ + later + linger_ +
-                 "cp.async.wait_group 1; bar.sync 0; ld.shared.u32 %r6, [%r5];"),
+  EXPECT_EQ(reported(copy_ + commit_ + later + linger_ +
+                     "cp.async.wait_group 1; bar.sync 0; ld.shared.u32 %r6, [%r5];"),
             "");
 }
 
 TEST_F(Unfinished, ACopyInNoGroup) {
   const std::string text =
-      told(copy_ + linger_ + "cp.async.wait_group 0; bar.sync 0; ld.shared.u32 %r6, [%r5];");
+      reported(copy_ + linger_ + "cp.async.wait_group 0; bar.sync 0; ld.shared.u32 %r6, [%r5];");
   EXPECT_NE(text.find("is in no group: it needs cp.async.commit_group"), std::string::npos) << text;
-  EXPECT_EQ(told(copy_ + linger_ + "cp.async.wait_all; bar.sync 0; ld.shared.u32 %r6, [%r5];"), "");
+  EXPECT_EQ(reported(copy_ + linger_ + "cp.async.wait_all; bar.sync 0; ld.shared.u32 %r6, [%r5];"), "");
 }
 
 TEST_F(Unfinished, AThreadThatExitedWithoutWaiting) {
-  const std::string text = told("setp.ge.u32 %p2, %r1, 32; @!%p2 bra READ;\n" + copy_ + commit_ +
-                                "bar.arrive 1, 64; exit; READ: bar.sync 1, 64; ld.shared.u32 %r6, [%r5];");
+  const std::string text =
+      reported("setp.ge.u32 %p2, %r1, 32; @!%p2 bra READ;\n" + copy_ + commit_ +
+               "bar.arrive 1, 64; exit; READ: bar.sync 1, 64; ld.shared.u32 %r6, [%r5];");
   EXPECT_NE(text.find("that thread has exited"), std::string::npos) << text;
 }
 
 TEST_F(Unfinished, ACopyThatNoThreadReadsIsNotNeeded) {
-  EXPECT_EQ(told(copy_ + commit_), "");
-  EXPECT_EQ(told(copy_ + commit_ + "ld.shared.u32 %r6, [%r4+256];"), "");
+  EXPECT_EQ(reported(copy_ + commit_), "");
+  EXPECT_EQ(reported(copy_ + commit_ + "ld.shared.u32 %r6, [%r4+256];"), "");
 }
 
 TEST_F(Unfinished, AWaitWithoutABarrierIsARace) {
-  EXPECT_NE(told(copy_ + commit_ + "cp.async.wait_group 0; ld.shared.u32 %r6, [%r5];", FindingKind::race),
+  EXPECT_NE(reported(copy_ + commit_ + "cp.async.wait_group 0; ld.shared.u32 %r6, [%r5];", FindingKind::race),
             "");
 }
 
 TEST_F(Unfinished, ARefillBeforeTheReadersBarrierIsARace) {
-  const std::string text =
-      told("ld.shared.u32 %r6, [%r5];\n" + linger_ + copy_ + commit_ + "cp.async.wait_group 0; bar.sync 0;",
-           FindingKind::race);
+  const std::string text = reported(
+      "ld.shared.u32 %r6, [%r5];\n" + linger_ + copy_ + commit_ + "cp.async.wait_group 0; bar.sync 0;",
+      FindingKind::race);
   EXPECT_NE(text, "");
-  EXPECT_EQ(told("ld.shared.u32 %r6, [%r5]; bar.sync 0;\n" + copy_ + commit_ +
-                 "cp.async.wait_group 0; bar.sync 0; ld.shared.u32 %r6, [%r5];"),
+  EXPECT_EQ(reported("ld.shared.u32 %r6, [%r5]; bar.sync 0;\n" + copy_ + commit_ +
+                     "cp.async.wait_group 0; bar.sync 0; ld.shared.u32 %r6, [%r5];"),
             "");
 }
 

@@ -1,5 +1,5 @@
-// Bulk copies of bytes, their mbarriers and their groups: when they happen, and what is told of those who do
-// not wait.
+// Bulk copies of bytes, their mbarriers and their groups: when they happen, and what is reported where a wait
+// is missing.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -31,7 +31,7 @@ class Bulk : public Execution {
   Result run_body(const std::string& body) { return run_ptx(begin_ + body, 256, 64); }
 
   // The kind that every order finds, with its text; empty: none finds anything.
-  std::string told(const std::string& body, FindingKind kind) {
+  std::string reported(const std::string& body, FindingKind kind) {
     std::string text;
     const uint64_t seeds = kind == FindingKind::deadlock ? 2 : 16;  // which takes long to find
     for (uint64_t seed = 0; seed < seeds; ++seed) {
@@ -48,7 +48,7 @@ class Bulk : public Execution {
     }
     return text;
   }
-  void sound(const std::string& body) { EXPECT_EQ(told(body, FindingKind::race), "") << body; }
+  void sound(const std::string& body) { EXPECT_EQ(reported(body, FindingKind::race), "") << body; }
 
   const std::string expect_ = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 256;\n";
   const std::string load_ =
@@ -91,7 +91,7 @@ TEST_F(Bulk, SeedsEndLoadsEarlyAtTimes) {
 
 TEST_F(Bulk, AReadThatDoesNotWaitIsTold) {
   const std::string text =
-      told(expect_ + load_ + "bar.sync 0;\n" + linger_ + read_, FindingKind::unfinished_async);
+      reported(expect_ + load_ + "bar.sync 0;\n" + linger_ + read_, FindingKind::unfinished_async);
   EXPECT_NE(text.find("of shared memory: an asynchronous operation that writes it has not been waited for"),
             std::string::npos)
       << text;
@@ -99,7 +99,8 @@ TEST_F(Bulk, AReadThatDoesNotWaitIsTold) {
 }
 
 TEST_F(Bulk, AThreadThatDoesNotWaitIsToldWhateverOthersDo) {
-  // Warp 0 waits, warp 1 does not: it only synchronises with the thread that asked, before and after.
+  // Warp 0 waits, warp 1 does not: it only synchronises with the thread that issued the copy, before and
+  // after.
   const std::string body = expect_ + load_ +
                            "setp.ge.u32 %p4, %r1, 32;\n"
                            "@%p4 bra READ;\n" +
@@ -131,7 +132,7 @@ TEST_F(Bulk, AWaitForThePhaseBeforeIsNone) {
 
 TEST_F(Bulk, ALoadIntoAStageThatIsStillReadIsARace) {
   const std::string text =
-      told("@!%p1 ld.shared.u32 %r7, [%r4];\n" + linger_ + expect_ + load_ + wait_, FindingKind::race);
+      reported("@!%p1 ld.shared.u32 %r7, [%r4];\n" + linger_ + expect_ + load_ + wait_, FindingKind::race);
   EXPECT_NE(text, "");
   sound("ld.shared.u32 %r7, [%r4];\nbar.sync 0;\n" + expect_ + load_ + wait_);
 }
@@ -142,7 +143,8 @@ TEST_F(Bulk, AnAccessToWhatALoadWritesIsTold) {
         "@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd0+512], [%r2], 256;",
         "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%rd0], "
         "16, [%r3];"}) {
-    EXPECT_NE(told(expect_ + load_ + "bar.sync 0;\n" + linger_ + access, FindingKind::unfinished_async), "")
+    EXPECT_NE(reported(expect_ + load_ + "bar.sync 0;\n" + linger_ + access, FindingKind::unfinished_async),
+              "")
         << access;
   }
 }
@@ -158,7 +160,7 @@ TEST_F(Bulk, OfEverySixteenBytesThoseOfTheMaskAreStored) {
 
 TEST_F(Bulk, TooFewBytesExpected) {
   const std::string few = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 240;\n";
-  const std::string text = told(few + load_ + wait_, FindingKind::deadlock);
+  const std::string text = reported(few + load_ + wait_, FindingKind::deadlock);
   EXPECT_NE(
       text.find("phase 0 of the mbarrier at 0x800 is not complete: 0 of 1 arrivals are missing, and 16 bytes "
                 "have arrived that were not expected"),
@@ -169,7 +171,7 @@ TEST_F(Bulk, TooFewBytesExpected) {
 
 TEST_F(Bulk, TooManyBytesExpected) {
   const std::string many = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 512;\n";
-  const std::string text = told(many + load_ + wait_, FindingKind::deadlock);
+  const std::string text = reported(many + load_ + wait_, FindingKind::deadlock);
   EXPECT_NE(text.find("and 256 bytes that are expected"), std::string::npos) << text;
 }
 
@@ -187,7 +189,7 @@ TEST_F(Bulk, AnMbarrierCountsBytesUpToALimit) {
 }
 
 TEST_F(Bulk, TheCtaMustNotEndBeforeItsLoads) {
-  const std::string text = told(expect_ + load_, FindingKind::unfinished_async);
+  const std::string text = reported(expect_ + load_, FindingKind::unfinished_async);
   EXPECT_NE(text.find("may still be in flight when the CTA ends"), std::string::npos) << text;
 }
 
@@ -223,26 +225,27 @@ TEST_F(Bulk, WaitingForAllButOneGroup) {
 
 TEST_F(Bulk, AStoreNeedsAProxyFenceAfterWhatThreadsWrote) {
   const std::string text =
-      told("st.shared.u32 [%r4], 8;\nbar.sync 0;\n" + store_ + commit_, FindingKind::missing_fence);
+      reported("st.shared.u32 [%r4], 8;\nbar.sync 0;\n" + store_ + commit_, FindingKind::missing_fence);
   EXPECT_NE(text.find("fence.proxy.async"), std::string::npos) << text;
   sound("st.shared.u32 [%r4], 8;\nfence.proxy.async.shared::cta;\nbar.sync 0;\n" + store_ + commit_);
 }
 
 TEST_F(Bulk, WhatAStoreReadsMustNotChangeBeforeItHas) {
-  EXPECT_NE(told(store_ + commit_ + linger_ + "@%p1 st.shared.u32 [%r4], 8;", FindingKind::unfinished_async),
-            "");
+  EXPECT_NE(
+      reported(store_ + commit_ + linger_ + "@%p1 st.shared.u32 [%r4], 8;", FindingKind::unfinished_async),
+      "");
   sound(store_ + commit_ + linger_ + "ld.shared.u32 %r6, [%r4];");
   sound(store_ + commit_ + "@%p1 cp.async.bulk.wait_group.read 0;\n@%p1 st.shared.u32 [%r4], 8;");
   sound(store_ + commit_ + "@%p1 cp.async.bulk.wait_group.read 0;\nbar.sync 0;\nst.shared.u32 [%r4], 8;");
   // A wait in other threads is of no use, and without a commit there is nothing to wait for.
-  EXPECT_NE(told(store_ + commit_ + linger_ +
-                     "@!%p1 cp.async.bulk.wait_group.read 0;\nbar.sync 0;\nst.shared.u32 [%r4], 8;",
-                 FindingKind::unfinished_async),
+  EXPECT_NE(reported(store_ + commit_ + linger_ +
+                         "@!%p1 cp.async.bulk.wait_group.read 0;\nbar.sync 0;\nst.shared.u32 [%r4], 8;",
+                     FindingKind::unfinished_async),
             "");
-  EXPECT_NE(
-      told(store_ + linger_ + "@%p1 cp.async.bulk.wait_group.read 0;\nbar.sync 0;\nst.shared.u32 [%r4], 8;",
-           FindingKind::unfinished_async),
-      "");
+  EXPECT_NE(reported(store_ + linger_ +
+                         "@%p1 cp.async.bulk.wait_group.read 0;\nbar.sync 0;\nst.shared.u32 [%r4], 8;",
+                     FindingKind::unfinished_async),
+            "");
 }
 
 TEST_F(Bulk, AWaitWithoutABarrierIsARaceForOtherWarps) {
@@ -257,8 +260,8 @@ TEST_F(Bulk, AWaitWithoutABarrierIsARaceForOtherWarps) {
 }
 
 TEST_F(Bulk, AStoreOfWhatWasNeverWritten) {
-  EXPECT_NE(told("@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r2+768], 16;",
-                 FindingKind::uninitialised),
+  EXPECT_NE(reported("@%p1 cp.async.bulk.global.shared::cta.bulk_group [%rd0], [%r2+768], 16;",
+                     FindingKind::uninitialised),
             "");
 }
 

@@ -11,10 +11,9 @@ namespace simulator {
 namespace {
 
 // Four CTAs of 32 threads are a cluster. The tensor: rows of 32 words, 8 of them, word w is 100 + w; boxes of
-// 4 ×
-// 4. Behind it `out` has 32 words for each CTA, at %rd4 for this thread. %r2: rank; %r3: 256 bytes; %r4: an
-// mbarrier for one arrival, %r5: that of the even CTA of the pair; %rd3: the tensor map; %p1: thread 0; %p4:
-// that of rank 0; %p5: that of an even CTA.
+// 4 × 4. Behind it `out` has 32 words for each CTA, at %rd4 for this thread. %r2: rank; %r3: 256 bytes; %r4:
+// an mbarrier for one arrival, %r5: that of the even CTA of the pair; %rd3: the tensor map; %p1: thread 0;
+// %p4: that of rank 0; %p5: that of an even CTA.
 class BulkPairs : public Execution {
  protected:
   static TmaMap map_of(uint16_t rows) {
@@ -72,7 +71,7 @@ class BulkPairs : public Execution {
       "@%p1 cp.async.bulk.tensor.2d.cta_group::2.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], "
       "[%rd3, "
       "{%r6, %r7}], [%r5];\n";
-  // Even CTAs wait, their peers hear of it at the cluster's barrier.
+  // Even CTAs wait, their peers learn of it at the cluster's barrier.
   const std::string wait_ =
       "@!%p5 bra DONE;\nWAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r4], 0;\n@!%p2 bra "
       "WAIT;\nDONE:\n";

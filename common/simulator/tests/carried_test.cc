@@ -16,7 +16,7 @@ namespace {
 class CarriedValues : public Execution {
  protected:
   // The finding's kind as text; empty: there is none.
-  std::string told(const std::string& space, const std::string& body) {
+  std::string reported(const std::string& space, const std::string& body) {
     const std::string places =
         "." + space + " .align 16 .b8 from[16]; ." + space + " .align 16 .b8 to[16];\n";
     const Result r = run_ptx(
@@ -26,11 +26,11 @@ class CarriedValues : public Execution {
     return name_of(r.end->kind);
   }
   void fine(const std::string& body) {
-    for (const char* space : {"shared", "local"}) EXPECT_EQ(told(space, body), "") << space << body;
+    for (const char* space : {"shared", "local"}) EXPECT_EQ(reported(space, body), "") << space << body;
   }
   void finds(const std::string& body) {
     for (const char* space : {"shared", "local"})
-      EXPECT_EQ(told(space, body), "uninitialised read") << space << body;
+      EXPECT_EQ(reported(space, body), "uninitialised read") << space << body;
   }
 };
 
@@ -100,8 +100,8 @@ TEST_F(CarriedValues, BytesArePackedOnTheWay) {
   finds(apart + "ld.~.u8 %r11, [from+6]; add.u32 %r12, %r11, 1;");
 }
 
-// Nothing tells a word of padding from an element of an array that was forgotten: a thread that copies word
-// by word loads nothing beside it.
+// Nothing distinguishes a word of padding from an element of an array that was forgotten: a thread that
+// copies word by word loads nothing beside it.
 TEST_F(CarriedValues, ALoopThatCopiesWordByWord) {
   const std::string loop = R"(
       mov.u64 %rd2, from;

@@ -1,4 +1,4 @@
-// Cluster launch control: clusters that take over the work of others, and what is told of those who do it
+// Cluster launch control: clusters that take over the work of others, and what is reported where they do it
 // wrong.
 #include <gtest/gtest.h>
 

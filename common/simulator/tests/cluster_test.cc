@@ -71,7 +71,8 @@ TEST_F(Clusters, AccessesNeedTheBarrier) {
   never(write + "fence.acq_rel.cluster; barrier.cluster.arrive.relaxed; barrier.cluster.wait;" + read + sync);
 }
 
-// On request a launch survives what hardware ends it for, and tells it whatever the checks are.
+// With SIMULATOR_SURVIVE a launch survives what ends it on hardware, which is reported whatever the checks
+// are.
 TEST_F(Clusters, AnAccessToWhoHasLeftIsSurvivedOnRequest) {
   const std::string late =
       "st.shared.u32 [%r4], 7;\n" + sync +
@@ -85,11 +86,11 @@ TEST_F(Clusters, AnAccessToWhoHasLeftIsSurvivedOnRequest) {
   settings().survive = true;
   testing::internal::CaptureStderr();
   const Result goes_on = run_pair(late);
-  const std::string told = testing::internal::GetCapturedStderr();
+  const std::string reported = testing::internal::GetCapturedStderr();
   ASSERT_FALSE(goes_on.end) << goes_on.end->what;
   EXPECT_EQ(goes_on.words[0], 7u);
-  EXPECT_NE(told.find("simulator: absent CTA in "), std::string::npos) << told;
-  EXPECT_NE(told.find("which has exited"), std::string::npos) << told;
+  EXPECT_NE(reported.find("simulator: absent CTA in "), std::string::npos) << reported;
+  EXPECT_NE(reported.find("which has exited"), std::string::npos) << reported;
 }
 
 TEST_F(Clusters, WhoIsReadFromMayNotLeave) {
@@ -185,7 +186,7 @@ TEST_F(Clusters, InitialisationComesFirst) {
 }
 
 TEST_F(Clusters, WhoExitsMustKnowOfTheLastAccess) {
-  // CTA 0 stays long after CTA 1 has read from it, but by chance only.
+  // CTA 0 stays long after CTA 1 has read from it, but only by chance.
   const std::string read = "st.shared.u32 [%r4], %r1;\n" + sync + R"(
     setp.eq.u32 %p1, %r2, 1;
     @%p1 ld.shared::cluster.u32 %r9, [%r5];
@@ -255,7 +256,7 @@ TEST_F(Clusters, AsynchronousStoresAreCounted) {
   // A barrier of the cluster does not wait for them.
   always(init_async + send + sync + read_own + sync, FindingKind::unfinished_copy,
          "the asynchronous store by thread");
-  // Of which some never come, no warp goes on.
+  // Some of them never come: no warp goes on.
   settings().seed = 0;
   const Result fewer = run_pair(init_async + "setp.eq.and.u32 %p3, %r1, 3, %p3;" + send +
                                 "setp.eq.u32 %p3, %r2, 0;" + wait_async + sync);

@@ -118,7 +118,7 @@ class OneWarp : public Decoder {
     warp.live = ~0u;
   }
 
-  // "add.sat.s32" and its operands, decoded. Throws Unsupported, also for a modifier that is not asked for.
+  // "add.sat.s32" and its operands, decoded. Throws Unsupported, also for a modifier that is not read.
   const Inst& decode(std::string_view name, std::vector<ptx::Operand> operands) {
     texts_.emplace_back(name);
     std::string_view rest = texts_.back();

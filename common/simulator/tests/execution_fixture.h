@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "common/simulator/launch/launch.h"
-#include "common/simulator/launch/module.h"
+#include "common/simulator/loading/module.h"
 #include "common/simulator/program/kernel.h"
 #include "common/simulator/settings/settings.h"
 

@@ -1,5 +1,5 @@
 // Local memory of lanes that are in different calls, alloca, what of a read matters to the checks, and what
-// else programs found in the wild have asked for.
+// else programs found in the wild have needed.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -138,12 +138,12 @@ TEST_F(ExecutionLocal, PaddingInSharedMemory) {
       st.global.u32 [%rd1], %r6;)",
                               64, 64, 1, shared);
   ASSERT_FALSE(fine.end) << fine.end->what;
-  const Result told = run_ptx(start + address + R"(
+  const Result reported = run_ptx(start + address + R"(
       st.shared.u8 [%r2], %r1;
       ld.shared.v2.u64 {%rd2, %rd3}, [%r2];)",
-                              64, 64, 1, shared);
-  ASSERT_TRUE(told.end);
-  EXPECT_EQ(told.end->kind, FindingKind::uninitialised);
+                                  64, 64, 1, shared);
+  ASSERT_TRUE(reported.end);
+  EXPECT_EQ(reported.end->kind, FindingKind::uninitialised);
 }
 
 // Of a register of 64 bits the lower half: a generic address works, too.
@@ -168,7 +168,7 @@ TEST_F(ExecutionLocal, DependentLaunchesNeedNoWaiting) {
 
 TEST_F(ExecutionLocal, GroupsOfSeveralWarpsHaveScratchMemory) {
   // Where the toolkit's headers find it; the kernel's own array stays its own. What they do with it, here a
-  // race, is their affair.
+  // race, is not checked.
   const Result r = run_ptx(start + R"(
       mov.u32 %r2, %reserved_smem_offset_1;
       mov.u32 %r3, s;

@@ -10,7 +10,7 @@ namespace simulator {
 namespace {
 
 TEST_F(Execution, LoopsWithDifferentTripCountsJoinAgain) {
-  // Each lane goes round tid times; then all of the warp vote together.
+  // Each lane loops tid times; then all of the warp vote together.
   const Result r = run_ptx(start + R"(
     mov.u32 %r2, 0;
     LOOP: setp.ge.u32 %p1, %r2, %r1;

@@ -132,8 +132,8 @@ TEST(Findings, EqualOnesAreToldOnceAndCounted) {
   for (const Finding& finding : {kernel, kind, line}) findings.add(finding);
   EXPECT_EQ(findings.count(), 5u);
   testing::internal::CaptureStderr();
-  Findings::Told told;
-  findings.tell(told);
+  Findings::Reported reported;
+  findings.report(reported);
   EXPECT_EQ(testing::internal::GetCapturedStderr(), to_text(line) + to_text(kind) + to_text(race()) +
                                                         to_text(kernel) +
                                                         "simulator: 1 more like these, at the same lines\n");
@@ -170,23 +170,23 @@ TEST(Finding, HasNoLongLines) {
 }
 
 TEST(Findings, OfALaterLaunchAreToldWhereTheyAreNew) {
-  Findings::Told told;
-  const auto tell = [&told](std::initializer_list<Finding> launch) {
+  Findings::Reported reported;
+  const auto report = [&reported](std::initializer_list<Finding> launch) {
     Findings findings;
     for (const Finding& finding : launch) findings.add(finding);
     testing::internal::CaptureStderr();
-    findings.tell(told);
+    findings.report(reported);
     return testing::internal::GetCapturedStderr();
   };
   Finding line = race(), kind = race();
   line.site.ptx_line = 900;
   line.site.source = "02_smem_tiling/gemm.cu:7";
   kind.kind = FindingKind::uninitialised;
-  EXPECT_EQ(tell({race()}), to_text(race()));
-  EXPECT_EQ(tell({race(), race()}), "");
-  EXPECT_EQ(tell({race(), line, race(), line}),
+  EXPECT_EQ(report({race()}), to_text(race()));
+  EXPECT_EQ(report({race(), race()}), "");
+  EXPECT_EQ(report({race(), line, race(), line}),
             to_text(line) + "simulator: 1 more like these, at the same lines\n");
-  EXPECT_EQ(tell({line, race(), kind}), to_text(kind));
+  EXPECT_EQ(report({line, race(), kind}), to_text(kind));
 }
 
 TEST(Findings, AreTheSameWhicheverThreadCameFirst) {

@@ -77,7 +77,7 @@ TEST_F(MbarrierLifeTest, ALateArrivalOfCopiesDoesNotCountInTheNextObject) {
   EXPECT_NE(found.end->what.find("a cp.async arrives at the mbarrier"), std::string::npos) << found.end->what;
 }
 
-// Warps 1 to 3 complete two phases while warp 0 does not look, which then waits for one that looks the same.
+// Warps 1 to 3 complete two phases before warp 0 waits, for one of the same parity.
 TEST_F(MbarrierLifeTest, AMissedPhaseIsNamed) {
   settings().seed = 0;
   const Result r =

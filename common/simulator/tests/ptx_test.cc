@@ -1,4 +1,4 @@
-// The PTX parser in function bodies: instructions, scopes, calls, locations; and where errors are told.
+// The PTX parser in function bodies: instructions, scopes, calls, locations; and the lines of errors.
 #include <gtest/gtest.h>
 
 #include <cstdint>

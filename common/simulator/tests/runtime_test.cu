@@ -271,7 +271,7 @@ TEST_F(Runtime, KernelHandlesLaunchToo) {
 
 // The launch of a kernel that faults succeeds; the error comes from the next wait, and from every call after
 // it.
-void expect_fault(cudaError_t error, const char* told) {
+void expect_fault(cudaError_t error, const char* reported) {
   EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "of the launch itself";
   GIVES(cudaDeviceSynchronize(), error);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "cleared";
@@ -286,7 +286,7 @@ void expect_fault(cudaError_t error, const char* told) {
   nothing<<<1, 1>>>();
   EXPECT_EQ(cudaGetLastError(), error);
   const std::string text = testing::internal::GetCapturedStderr();
-  EXPECT_NE(text.find(told), std::string::npos) << text;
+  EXPECT_NE(text.find(reported), std::string::npos) << text;
   GIVES(cudaDeviceReset(), cudaSuccess);
   GIVES(cudaMalloc(&pointer, 4), cudaSuccess);
 }
@@ -437,12 +437,12 @@ TEST_F(Runtime, AProgramThatIgnoresARefusedKernelHearsOfItAgain) {
 }
 
 TEST_F(Runtime, WhatIsNotSupportedSaysSo) {
-  static bool told = false;  // once in a process
+  static bool reported = false;  // once in a process
   cudaArray_t array = nullptr;
   const cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
   const auto call = [&] { GIVES(cudaMallocArray(&array, &format, 16), cudaErrorNotSupported); };
-  EXPECT_EQ(said(call), told ? "" : "simulator: cudaMallocArray() is not supported\n");
-  told = true;
+  EXPECT_EQ(said(call), reported ? "" : "simulator: cudaMallocArray() is not supported\n");
+  reported = true;
   EXPECT_EQ(said(call), "");
 }
 

@@ -50,17 +50,17 @@ class Reference {
   }
 
   // All problems of an access: byte and lane, with the kind; races by the earlier access's warp and lane too.
-  struct Told {
+  struct Reported {
     Kind kind;
     uint32_t byte, lane, warp, other;
-    bool operator<(const Told& with) const {
+    bool operator<(const Reported& with) const {
       return std::tie(kind, byte, lane, warp, other) <
              std::tie(with.kind, with.byte, with.lane, with.warp, with.other);
     }
   };
-  std::set<Told> access(uint32_t warp, const uint32_t* address, uint32_t lanes, uint32_t bytes, bool write,
-                        bool atomic, const std::byte* values) {
-    std::set<Told> told;
+  std::set<Reported> access(uint32_t warp, const uint32_t* address, uint32_t lanes, uint32_t bytes,
+                            bool write, bool atomic, const std::byte* values) {
+    std::set<Reported> reported;
     const uint64_t number = ++count_[warp], instruction = ++instructions_;
     const bool modify = write && atomic && values == nullptr;
     for (uint32_t lane = 0; lane < 32; ++lane) {
@@ -72,12 +72,12 @@ class Reference {
           const auto wrote = [](const Entry& entry) { return entry.by.write; };
           if (std::none_of(history_[byte].begin(), history_[byte].end(),
                            [&](const Entry& e) { return wrote(e) && e.instruction != instruction; })) {
-            told.insert({Kind::uninitialised, byte, lane, 0, 0});
+            reported.insert({Kind::uninitialised, byte, lane, 0, 0});
           }
         }
         for (const Entry& earlier : history_[byte]) {
           if (earlier.instruction != instruction && conflict(earlier, now)) {
-            told.insert({Kind::race, byte, lane, earlier.by.warp, earlier.by.lane});
+            reported.insert({Kind::race, byte, lane, earlier.by.warp, earlier.by.lane});
           }
         }
         bool tolerant = false;
@@ -85,7 +85,7 @@ class Reference {
           if ((lanes >> l & 1) == 0 || l == lane || address[l] != address[lane]) continue;
           const bool same =
               values != nullptr && std::memcmp(values + l * bytes, values + lane * bytes, bytes) == 0;
-          if (!same && !atomic) told.insert({Kind::race, byte, lane, warp, l});
+          if (!same && !atomic) reported.insert({Kind::race, byte, lane, warp, l});
           tolerant = !atomic;
         }
         history_[byte].push_back({now, number, instruction, tolerant});
@@ -105,7 +105,7 @@ class Reference {
         }
       }
     }
-    return told;
+    return reported;
   }
 
   std::vector<uint64_t> knowledge(uint32_t warp) const {
@@ -134,7 +134,7 @@ class Reference {
 };
 
 // Random CTAs until the first problem, which both must find at the same access. Atomic accesses have a region
-// of their own, as in sound programs: what the last accesses alone tell is then exact.
+// of their own, as in sound programs: what follows from the last accesses alone is then exact.
 void compare(uint64_t seed, uint32_t granule, bool atomics) {
   std::mt19937_64 random(seed);
   const auto below = [&](uint32_t n) { return static_cast<uint32_t>(random() % n); };

@@ -409,7 +409,7 @@ TEST_F(SharedShadowTest, NeverWritten) {
   EXPECT_EQ(problem.kind, Kind::uninitialised);
   EXPECT_EQ(problem.offset, 0u);
   EXPECT_FINE(read(0, 0, 4));
-  EXPECT_FINE(read(0, 0, 0));  // told once
+  EXPECT_FINE(read(0, 0, 0));  // reported once
   EXPECT_EQ(modify(0, 1, 64).kind, Kind::uninitialised);
   EXPECT_FINE(modify(0, 1, 64));
   EXPECT_FINE(store_atomic(0, 0, 128));  // writes only

@@ -60,7 +60,7 @@ TEST_F(Tcgen05MemoryTest, OnlyWhatIsAllocatedIsAccessed) {
 }
 
 TEST_F(Tcgen05MemoryTest, AnAllocationWaitsForFreeColumns) {
-  // Warp 1 asks while warp 0 has all there is, and gets it when that is freed.
+  // Warp 1 allocates while warp 0 has all columns, and gets some when those are freed.
   const std::string second =
       "and.b32 %r5, %r1, 96; setp.eq.u32 %p3, %r5, 32;\n"
       "@%p3 tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s+4], 512;\n";

@@ -69,7 +69,7 @@ class Tcgen05MemoryTest : public Execution {
     return run_ptx(body, 128 * registers, 128);
   }
   // What every order finds; empty: none finds anything.
-  std::string told(const std::string& body, FindingKind kind) {
+  std::string reported(const std::string& body, FindingKind kind) {
     std::string text;
     for (uint64_t seed = 0; seed < 8; ++seed) {
       settings().seed = seed;
@@ -88,10 +88,10 @@ class Tcgen05MemoryTest : public Execution {
     return text;
   }
   void finds(FindingKind kind, const std::string& what, const std::string& body) {
-    const std::string text = told(body, kind);
+    const std::string text = reported(body, kind);
     EXPECT_NE(text.find(what), std::string::npos) << '"' << text << "\" of\n" << body;
   }
-  void sound(const std::string& body) { EXPECT_EQ(told(body, FindingKind::race), "") << body; }
+  void sound(const std::string& body) { EXPECT_EQ(reported(body, FindingKind::race), "") << body; }
 };
 
 }  // namespace simulator

@@ -1,4 +1,5 @@
-// tcgen05.ld and .st: where words go, what has to be waited for, and what is told of those who do not.
+// tcgen05.ld and .st: where words go, what has to be waited for, and what is reported where a wait is
+// missing.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -73,7 +73,7 @@ TEST_F(Tcgen05MmaPairTest, MultipliesWhatBothHave) {
 }
 
 TEST_F(Tcgen05MmaPairTest, EachCtaWaits) {
-  // The commit goes to rank 0 only: a cluster barrier passes it on, or rank 1 waits in vain.
+  // The commit goes to rank 0 only: a cluster barrier passes it on, or rank 1 waits for ever.
   finds_both(FindingKind::deadlock, "1 of 1 arrivals are missing",
              begun() + of_pair(mma()) + pair_commit(1) + wait() + end);
   finds_both(FindingKind::unfinished_async, "tcgen05.mma by thread (0,0,0) of CTA (0,0,0)",

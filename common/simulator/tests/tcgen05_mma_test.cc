@@ -1,5 +1,5 @@
-// tcgen05.mma and .commit: when products take effect, what their descriptors may say, and what is told of
-// those who do not wait. What they compute in every kind and layout: programs/tcgen05_blackwell.cu.
+// tcgen05.mma and .commit: when products take effect, what their descriptors may say, and what is reported
+// where a wait is missing. What they compute in every kind and layout: programs/tcgen05_blackwell.cu.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ TEST_F(Tcgen05MmaTest, TakesEffectWhenItsMbarrierIsAskedFor) {
   };
   shows(begun + barrier + output + barrier + wait() + freed, 1);
   shows(begun + barrier + "@%p4 st.shared.v4.b32 [%r7+4096], {%r8, %r8, %r8, %r8};\n" + barrier + done, 17);
-  // A commit tells of what comes before it only.
+  // A commit covers only what comes before it.
   shows(begun + mma() + done, 33);
 }
 
@@ -70,7 +70,7 @@ TEST_F(Tcgen05MmaTest, IsWaitedForBeforeItsResultIsRead) {
   finds(kind, "tcgen05.mma by thread (0,0,0)",
         fill() + ready + mma() + commit + barrier + output + wait() + freed);
   finds(kind, "a tcgen05.commit behind it", fill() + ready + mma() + commit + mma() + barrier + done);
-  // A phase that is another's: with a seed it may as well be waited for in vain.
+  // A wait for the phase of another operation. With a seed it may also never end, so it is 0.
   settings().seed = 0;
   const Result r = run_body(fill() + ready + mma() + commit + wait() + barrier + mma() + commit + barrier +
                             wait(2) + output + barrier + wait(1) + freed);

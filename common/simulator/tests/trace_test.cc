@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "common/simulator/launch/launch.h"
-#include "common/simulator/launch/module.h"
+#include "common/simulator/loading/module.h"
 #include "common/simulator/memory/global_memory.h"
 #include "common/simulator/settings/settings.h"
 

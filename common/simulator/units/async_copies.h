@@ -1,10 +1,9 @@
-// Copies that end later than they are asked for.
+// Copies that complete later than they are issued.
 //
-// cp.async takes effect as late as a program may rely on: when its thread waits for its group, or when
-// a warp finds the mbarrier that counts it not yet complete. Until then shared memory holds what it held,
-// so that a missing wait shows. With a seed, copies land at random moments before that. Whether they may be
-// relied on is another matter: until they have been waited for, by whom it may concern, they are pending
-// (checks/pending_copies.h), landed or not.
+// cp.async takes effect as late as a program may rely on: when its thread waits for its group, or when a warp
+// finds the mbarrier that counts it not yet complete. Until then shared memory holds what it held, so that a
+// missing wait shows. With a seed, copies land at random moments before that. The checks go by the waits
+// alone: until a copy has been waited for it is pending (checks/pending_copies.h), landed or not.
 #pragma once
 
 #include <array>
@@ -20,13 +19,12 @@ namespace simulator {
 
 // One cp.async of a warp.
 struct AsyncCopy {
-  uint32_t lanes = 0;   // whose copies have not been waited for
-  uint32_t flying = 0;  // of these: shared memory does not hold the data yet
-  uint32_t ordered =
-      0;                // of these: what their thread does next comes after the copy, as races are looked for
-  uint32_t pc = 0;      // of the instruction, in the kernel's counters
-  uint32_t bytes = 0;   // that each lane writes: the first `present` from `from`, then zeros
-  uint64_t issued = 0;  // by the warp's clock (counters/trace.h), where it is traced
+  uint32_t lanes = 0;    // whose copies have not been waited for
+  uint32_t flying = 0;   // of these: shared memory does not hold the data yet
+  uint32_t ordered = 0;  // of these: the race check takes what their thread does next to come after the copy
+  uint32_t pc = 0;       // of the instruction, in the kernel's counters
+  uint32_t bytes = 0;    // that each lane writes: the first `present` from `from`, then zeros
+  uint64_t issued = 0;   // by the warp's clock (counters/trace.h), where it is traced
   std::array<uint32_t, 32> to{};  // addresses in shared memory
   std::array<uint32_t, 32> group{};
   std::array<uint8_t, 32> present{};
@@ -42,7 +40,7 @@ struct AsyncArrival {
   uint64_t phase = 0;  // of the mbarrier, once they have arrived
 };
 
-// Those of a warp. Copies are numbered as they are asked for.
+// Those of a warp. Copies are numbered as they are issued.
 struct AsyncCopies final : UnitState {
   static constexpr auto place = InWarp::async_copies;
   std::deque<AsyncCopy> pending;         // by number; some in the middle may have no lanes left

@@ -1,11 +1,11 @@
 // Bulk copies (PTX ISA 9.7.9.25.4 and 9.7.9.25.5): the copies that the async proxy makes on behalf of one
 // thread, of bytes or of boxes of a tensor.
 //
-// As cp.async (async_copies.h) they take effect as late as a program may rely on: a copy to shared memory
+// Like cp.async (async_copies.h) they take effect as late as a program may rely on: a copy to shared memory
 // when a warp finds the phase of the mbarrier that counts it not yet complete; one from shared memory reads
 // it when its thread waits for its group, and writes global memory when that thread waits for more than the
-// reading. With a seed all of it happens at random moments before that. Until they have been waited for they
-// are under way to the checks, whether they have taken effect or not.
+// reading. With a seed all of it happens at random moments before that. For the checks they are in flight
+// until they have been waited for, whether they have taken effect or not.
 #pragma once
 
 #include <array>
@@ -48,16 +48,16 @@ struct BulkCopy {
     response,  // what is in flight, to shared memory
   };
   enum class State : uint8_t {
-    asked,  // nothing has happened yet
-    read,   // store: shared memory has been read
+    issued,  // nothing has happened yet
+    read,    // store: shared memory has been read
     done,
   };
   Kind kind = Kind::load;
-  State state = State::asked;
+  State state = State::issued;
   bool seen = false;  // a wait for it has returned; store: until shared memory was read
   AsyncAccesses::Id access = 0, source_access = 0;  // to the checks: of `shared`, of `source`
 
-  Warp* warp = nullptr;  // of the thread that asked for it
+  Warp* warp = nullptr;  // of the thread that issued it
   uint32_t lane = 0;
   uint32_t pc = 0;      // of the instruction, in the kernel's counters
   uint64_t issued = 0;  // by the warp's clock (counters/trace.h), where it is traced
@@ -83,7 +83,7 @@ struct BulkCopy {
   uint64_t phase = 0;       // of the mbarrier, when the copy was done
 };
 
-// Those that concern the shared memory of a CTA, in the order in which they were asked for.
+// Those that concern the shared memory of a CTA, in the order of issue.
 struct BulkCopies final : UnitState {
   static constexpr auto place = InCta::bulk_copies;
   std::deque<BulkCopy> arriving;  // that an mbarrier here counts; until the phase after theirs is complete

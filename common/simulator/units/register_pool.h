@@ -14,7 +14,7 @@ namespace simulator {
 struct RegisterPool final : UnitState {
   static constexpr auto place = InCta::register_pool;
   uint32_t free = 0;
-  std::vector<uint32_t> owned;  // by each warp; empty: no warp has asked yet
+  std::vector<uint32_t> owned;  // by each warp; empty: no warp has executed one yet
   struct Step {                 // the nth setmaxnreg of a warpgroup
     uint32_t pc;
     std::array<uint32_t, 4> clock{};  // of its warps, there; 0: has not come to it

@@ -60,7 +60,7 @@ bool Tcgen05Accesses::is_before(const SharedShadow& shadow, const Moment& moment
   return moment.life != shadow.life() || shadow.knows(warp, moment.warp, moment.clock);
 }
 
-// The same, and with a tcgen05.fence::after_thread_sync of the warp since it knows.
+// The same, with a tcgen05.fence::after_thread_sync of the warp since it has known that.
 bool Tcgen05Accesses::is_fenced_after(const SharedShadow& shadow, const Moment& moment, uint32_t warp) const {
   const Fence& fence = fences_[warp];
   if (moment.life != shadow.life()) return true;
@@ -142,7 +142,7 @@ Tcgen05Accesses::Problem Tcgen05Accesses::access(SharedShadow& shadow, uint32_t 
         problem.earlier = other;
         problem.access = earlier;
       }
-      // A fence that is missing is told once.
+      // A missing fence is reported once.
       if (problem.kind == Problem::Kind::unfenced_before) operations_.at(earlier.id).fenced = other.issued;
       if (problem.kind == Problem::Kind::unfenced_after) fence_after(shadow, mine.warp);
     }

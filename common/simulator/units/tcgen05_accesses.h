@@ -6,10 +6,10 @@
 // tcgen05.wait. An operation has ended for those warps that have waited for it, and for those that
 // synchronise with them later.
 //
-// The ISA wants a tcgen05.fence on both sides of such a synchronisation, and promises order in the pipeline
-// for some pairs of operations only. Hardware and widely used kernels do without, and without tcgen05.wait
-// between loads and stores of the warps that share a quarter of the lanes, as CUTLASS's attention kernels do:
-// those are taken for a pipeline, too. `strict` asks for all of it.
+// The ISA requires a tcgen05.fence on both sides of such a synchronisation, and promises order in the
+// pipeline for some pairs of operations only. Hardware and widely used kernels do without, and without
+// tcgen05.wait between loads and stores of the warps that share a quarter of the lanes, as CUTLASS's
+// attention kernels do: those are taken for a pipeline, too. `strict` requires all of it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,8 @@ namespace simulator {
 
 class Tcgen05Accesses {
  public:
-  // Of an operation: in order of issue, with its thread in the lower bits; 0: none. It may be used for ever.
+  // Of an operation: in order of issue, with its thread in the lower bits; 0: none. Valid after the operation
+  // has ended, too.
   using Id = uint64_t;
   // free: of columns, by tcgen05.dealloc
   enum class Kind : uint8_t { mma, cp, cp_4x256b, shift, ld, st, free };
@@ -78,7 +79,7 @@ class Tcgen05Accesses {
   void waited(SharedShadow& shadow, uint32_t warp, Kind kind);
   void fence_before(SharedShadow& shadow, uint32_t warp);
   void fence_after(const SharedShadow& shadow, uint32_t warp);
-  // Of columns that are freed nothing is kept.
+  // Forgets the accesses to columns that are freed.
   void forget(uint32_t rank, uint32_t column, uint32_t columns);
 
  private:

@@ -11,7 +11,7 @@ namespace simulator {
 
 class Warp;
 
-// .cta_group::2: what a warp has asked for and waits for until its peer asks for the same.
+// .cta_group::2: what a warp has requested, and waits for until its peer requests the same.
 struct Tcgen05Request {
   const Warp* warp = nullptr;
   bool allocates = false;

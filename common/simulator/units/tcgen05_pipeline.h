@@ -1,10 +1,10 @@
-// The asynchronous operations of tcgen05 whose end an mbarrier tells: mma, cp and shift, and tcgen05.commit
-// (PTX ISA 9.7.16.6, 9.7.16.12).
+// The asynchronous operations of tcgen05 whose completion an mbarrier signals: mma, cp and shift, and
+// tcgen05.commit (PTX ISA 9.7.16.6, 9.7.16.12).
 //
-// What the threads of a CTA, or of a pair, ask for takes effect in that order, as late as a program may rely
-// on: when a warp finds the phase of an mbarrier not yet complete at which a commit behind it is to arrive.
-// With a seed, at random moments before that. Whether one may rely on it is another matter: to the checks an
-// operation is under way until a warp has seen such a phase complete (checks/async_accesses.h,
+// What the threads of a CTA, or of a CTA pair, issue takes effect in that order, as late as a program may
+// rely on: when a warp finds that the mbarrier at which a later commit is to arrive has not completed its
+// phase. With a seed, at random moments before that. The checks go by the waits alone: for them an operation
+// is in flight until a warp has seen such a phase complete (checks/async_accesses.h,
 // units/tcgen05_accesses.h).
 #pragma once
 
@@ -34,24 +34,24 @@ class Tcgen05Operation {
   virtual ~Tcgen05Operation() = default;
   virtual void land() = 0;  // it takes effect: reads and writes memory
 
-  Warp* warp = nullptr;  // the thread that asked for it, and where
+  Warp* warp = nullptr;  // the thread that issued it, and where
   uint32_t lane = 0, pc = 0;
   AsyncAccesses::Id shared = 0;    // to the checks: what it reads of shared memory
   Tcgen05Accesses::Id tensor = 0;  // what it does to tensor memory
   bool of_pair = false;            // .cta_group::2: it uses memory of the peer CTA, too
 };
 
-// What one thread has asked for.
+// What one thread has issued.
 struct Tcgen05Thread {
   Warp* warp = nullptr;
   uint32_t lane = 0;
-  Cta* queue = nullptr;               // which has them in its queue; null: it has asked for nothing
-  uint64_t asked = 0, committed = 0;  // operations; those that some commit follows
-  uint64_t end = 0;                   // place in the queue behind the last one
-  uint32_t last_pc = 0;               // of the last one, in the kernel's counters
-  Tcgen05Accesses::Id last = 0;       // to the checks
-  struct Operation {                  // to the checks
-    uint64_t number = 0;              // from 0, of the thread's
+  Cta* queue = nullptr;                // which has them in its queue; null: nothing has been issued
+  uint64_t issued = 0, committed = 0;  // operations; those that some commit follows
+  uint64_t end = 0;                    // place in the queue behind the last one
+  uint32_t last_pc = 0;                // of the last one, in the kernel's counters
+  Tcgen05Accesses::Id last = 0;        // to the checks
+  struct Operation {                   // to the checks
+    uint64_t number = 0;               // from 0, of the thread's
     uint32_t pc = 0;
     AsyncAccesses::Id shared = 0;
     bool seen = false;  // a wait for it has returned

@@ -3,9 +3,9 @@
 //
 // They take effect when the warp waits for them, or, with a seed, at a random moment before that. Until then
 // the registers of a tcgen05.ld hold what they held. An instruction that uses one of them gets what was
-// loaded all the same ("an intra-thread ordering through true register dependency will be
-// respected", 9.7.16.6.4.5), and there are kernels that make do with that. `strict` counts on tcgen05.wait
-// only: such a use is a finding, but in a move, of which compilers put some where they like.
+// loaded all the same ("an intra-thread ordering through true register dependency will be respected",
+// 9.7.16.6.4.5), and there are kernels that make do with that. `strict` counts on tcgen05.wait only: such a
+// use is a finding, except in a move, since compilers place moves freely.
 #pragma once
 
 #include <cstddef>

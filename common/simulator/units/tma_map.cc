@@ -6,8 +6,8 @@
 namespace simulator {
 namespace {
 
-// Tells a tensor map from other bytes. It is the second word: CUTLASS clears that one's bit 21 in a map of
-// less than 128 KiB, to correct what some drivers encode there, and here that bit is 0.
+// Marks a tensor map among other bytes, in its second word. CUTLASS clears bit 21 of that word in the map of
+// a tensor of less than 128 KiB, to correct what some drivers encode there: in this mark the bit is 0.
 constexpr uint64_t magic = 0x50414d524f534e54;
 constexpr size_t magic_at = sizeof(uint64_t), map_at = magic_at + sizeof magic;
 static_assert((magic >> 21 & 1) == 0);

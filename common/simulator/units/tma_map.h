@@ -81,7 +81,7 @@ struct TmaMap {
   uint32_t last[max_tma_rank] = {};        // elements − 1
   uint64_t stride[max_tma_rank - 1] = {};  // bytes between neighbours in dimension 1, 2 …
   uint16_t box[max_tma_rank] = {};         // elements that a copy spans, 1 to 256
-  uint8_t step[max_tma_rank] = {};         // of these, every how many-th it takes, 1 to 8; not in dimension 0
+  uint8_t step[max_tma_rank] = {};         // of these, it takes every step-th, 1 to 8; not in dimension 0
   uint8_t rank = 0;                        // dimensions
   TmaType type = TmaType::u8;
   uint8_t interleave = 0;  // in the order of CUtensorMapInterleave

@@ -2,10 +2,10 @@
 // memory (PTX ISA 9.7.15).
 //
 // A product takes effect as late as a program may rely on: when the first warp of the warpgroup waits for its
-// group, or, with a seed, at a random moment after all four have asked for it. Until then the accumulators
-// hold what they held and shared memory is not read. Whether one may rely on it is another matter: a register
-// that an operation uses is not to be touched before its own warp has waited, landed or not; and shared
-// memory is async_accesses.h's affair.
+// group, or, with a seed, at a random moment after all four have issued it. Until then the accumulators hold
+// what they held and shared memory is not read. The checks go by the waits alone: a register that an
+// operation uses must not be touched before its own warp has waited, landed or not; for shared memory see
+// checks/async_accesses.h.
 #pragma once
 
 #include <array>
@@ -32,7 +32,7 @@ struct WgmmaOperation {
   uint32_t pc = 0;          // in the kernel's counters
   uint64_t matrix[2] = {};  // descriptors of A (where it is in shared memory) and B
   bool accumulate = false;  // scale-d
-  uint32_t asked = 0;       // a bit per warp of the warpgroup
+  uint32_t issued = 0;      // a bit per warp of the warpgroup
   // Of each warp: where its registers are. Null: they cannot be read any more.
   std::array<std::byte*, warpgroup_warps> registers{};
   std::array<const Frame*, warpgroup_warps> frame{};
@@ -41,7 +41,7 @@ struct WgmmaOperation {
   AsyncAccesses::Id id = 0;
 };
 
-// They are numbered as they are asked for, from 0, and take effect in that order.
+// They are numbered as they are issued, from 0, and take effect in that order.
 struct Warpgroup {
   std::deque<WgmmaOperation> operations;  // that some warp has yet to wait for
   uint64_t first = 0;                     // number of the first of them
@@ -57,9 +57,9 @@ struct Warpgroups final : UnitState {
 // A warp's own side.
 struct WgmmaQueue final : UnitState {
   static constexpr auto place = InWarp::wgmma;
-  uint64_t asked = 0, waited = 0;  // operations
-  std::deque<uint64_t> groups;     // committed and not waited for: `asked` at the end of each
-  uint32_t fences = 0;             // wgmma.fence
+  uint64_t issued = 0, waited = 0;  // operations
+  std::deque<uint64_t> groups;      // committed and not waited for: `issued` at the end of each
+  uint32_t fences = 0;              // wgmma.fence
 };
 
 // How a register of an activation is used that some wgmma of the function names.
@@ -67,7 +67,7 @@ struct WgmmaRegister {
   uint64_t operation = 0;      // number of the last one that uses it, + 1; 0: none
   const Inst* inst = nullptr;  // that one
   bool factor = false;         // as A
-  uint32_t touched = 0;        // by another instruction, before the next wgmma.fence but `fences`: fences + 1
+  uint32_t touched = 0;        // by another instruction, after this many wgmma.fence: their number + 1
 };
 struct WgmmaRegisters final : UnitState {
   static constexpr auto place = InFrame::wgmma;

@@ -8,9 +8,9 @@
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
-#include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 #include "common/simulator/units/async_copies.h"
 
 namespace simulator {
@@ -55,8 +55,8 @@ void land(Warp& warp, AsyncCopy& copy, uint32_t lanes) {
   }
 }
 
-// Where a copy's source was never written, its target is not, either: a struct's padding. What uses it is
-// told.
+// Where a copy's source was never written its target stays unwritten, too: a struct's padding. Using it is a
+// finding.
 void carry_unwritten(Warp& warp, const AsyncCopy& copy, uint32_t lanes) {
   each(lanes, [&](uint32_t l) {
     if (!copy.unwritten[l]) return;
@@ -65,8 +65,8 @@ void carry_unwritten(Warp& warp, const AsyncCopy& copy, uint32_t lanes) {
   });
 }
 
-// To the search for races, the copies are writes that their threads make now. (When they were asked for they
-// were writes, too: to find who uses the bytes before.)
+// For the race check the copies are writes that their threads make now. (They were writes at their issue,
+// too: to find who uses the bytes before.)
 void order(Warp& warp, AsyncCopy& copy, uint32_t lanes) {
   lanes &= copy.lanes & ~copy.ordered;
   copy.ordered |= lanes;
@@ -103,7 +103,7 @@ void each_before(AsyncCopies& async, uint64_t before, F f) {
     f(async.pending[number - async.first], number);
 }
 
-// An arrival at an mbarrier that is gone: told at the last of its copies.
+// An arrival at an mbarrier that is gone: reported at the last of its copies.
 bool is_late(Warp& warp, const AsyncArrival& arrival, uint32_t lane) {
   const AsyncCopies& async = warp.state<AsyncCopies>();
   if (async.pending.empty() || arrival.before <= async.first) return false;
@@ -111,7 +111,7 @@ bool is_late(Warp& warp, const AsyncArrival& arrival, uint32_t lane) {
   return arrives_late(*warp.cta, arrival.mbarrier, arrival.phase, {"a cp.async", warp, lane, last.pc});
 }
 
-// Lets those arrive of whose copies none is under way any more.
+// Makes the arrivals whose copies have all landed.
 void arrive_where_landed(Warp& warp) {
   AsyncCopies& async = warp.state<AsyncCopies>();
   for (AsyncArrival& arrival : async.arriving) {

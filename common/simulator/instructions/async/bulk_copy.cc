@@ -6,11 +6,11 @@
 
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/access/check_async.h"
-#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/access/check_remote.h"
 #include "common/simulator/counters/trace.h"
-#include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/instructions/async/mbarrier_life.h"
 #include "common/simulator/instructions/async/opcodes.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
 #include "common/simulator/units/mbarriers.h"
@@ -18,7 +18,7 @@
 namespace simulator {
 namespace {
 
-// Throws, or tells, with the line of the instruction that asked for the copy.
+// Throws, or reports, with the line of the instruction that issued the copy.
 Finding about(const BulkCopy& copy, FindingKind kind, std::string what,
               std::vector<std::string> details = {}) {
   const Program& program = *program_at(*copy.warp->cta, copy.pc);
@@ -64,7 +64,7 @@ void fill(const BulkCopy& copy, std::byte* to, uint32_t bytes) {
   for (uint32_t at = 0; at < bytes; ++at) to[at] = std::byte(at % 2 ? 0x7f : 0xf7);  // as an H200 has it
 }
 
-// Elements of some types are not kept as they are. With .ftz neither: it is sums that are flushed.
+// Elements of tf32 are rounded. (.ftz changes nothing here: it flushes sums.)
 void convert(TmaType type, std::byte* at, uint32_t bytes) {
   if (type != TmaType::tf32 && type != TmaType::tf32_ftz) return;
   for (uint32_t i = 0; i < bytes; i += 4) {
@@ -105,7 +105,7 @@ void write_shared(BulkCopy& copy) {
 }
 
 void read_shared(BulkCopy& copy) {
-  if (copy.state != BulkCopy::State::asked) return;
+  if (copy.state != BulkCopy::State::issued) return;
   copy.state = BulkCopy::State::read;
   const std::byte* shared = copy.cta->shared.data();
   uint32_t total = 0;
@@ -120,7 +120,7 @@ void read_shared(BulkCopy& copy) {
   }
 }
 
-// It has taken effect: what is traced is the warp that asked for it.
+// It has taken effect: the trace is that of the warp that issued it.
 void trace_end(const BulkCopy& copy) {
   Trace* trace = trace_of(*copy.warp);
   if (!trace) return;
@@ -188,7 +188,7 @@ std::vector<uint32_t> chunks_read(const BulkCopy& copy) {
   return chunks;
 }
 
-// Tells the checks which shared memory the copy reads or writes.
+// Reports to the checks which shared memory the copy reads or writes.
 void note_accesses(Warp& warp, BulkCopy& copy) {
   if (!warp.worker->checking || copy.bytes == 0) return;
   if (copy.kind == BulkCopy::Kind::store) {
@@ -296,7 +296,7 @@ bool end_stores(Cta& cta) {
 void end_bulk_copies(Cta& cta) {
   end_stores(cta);
   cta.state<BulkCopies>().leaving.clear();
-  const auto tell = [&](const BulkCopy& copy, const char* what) {
+  const auto report = [&](const BulkCopy& copy, const char* what) {
     if (!cta.worker->checking || copy.seen) return;
     Finding found = about(copy, FindingKind::unfinished_async, what);
     if (settings().checks == Checks::fail) throw Fault(std::move(found));
@@ -307,9 +307,9 @@ void end_bulk_copies(Cta& cta) {
     std::deque<BulkCopy>& arriving = other->state<BulkCopies>().arriving;
     for (const BulkCopy& copy : arriving) {
       if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
-        tell(copy,
-             "a copy from shared memory may still be in flight when the CTA ends: no thread has waited for "
-             "it");
+        report(copy,
+               "a copy from shared memory may still be in flight when the CTA ends: no thread has waited for "
+               "it");
     }
     std::deque<BulkCopy> ended;
     for (BulkCopy& copy : arriving) {
@@ -317,8 +317,8 @@ void end_bulk_copies(Cta& cta) {
     }
     std::erase_if(arriving, concerns);
     for (const BulkCopy& copy : ended)
-      tell(copy,
-           "a copy to shared memory may still be in flight when the CTA ends: no thread has waited for it");
+      report(copy,
+             "a copy to shared memory may still be in flight when the CTA ends: no thread has waited for it");
   }
 }
 

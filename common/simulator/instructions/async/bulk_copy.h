@@ -1,4 +1,4 @@
-// Bulk copies, whatever the instruction that asks for them (units/bulk_copies.h).
+// Bulk copies, whichever instruction issues them (units/bulk_copies.h).
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include "common/simulator/instructions/async/bulk_copy.h"
 #include "common/simulator/instructions/async/bulk_reduction.h"
 #include "common/simulator/instructions/async/opcodes.h"
-#include "common/simulator/instructions/async/tma_map_instruction.h"
+#include "common/simulator/instructions/sync/tma_map_fence.h"
 #include "common/simulator/units/bulk_copies.h"
 
 namespace simulator {
@@ -169,8 +169,8 @@ void set_box(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
             "the tensor map's boxDim[1] is " + std::to_string(map.box[1]) +
                 ": with .tile::gather4 and .tile::scatter4 it must be 1");
   }
-  // What is not so an H200 answers with an illegal instruction: measured of boxes of rank 1 and 2, with and
-  // without swizzles. Of elements of 4 bits nothing was measured.
+  // An H200 reports an illegal instruction otherwise: measured for boxes of rank 1 and 2, with and without
+  // swizzles. Elements of 4 bits were not measured.
   if (const int64_t start = int64_t{at[0]} * bits_of(map.type) / 8; bits_of(map.type) >= 8 && start % chunk) {
     illegal(warp, lane,
             "the box starts at byte " + std::to_string(start) +

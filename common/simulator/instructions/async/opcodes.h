@@ -9,7 +9,6 @@
 namespace simulator {
 
 std::span<const Opcode> async_copy_opcodes();  // async_copy.cc: cp
-std::span<const Opcode> mbarrier_opcodes();    // mbarrier.cc: mbarrier
 std::span<const Opcode> tma_map_opcodes();     // tma_map_instruction.cc: tensormap
 
 void decode_async_store(Decoder& decoder);  // async_store.cc: st.async red.async
@@ -20,6 +19,5 @@ void decode_bulk_copy(Decoder& decoder);    // bulk_instruction.cc: cp with .bul
 Unit& async_copy_unit();   // async_copy.cc
 Unit& bulk_copy_unit();    // bulk_copy.cc
 Unit& async_store_unit();  // async_store.cc
-Unit& mbarrier_unit();     // mbarrier.cc
 
 }  // namespace simulator

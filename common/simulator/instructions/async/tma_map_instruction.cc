@@ -1,14 +1,13 @@
-// Tensor maps that a kernel changes: tensormap.replace (PTX ISA 9.7.9.28), tensormap.cp_fenceproxy
-// (9.7.13.16) and the fences of the tensormap proxy (9.7.13.4), through which bulk copies read them.
-#include "common/simulator/instructions/async/tma_map_instruction.h"
-
+// Tensor maps that a kernel changes: tensormap.replace (PTX ISA 9.7.9.28) and tensormap.cp_fenceproxy
+// (9.7.13.16).
 #include <bit>
-#include <mutex>
+#include <cstring>
 
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
-#include "common/simulator/units/bulk_copies.h"
+#include "common/simulator/instructions/async/opcodes.h"
+#include "common/simulator/instructions/sync/tma_map_fence.h"
 #include "common/simulator/units/tma_map.h"
 
 namespace simulator {
@@ -153,18 +152,6 @@ void run_copy(Warp& warp, const Inst& inst) {
   });
 }
 
-void run_release(Warp& warp, const Inst&) {
-  tma_maps_released(warp);
-}
-
-void run_acquire(Warp& warp, const Inst& inst) {
-  const MapUse& use = *static_cast<const MapUse*>(inst.data);
-  Resolved at;
-  named_addresses(warp, inst, use.to, at);
-  for (uint32_t left = warp.exec; left; left &= left - 1)
-    tma_map_acquired(warp, at.address[std::countr_zero(left)]);
-}
-
 void decode_replace(Decoder& d, MapUse& use) {
   d.has("tile");
   d.has("b1024");
@@ -231,69 +218,6 @@ void decode(Decoder& d) {
 }
 
 }  // namespace
-
-void decode_tma_map_fence(Decoder& d) {
-  d.has("tensormap::generic");
-  d.one_of({"cta", "cluster", "gpu", "sys"});
-  if (d.has("release")) {
-    d.inst().inner = run_release;
-    return;
-  }
-  if (!d.has("acquire")) d.unsupported("unknown fence");
-  MapUse use;
-  use.to.generic = true;
-  use.to = memory_address(d, d.operand(0), use.to, part);
-  if (d.operand(1).kind != Operand::Kind::immediate || d.operand(1).value != tma_map_bytes)
-    d.unsupported("the size must be 128");
-  d.memory() = {};
-  d.inst().data = d.keep(use);
-  d.inst().inner = run_acquire;
-}
-
-// ---- What the tensormap proxy may see.
-
-void tma_map_changed(Warp& warp, uint64_t address, bool released) {
-  Grid& grid = *warp.cta->grid;
-  const std::lock_guard lock(grid.mutex);
-  ChangedMap& map = grid.state<ChangedMaps>().at[address];
-  ++map.changes;
-  map.released = released;
-  map.cta = warp.cta->index;
-  map.source = source_of(*warp.frame->program, warp.pc - 1);
-}
-
-void tma_maps_released(Warp& warp) {
-  Grid& grid = *warp.cta->grid;
-  const std::lock_guard lock(grid.mutex);
-  for (auto& [address, map] : grid.state<ChangedMaps>().at) map.released |= map.cta == warp.cta->index;
-}
-
-void tma_map_acquired(Warp& warp, uint64_t address) {
-  Grid& grid = *warp.cta->grid;
-  const std::lock_guard lock(grid.mutex);
-  const auto& changed = grid.state<ChangedMaps>().at;
-  if (const auto map = changed.find(address); map != changed.end())
-    warp.cta->state<BulkCopies>().acquired_maps[address] = map->second.changes;
-}
-
-void check_tma_map(Warp& warp, uint32_t lane, uint64_t address) {
-  if (!warp.worker->checking) return;
-  Grid& grid = *warp.cta->grid;
-  std::unique_lock lock(grid.mutex);
-  const auto& changed = grid.state<ChangedMaps>().at;
-  const auto found = changed.find(address);
-  if (found == changed.end()) return;
-  const ChangedMap map = found->second;
-  lock.unlock();
-  const auto acquired = warp.cta->state<BulkCopies>().acquired_maps.find(address);
-  const bool seen =
-      acquired != warp.cta->state<BulkCopies>().acquired_maps.end() && acquired->second == map.changes;
-  if (map.released && seen) return;
-  finding(warp, FindingKind::missing_fence,
-          std::string("the tensor map was changed, and no fence.proxy.tensormap::generic.") +
-              (map.released ? "acquire" : "release") + " came after that",
-          static_cast<int>(lane), {"it was changed at " + map.source});
-}
 
 std::span<const Opcode> tma_map_opcodes() {
   static const Opcode table[] = {{"tensormap", decode}};

@@ -79,13 +79,6 @@ void check_reach(Warp& warp, int lane) {
 }
 
 class Clusters final : public Unit {
-  void start(Cta& cta) override {
-    for (Warp& warp : cta.warps) {
-      warp.cluster_arrived = warp.cluster_to_wait = 0;
-      warp.fenced.clear();
-      warp.unfenced.clear();
-    }
-  }
   void leave(Warp& warp, int lane) override { check_reach(warp, lane); }
 };
 

@@ -13,7 +13,7 @@ namespace {
 using ptx::Operand;
 using ptx::Type;
 
-// What is written to shared memory. Programs may only ask for it with query_cancel.
+// What is written to shared memory. Programs may only read it with query_cancel.
 struct Response {
   uint32_t first[3];  // %ctaid
   uint32_t kind;

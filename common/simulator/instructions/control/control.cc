@@ -91,7 +91,7 @@ void run_return(Warp& warp, const Inst& inst) {
   Frame* caller = callee->caller;
   if (!caller) return warp.leave(warp.exec);
   for (Unit* unit : units_of(*warp.cta)) unit->forget(warp, callee);
-  // Results go to where the call wants them.
+  // Results go where the call puts them.
   const uint32_t* list = callee->call->list;  // [arguments, their offsets …, results, their offsets …]
   const uint32_t* results = list + 1 + list[0];
   for (uint32_t i = 0; i < results[0]; ++i) {

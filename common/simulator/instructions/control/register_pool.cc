@@ -21,7 +21,7 @@ using Step = RegisterPool::Step;
   fault(warp, FindingKind::illegal_instruction, "setmaxnreg " + what, lane);
 }
 
-// The warp comes to its next setmaxnreg, together with its warpgroup. The PTX ISA wants it to be the same
+// The warp comes to its next setmaxnreg, together with its warpgroup. The PTX ISA requires the same
 // instruction in all four; CUTLASS's attention kernels give each warp its own, and not all of them the same
 // number.
 void take_step(Warp& warp) {

@@ -382,7 +382,7 @@ void decode_is_space(Decoder& d) {
                                 : run_is_space<param_window>;
 }
 
-void decode_policy(Decoder& d) {  // createpolicy: a hint, of which nothing is kept
+void decode_policy(Decoder& d) {  // createpolicy: a hint, ignored
   for (size_t i = 0; i < d.ptx().modifiers.size(); ++i) d.modifier(i);
   d.inst().d = d.dst(0, Type::b64);
   d.inst().inner = [](Warp& warp, const Inst& inst) {

@@ -12,7 +12,7 @@ namespace {
 
 using ptx::Type;
 
-// All lanes of an activation get the same place, as large as the largest of them wants.
+// All lanes of an activation get the same place, as large as the largest that one of them needs.
 template <class Register>
 void run_alloca(Warp& warp, const Inst& inst) {
   const Register* sizes = warp.reg<Register>(inst.a);

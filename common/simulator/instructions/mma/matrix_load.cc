@@ -9,8 +9,8 @@
 //   the third after. .m16n8.trans, of stmatrix, a row to a column of the matrix: lane l has rows l / 4 and l
 //   / 4 + 8 of columns 2·(l % 4) and the next: D of mma.
 // The figures leave the order of bytes in .m16n16 open; it is what users have measured (on sm_120), and what
-// CUTLASS undoes with prmt. With .b4x16_p64 and .b6x16_p32 a row has 8 or 12 bytes, the rest of the 16 is not
-// looked at.
+// CUTLASS undoes with prmt. With .b4x16_p64 and .b6x16_p32 a row has 8 or 12 bytes, the rest of the 16 is
+// ignored.
 #include <algorithm>
 #include <array>
 #include <bit>

@@ -58,12 +58,12 @@ struct Use {
   const Shape* shape;
   const Element *a, *b;
   int registers_a, registers_b, registers_c;  // of one piece
-  int pieces = 1;                             // wmma: so many mma, whose C and D lie one after the other …
-  int step_a = 0, step_b = 0;                 // … and whose A or B do
-  int listed_a = 0, listed_b = 0;             // registers there are
-  bool half = false;                          // C and D are f16
-  bool saturate = false, exclusive = false;   // .satfinite, .xor
-  int terms = 0, fraction = 0;                // floating: as multiply_add() wants them
+  int pieces = 1;                  // wmma: the number of mma, whose C and D lie one after the other …
+  int step_a = 0, step_b = 0;      // … and whose A or B do
+  int listed_a = 0, listed_b = 0;  // registers there are
+  bool half = false;               // C and D are f16
+  bool saturate = false, exclusive = false;  // .satfinite, .xor
+  int terms = 0, fraction = 0;               // floating: as multiply_add() takes them
 
   int tiles() const { return shape->m / 8; }
   const uint32_t* of_d(const Inst& inst, int piece) const { return inst.list + piece * registers_c; }

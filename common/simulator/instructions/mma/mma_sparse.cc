@@ -70,7 +70,7 @@ struct Use {
   const Element *a = nullptr, *b = nullptr;
   Sparsity sparsity;
   int registers_a = 0, registers_b = 0, registers_c = 0;
-  int terms = 0, fraction = 0;  // as multiply_add() wants them
+  int terms = 0, fraction = 0;  // as multiply_add() takes them
   bool half = false, saturate = false, ordered = false;
 
   const uint32_t* of_a(const Inst& inst) const { return inst.list + registers_c; }

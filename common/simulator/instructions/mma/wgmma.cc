@@ -28,9 +28,9 @@ WgmmaOperation& operation(Warpgroup& group, uint64_t number) {
   return group.operations[number - group.first];
 }
 
-// Have all warps asked for the operations below this number?
+// Have all warps issued the operations below this number?
 bool all_asked(const Warpgroup& group, uint64_t end) {
-  return end <= group.first || group.operations[end - 1 - group.first].asked == all_warps;
+  return end <= group.first || group.operations[end - 1 - group.first].issued == all_warps;
 }
 
 void land(Warp& warp, Warpgroup& group, uint64_t end) {
@@ -80,7 +80,7 @@ void tell_pending(Warp& warp, const WgmmaRegister& use) {
           -1, {"it is that at " + place(warp, of) + ": " + missing_wait(warp, use.operation - 1)});
 }
 
-void tell_unfenced(Warp& warp) {
+void report_unfenced(Warp& warp) {
   finding(warp, FindingKind::missing_fence,
           warp.state<WgmmaQueue>().fences
               ? "a register of this wgmma.mma_async was accessed with no wgmma.fence since"
@@ -103,9 +103,9 @@ void use_registers(Warp& warp, const Inst& inst) {
       if (!in_order && !pending) pending = &each;
     }
     if (pending == &each) tell_pending(warp, each);
-    each = {warp.state<WgmmaQueue>().asked + 1, &inst, factor, 0};
+    each = {warp.state<WgmmaQueue>().issued + 1, &inst, factor, 0};
   }
-  if (unfenced) tell_unfenced(warp);
+  if (unfenced) report_unfenced(warp);
 }
 
 // ---- The instructions
@@ -191,7 +191,7 @@ void run_wgmma_multiply(Warp& warp, const Inst& inst) {
   }
   if (warp.worker->checking) use_registers(warp, inst);
   Warpgroup& group = cta.state<Warpgroups>().all[index];
-  const uint64_t number = warp.state<WgmmaQueue>().asked++;
+  const uint64_t number = warp.state<WgmmaQueue>().issued++;
   if (number == group.first + group.operations.size()) {
     group.operations.push_back(begin(warp, inst, matrix, scale != 0));
   }
@@ -206,7 +206,7 @@ void run_wgmma_multiply(Warp& warp, const Inst& inst) {
           "all warps of a warpgroup have to execute the same wgmma.mma_async, but another one has " +
               std::string(differs) + ", at " + place(warp, next));
   }
-  next.asked |= 1u << mine;
+  next.issued |= 1u << mine;
   next.registers[mine] = warp.registers;
   next.frame[mine] = warp.frame;
   if (use.sparse) {
@@ -223,7 +223,7 @@ void run_wgmma_fence(Warp& warp, const Inst& inst) {
 }
 
 void run_wgmma_commit(Warp& warp, const Inst& inst) {
-  if (whole_warp(warp, inst)) warp.state<WgmmaQueue>().groups.push_back(warp.state<WgmmaQueue>().asked);
+  if (whole_warp(warp, inst)) warp.state<WgmmaQueue>().groups.push_back(warp.state<WgmmaQueue>().issued);
 }
 
 void run_wgmma_wait(Warp& warp, const Inst& inst) {
@@ -284,7 +284,7 @@ std::string awaited(const Warp& warp, const Inst& inst) {
   const WgmmaOperation& last = group.operations[end - 1 - group.first];
   std::string text = "wait for the wgmma.mma_async at " + place(warp, last) + ", which warps";
   for (uint32_t w = 0; w < warpgroup_warps; ++w) {
-    if (!(last.asked >> w & 1))
+    if (!(last.issued >> w & 1))
       text += " " + std::to_string(warp.index / warpgroup_warps * warpgroup_warps + w);
   }
   return text + " of their warpgroup have not executed";
@@ -303,7 +303,7 @@ class WgmmaUnit final : public Unit {
     if (pending(warp)) forget_wgmma_registers(warp, frame);
   }
   bool pending(const Warp& warp) const override {
-    return warp.state<WgmmaQueue>().asked != warp.state<WgmmaQueue>().waited;
+    return warp.state<WgmmaQueue>().issued != warp.state<WgmmaQueue>().waited;
   }
   void land_at_random(Warp& warp, uint64_t random) override { land_wgmma_at_random(warp, random); }
   std::string waits(const Warp& warp, const Group& group) const override {

@@ -41,7 +41,7 @@ bool is_bits(const WgmmaElement& element);
 Sparsity sparsity_of(const WgmmaUse& use);
 
 // D += A · B, in the registers of all the warps that still have theirs. shared: the CTA's shared memory.
-// False: the metadata of a sparse A are none.
+// False: the metadata of a sparse A are invalid.
 bool multiply(const WgmmaOperation& operation, const WgmmaUse& use, const std::byte* shared);
 
 }  // namespace simulator

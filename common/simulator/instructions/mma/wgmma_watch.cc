@@ -1,7 +1,8 @@
-// Which instructions are watched since some wgmma of their function uses the same registers (decode/watch.h).
+// Which instructions are watched because some wgmma of their function uses the same registers
+// (decode/watch.h).
 //
-// Sparsity metadata are a matter of their own. The simulator reads their register when the instruction is
-// issued, hardware when the product is made: what is loaded into it meanwhile may be taken for them.
+// Sparsity metadata are a special case. The simulator reads their register when the instruction is issued,
+// hardware when the product is made: what is loaded into it meanwhile may be taken for them.
 #include <algorithm>
 #include <utility>
 
@@ -37,7 +38,7 @@ bool any_result(const ptx::Instruction& load, F f) {
 // The newest product of the warp in flight whose metadata the load overwrites.
 const WgmmaOperation* overwritten(const Warp& warp, const ptx::Instruction& load) {
   const Warpgroup& group = warp.cta->state<Warpgroups>().all[warp.index / warpgroup_warps];
-  for (uint64_t number = warp.state<WgmmaQueue>().asked; number-- > warp.state<WgmmaQueue>().waited;) {
+  for (uint64_t number = warp.state<WgmmaQueue>().issued; number-- > warp.state<WgmmaQueue>().waited;) {
     const WgmmaOperation& each = group.operations[number - group.first];
     if (each.frame[warp.index % warpgroup_warps] != warp.frame) continue;
     const Program& program = *warp.frame->program;
@@ -61,7 +62,7 @@ std::vector<bool> metadata_registers(const ptx::Function& function) {
 
 void run_watched_metadata(Warp& warp, const Inst& inst) {
   if (warp.worker->checking && warp.exec &&
-      warp.state<WgmmaQueue>().asked != warp.state<WgmmaQueue>().waited) {
+      warp.state<WgmmaQueue>().issued != warp.state<WgmmaQueue>().waited) {
     const Program& program = *warp.frame->program;
     if (const WgmmaOperation* of = overwritten(warp, program.function->instructions[warp.pc - 1])) {
       finding(

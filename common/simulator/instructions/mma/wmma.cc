@@ -2,7 +2,7 @@
 //
 // The ISA leaves open which elements a lane holds. Here, as an H200 does, wmma is made of mma, with its
 // fragments. A 16×16 matrix D is two mma side by side, of 8 columns each; one of 32×8 is two, one above the
-// other; 8×32 is 32×8 with A and B exchanged and all turned around. A fragment is a list of blocks: eight
+// other; 8×32 is 32×8 with A and B exchanged and all of it transposed. A fragment is a list of blocks: eight
 // rows of A, columns of B or rows of D, of which lane 4g + t has neighbours in number g: in one register, or
 // two of 32 or 64 bits that C and D have.
 #include <algorithm>
@@ -96,7 +96,7 @@ void access(Warp& warp, const Inst& inst, const Use& use, Image& image, uint32_t
 }
 
 // All of them, as ptxas chooses them. Elements of 16 bits that lie across are read or written along their
-// lines, and turned around in the registers.
+// lines, and transposed in the registers.
 void access_all(Warp& warp, const Inst& inst, const Use& use, Image& image) {
   if (use.as_rows) {
     for (int first = 0; first < use.blocks; first += most_matrices) {

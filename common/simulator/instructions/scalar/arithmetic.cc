@@ -132,7 +132,7 @@ struct Packed {
 
 // ---- Decoding.
 
-// Floating types are other files' affair: true where the instruction has gone there.
+// Floating types are decoded in other files: true where one of them has taken the instruction.
 bool sent_to_floating(Decoder& decoder) {
   switch (decoder.type()) {
     case Type::f32:

@@ -356,7 +356,7 @@ void decode_setp(Decoder& decoder) {
     inst.d = destination(decoder, 0, Type::pred);
   }
   if (!has_c && !pair) return set_handler(decoder, chosen.plain);
-  if (!has_c) inst.c = inst.d;  // read, but of no effect
+  if (!has_c) inst.c = inst.d;  // read, but without effect
   inst.data = decoder.keep(combined);
   set_handler(decoder, pair ? setp_combined : setp_boolean);
 }

@@ -104,7 +104,7 @@ void decode_fns(Decoder& decoder) {
 // ---- prmt.
 
 // (Inlined by force: the loop over the lanes does not vectorise otherwise.) A byte out of b:a: three bits of
-// `choice` tell which, the fourth whether its sign is to be spread over it.
+// `choice` select it, the fourth says whether its sign is to be spread over it.
 [[gnu::always_inline]] inline uint32_t pick_byte(uint32_t a, uint32_t b, uint32_t choice) {
   const uint32_t from_b = 0u - (choice >> 2 & 1), spread = 0u - (choice >> 3 & 1);
   const uint32_t value = (a ^ ((a ^ b) & from_b)) >> 8 * (choice & 3) & 0xff;

@@ -93,8 +93,8 @@ uint32_t thread_at(const Warp& warp, uint32_t lane, int axis) {
                      : thread / block[0] / block[1];
 }
 
-// What instructions would take if all warps of the CTA executed theirs at the same time, one after the other;
-// and one for each reading, so that a wait for a time to come ends.
+// %clock: one cycle for each instruction, as if all warps of the CTA ran at the same time, and one for each
+// reading, so that a loop that waits for a time ends.
 uint64_t clock_of(const Warp& warp, uint32_t) {
   return warp.cta->time + warp.in_turn + ++warp.cta->clock_reads;
 }

@@ -16,7 +16,7 @@ namespace {
 
 using ptx::Type;
 
-// dp4a: d = c + the sum of four products of bytes. A and B tell whether the bytes of a and b are signed.
+// dp4a: d = c + the sum of four products of bytes. A and B say whether the bytes of a and b are signed.
 template <class A, class B>
 struct Dot4 {
   static uint32_t apply(uint32_t a, uint32_t b, uint32_t c) {

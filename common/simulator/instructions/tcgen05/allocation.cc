@@ -5,7 +5,6 @@
 #include <cstring>
 
 #include "common/simulator/access/check_tcgen05.h"
-#include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/tcgen05/common.h"
@@ -159,8 +158,8 @@ void check_peer(Warp& warp) {
               "barrier.cluster of all threads before this");
 }
 
-// The warps of both CTAs have to ask for the same. True: they have, and there is a place for it, which is
-// request->column.
+// The warps of both CTAs have to request the same. True: they have, and there is room, from request->column
+// on.
 bool agreed(Warp& warp, bool allocates, uint32_t column, uint32_t columns) {
   std::optional<Tcgen05Request>& mine = warp.cta->state<Tcgen05Allocator>().request;
   std::optional<Tcgen05Request>& other = peer_of(warp).state<Tcgen05Allocator>().request;

@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "common/simulator/access/check_async.h"
-#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/access/check_remote.h"
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/machine/machine.h"
@@ -19,7 +19,7 @@ uint32_t tcgen05_cta_group(Decoder& d) {
   if (found < 0) d.unsupported("without .cta_group");
   const uint32_t group = static_cast<uint32_t>(found) + 1;
   if (d.program().agreed.emplace(one_cta_group, group).first->second != group) d.unsupported(one_cta_group);
-  d.program().relaxed_ends = true;  // their last barrier is relaxed at times
+  d.program().relaxed_ends = true;  // the last barrier of such kernels is sometimes relaxed
   return group;
 }
 

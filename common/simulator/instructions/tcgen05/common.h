@@ -16,18 +16,18 @@ struct Cta;
 // .cta_group::1 or ::2, which is the same in all of a kernel.
 uint32_t tcgen05_cta_group(Decoder& decoder);
 
-// Tells where more than one thread of the warp executes the present instruction: mma, commit, cp, shift.
+// A finding where more than one thread of the warp executes the current instruction: mma, commit, cp, shift.
 void check_single_thread(Warp& warp, const char* name);
 
-// The present instruction of this lane reads chunks of 16 bytes of shared memory, at the same addresses in
+// The current instruction of this lane reads chunks of 16 bytes of shared memory, at the same addresses in
 // each of some CTAs. Faults where they are not in it; name: "A".
 void check_tcgen05_chunks(Warp& warp, uint32_t lane, const std::vector<uint32_t>& chunks, const char* name);
-// Counts what it reads, and tells the checks.
+// Counts what it reads, and reports it to the checks.
 AsyncAccesses::Id note_tcgen05_chunks(Warp& warp, uint32_t lane, std::span<Cta* const> ctas,
                                       std::span<const std::vector<uint32_t>> matrices);
 
-// The CTAs that an instruction with .cta_group::1 or ::2 works on: [0] is the even one of a pair. The present
-// instruction is told of where the pair is not complete. Returns how many there are.
+// The CTAs that an instruction with .cta_group::1 or ::2 works on: [0] is the even one of a pair. A finding
+// where the pair is not complete. Returns how many there are.
 uint32_t tcgen05_ctas(Warp& warp, uint32_t lane, uint32_t cta_group, Cta* ctas[2]);
 
 }  // namespace simulator

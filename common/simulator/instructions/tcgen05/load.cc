@@ -133,8 +133,8 @@ uint32_t first_lane(Warp& warp, uint32_t address, const TransferUse& use) {
   return own * quarter + inside;
 }
 
-// What other warps have asked for in the warp's quarter comes before what it asks for now: but for `strict`,
-// these go in order (units/tcgen05_accesses.h).
+// What other warps have issued in the warp's quarter comes before what it issues now: but for `strict`, these
+// go in order (units/tcgen05_accesses.h).
 void land_others(Warp& warp) {
   for (Warp& other : warp.cta->warps) {
     if (&other == &warp || other.index % 4 != warp.index % 4) continue;
@@ -186,7 +186,7 @@ std::string place_of_load(const Warp& warp, const Tcgen05Register& of) {
   return place_of(*warp.cta, of.pc);
 }
 
-// A register whose load has not been waited for is going to be used.
+// A register is going to be used whose load has not been waited for.
 void use_pending(Warp& warp, const Tcgen05Register& use) {
   land_if(warp, [&](const Tcgen05Transfer& each) { return each.number == use.load; });
   if (!use.id) return;
@@ -206,11 +206,11 @@ void run_load(Warp& warp, const Inst& inst) {
   made.registers = warp.registers;
   made.frame = warp.frame;
   made.number = ++warp.state<Tcgen05Transfers>().loads;
-  uint64_t told = warp.state<Tcgen05Transfers>().waited;
+  uint64_t reported = warp.state<Tcgen05Transfers>().waited;
   for (uint32_t i = 0; i < use_of(inst).registers; ++i) {
     Tcgen05Register& each = warp.frame->state<Tcgen05Registers>().at[inst.list[i] / 64];
-    if (each.load > told && strict(warp)) {
-      told = each.load;
+    if (each.load > reported && strict(warp)) {
+      reported = each.load;
       tell_pending(warp, each);
     }
     if (each.load > warp.state<Tcgen05Transfers>().waited) use_pending(warp, each);

@@ -4,10 +4,11 @@
 #include <bit>
 
 #include "common/simulator/access/check_async.h"
+#include "common/simulator/access/check_remote.h"
 #include "common/simulator/access/check_tcgen05.h"
-#include "common/simulator/access/cluster_reach.h"
-#include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/instructions/async/mbarrier_life.h"
+#include "common/simulator/access/release_acquire.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
@@ -29,7 +30,7 @@ Site site(const Warp& warp, uint32_t lane, uint32_t pc) {
   return site_of(warp, program, pc - program.first, static_cast<int>(lane));
 }
 
-void tell(const Tcgen05Thread& thread, uint32_t pc, FindingKind kind, std::string what) {
+void report(const Tcgen05Thread& thread, uint32_t pc, FindingKind kind, std::string what) {
   Finding found{kind, std::move(what), {}, site(*thread.warp, thread.lane, pc)};
   if (settings().checks == Checks::fail) throw Fault(std::move(found));
   thread.warp->cta->grid->findings.add(std::move(found));
@@ -50,7 +51,7 @@ void arrive(Cta& cta, Tcgen05Arrival& arrival) {
                  site(*arrival.thread->warp, arrival.thread->lane, arrival.pc)});
 }
 
-// The warp has waited for what the commit tells the end of.
+// The warp has waited for the operations that the commit covers.
 void seen(Warp& warp, const Tcgen05Arrival& arrival) {
   Tcgen05Thread& thread = *arrival.thread;
   uint64_t& before = thread.seen[warp.in_cluster];
@@ -114,8 +115,8 @@ void end_tcgen05_pipeline(Cta& cta) {
   for (const auto& [number, thread] : cta.state<Tcgen05Pipeline>().threads) {
     for (const Tcgen05Thread::Operation& each : thread.operations) {
       if (!each.seen) {
-        tell(thread, each.pc, FindingKind::unfinished_async,
-             "a tcgen05 operation may still be in flight when the CTA ends: no thread has waited for it");
+        report(thread, each.pc, FindingKind::unfinished_async,
+               "a tcgen05 operation may still be in flight when the CTA ends: no thread has waited for it");
       }
     }
   }
@@ -124,7 +125,7 @@ void end_tcgen05_pipeline(Cta& cta) {
 // Threads of the CTA whose last operations no commit follows.
 void describe_uncommitted(const Cta& cta, std::vector<std::string>& lines) {
   for (const auto& [number, thread] : cta.state<Tcgen05Pipeline>().threads) {
-    const uint64_t count = thread.asked - thread.committed;
+    const uint64_t count = thread.issued - thread.committed;
     if (count == 0) continue;
     lines.push_back("  no tcgen05.commit follows the last " + std::to_string(count) +
                     " operations of thread " + thread_name(cta, number) + ", of which the last is at " +
@@ -166,12 +167,12 @@ void begin_tcgen05_operation(Warp& warp, uint32_t lane, std::unique_ptr<Tcgen05O
   operation->pc = thread.last_pc;
   if (warp.worker->checking) {
     if (thread.operations.size() % many == many - 1) forget(thread);
-    thread.operations.push_back({thread.asked, thread.last_pc, operation->shared, false});
+    thread.operations.push_back({thread.issued, thread.last_pc, operation->shared, false});
   }
   Tcgen05Pipeline& pipeline = thread.queue->state<Tcgen05Pipeline>();
   pipeline.waiting.push_back(std::move(operation));
   thread.end = pipeline.landed + pipeline.waiting.size();
-  ++thread.asked;
+  ++thread.issued;
   ++warp.worker->events;
   ++warp.writes;
 }
@@ -182,10 +183,10 @@ void begin_tcgen05_commit(Warp& warp, uint32_t lane, uint32_t mbarrier, uint32_t
   if (rank >= ctas.size() || mask >> ctas.size())
     fault(warp, FindingKind::illegal_address, "the cluster has no CTA of that rank", static_cast<int>(lane));
   Tcgen05Thread& thread = thread_of(warp, lane);
-  thread.committed = thread.asked;
+  thread.committed = thread.issued;
   Tcgen05Arrival arrival;
   arrival.thread = &thread;
-  arrival.before = thread.asked;
+  arrival.before = thread.issued;
   arrival.end = thread.end;
   arrival.last = thread.last;
   arrival.pc = warp.frame->program->first + warp.pc - 1;

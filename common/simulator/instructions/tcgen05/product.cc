@@ -146,9 +146,9 @@ class Product {
     }
   }
 
-  // The four bits of metadata that tell of the row's group (CUTLASS's layouts). Types of 8 bits and fewer: a
-  // row has 64 bits in its lane. Others: 32 bits, half of them in each of two lanes, 8 apart, that hold those
-  // of two rows, 8 apart, in their lower and upper bits.
+  // The four bits of metadata of the row's group (CUTLASS's layouts). Types of 8 bits and fewer: a row has 64
+  // bits in its lane. Others: 32 bits, half of them in each of two lanes, 8 apart, that hold those of two
+  // rows, 8 apart, in their lower and upper bits.
   uint32_t metadata(uint32_t r, uint32_t row, uint32_t part, uint32_t group, uint32_t groups) const {
     const uint32_t first = tcgen05_lane(of_.metadata);
     if (elements_per_chunk(is_.element[0]) >= 16) {

@@ -23,18 +23,18 @@ struct CommitUse {
 
 // A generic address that is only an offset in shared memory names no mbarrier, but hardware takes it for one.
 void take_shared_offsets(Warp& warp, Resolved& at) {
-  bool told = !warp.worker->checking;
+  bool reported = !warp.worker->checking;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int lane = std::countr_zero(left);
     if (at.address[lane] >> 32) continue;
-    if (!told) {
+    if (!reported) {
       finding(
           warp, FindingKind::illegal_instruction,
           "tcgen05.commit without .shared::cluster takes a generic address, and this is an offset in shared "
           "memory, which hardware takes as well",
           lane);
     }
-    told = true;
+    reported = true;
     at.address[lane] += shared_window;
   }
 }
@@ -69,7 +69,7 @@ void decode_commit(Decoder& d) {
   if (d.operand_count() != (multicast ? 2 : 1)) d.unsupported("unexpected operands");
   if (multicast) use.mask = d.src(1, Type::u16);
   use.mbarrier = memory_address(d, d.operand(0), use.mbarrier, 8);
-  d.memory() = {};  // no memory request: it is its own unit's affair
+  d.memory() = {};  // no memory request: mbarriers are a unit of their own
   d.inst().data = d.keep(use);
   d.inst().inner = run_commit;
 }

@@ -1,5 +1,5 @@
-// Every mistake of broken.h's tables is found, and told with its kind, its line, kernel and thread; its twin
-// without the mistake passes without a word, as do the kernels of sound.cu.
+// Every mistake of broken.h's tables is found, and reported with its kind, its line, kernel and thread; its
+// twin without the mistake passes without a finding, as do the kernels of sound.cu.
 //   BROKEN_PROGRAM, SOUND_PROGRAM: broken.cu and its kernels, and sound.cu, linked with cuda_simulator;
 //   BROKEN_SOURCES: the folder of this file
 #include <gtest/gtest.h>
@@ -148,7 +148,7 @@ TEST_P(Broken, IsFoundInOtherOrders) {
     const std::string output = output_of(std::string("SIMULATOR_SEED=") + seed, GetParam().name);
     EXPECT_NE(last_line(output), "cudaSuccess") << "seed " << seed << ": " << output;
     EXPECT_NE(output.find("simulator: "), std::string::npos) << "seed " << seed << ": " << output;
-    if (!GetParam().name.starts_with("copy_")) continue;  // told the same whenever the copies land
+    if (!GetParam().name.starts_with("copy_")) continue;  // reported the same whenever the copies land
     const Mark mark = mark_of(GetParam().name);
     EXPECT_NE(output.find("simulator: " + mark.kind + " in "), std::string::npos)
         << "seed " << seed << ": " << output;

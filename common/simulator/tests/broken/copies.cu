@@ -81,7 +81,7 @@ void run_copy_not_committed() {
   copy_not_committed<fixed><<<1, 64>>>(device_array(64));
 }
 
-// A wait tells a thread of its own copies only.
+// A wait covers the thread's own copies only.
 template <bool fixed>
 __global__ void copy_without_barrier(int* out) {
   __shared__ int values[64];

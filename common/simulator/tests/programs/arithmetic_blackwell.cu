@@ -23,7 +23,7 @@ __host__ __device__ float number(uint32_t i) {  // of all sizes; the first: ever
   return value;
 #endif
 }
-__host__ __device__ float small(uint32_t i) {  // what the small formats can tell apart
+__host__ __device__ float small(uint32_t i) {  // what the small formats can distinguish
   return (static_cast<float>(noise(i) % 8192) - 4096.0f) / 512.0f;
 }
 

@@ -1,5 +1,5 @@
 // Bulk copies of bytes: to shared memory, back, and to global memory as reductions of every type; the same to
-// all CTAs of a cluster, and between them. What a whole warp's copies do when its lanes all ask for the same
+// all CTAs of a cluster, and between them. What a whole warp's copies do when its lanes all issue the same
 // one is printed.
 #include <cooperative_groups.h>
 
@@ -98,7 +98,7 @@ __global__ void there_and_back(const uint8_t* in, uint8_t* out) {
   }
 REDUCTIONS(KERNEL)
 
-// Every lane asks for the same: how often does it happen?
+// Every lane issues the same: how often does it happen?
 __global__ void by_a_warp(uint32_t* out) {
   __shared__ alignas(128) uint32_t ones[32];
   ones[threadIdx.x] = 1;

@@ -44,7 +44,7 @@ __global__ void increment_tiles(uint32_t* data, uint32_t* launched) {
   }
 }
 
-// Clusters of two blocks, of which one asks for both, as in the PTX ISA's example (9.7.13.17).
+// Clusters of two blocks, of which one requests for both, as in the PTX ISA's example (9.7.13.17).
 __global__ void __cluster_dims__(2, 1, 1) increment_pairs(uint32_t* data) {
   __shared__ alignas(16) int4 response;
   __shared__ uint64_t mbarrier;

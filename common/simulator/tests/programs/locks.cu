@@ -149,14 +149,14 @@ __global__ void look_back(const unsigned* in, unsigned* out, unsigned* order,
   out[i] = before + scanned[t];
 }
 
-// A producer block and a consumer block over a ring of eight slots.
-__global__ void ring(volatile unsigned* slots, unsigned* filled, unsigned* taken, unsigned long long* sum) {
+// A producer block and a consumer block over a ring buffer of eight stages.
+__global__ void ring(volatile unsigned* stages, unsigned* filled, unsigned* taken, unsigned long long* sum) {
   if (threadIdx.x != 0) return;
   if (blockIdx.x == 0) {
     for (unsigned k = 0; k < 64; ++k) {
       while (k - atomicAdd(taken, 0u) >= 8) {
       }
-      slots[k % 8] = k * k + 1;
+      stages[k % 8] = k * k + 1;
       __threadfence();
       atomicAdd(filled, 1u);
     }
@@ -166,7 +166,7 @@ __global__ void ring(volatile unsigned* slots, unsigned* filled, unsigned* taken
       while (atomicAdd(filled, 0u) <= k) {
       }
       __threadfence();
-      total = total * 5 % 1000000007ull + slots[k % 8];
+      total = total * 5 % 1000000007ull + stages[k % 8];
       __threadfence();
       atomicAdd(taken, 1u);
     }
@@ -242,9 +242,9 @@ int main() {
   show("scan that looks back", scanned.download());
   expect(scanned.download() == values, "scan that looks back");
 
-  Buffer<unsigned> ring_slots(8), filled(1), taken(1);
+  Buffer<unsigned> ring_stages(8), filled(1), taken(1);
   Buffer<unsigned long long> ring_sum(1);
-  ring<<<2, 32>>>(ring_slots, filled, taken, ring_sum);
+  ring<<<2, 32>>>(ring_stages, filled, taken, ring_sum);
   LAUNCHED();
   unsigned long long expected = 0;
   for (unsigned k = 0; k < 64; ++k) expected = expected * 5 % 1000000007ull + k * k + 1;

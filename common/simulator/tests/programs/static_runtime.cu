@@ -1,4 +1,4 @@
-// Linked with CUDA's static runtime, which the simulator cannot replace, but can tell of (CMakeLists.txt).
+// Linked with CUDA's static runtime, which the simulator cannot replace, but can report (CMakeLists.txt).
 #include <cuda_runtime.h>
 
 #include <cstdio>

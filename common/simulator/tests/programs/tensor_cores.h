@@ -157,7 +157,7 @@ void numerics(const std::string& name, const Format& of_a, const Format& of_b, c
   }
 }
 
-// Where elements lie: element i of A is one where the others are zero, and likewise B; D tells which meet.
+// Where elements lie: element i of A is one where the others are zero, and likewise B; D shows which meet.
 // bits: of an element; one: its value 1; per_result: elements of D to a register.
 template <class Mma>
 void layout(const std::string& name, int bits, uint32_t one) {

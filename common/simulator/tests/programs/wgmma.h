@@ -209,7 +209,7 @@ inline void a_place(int bits, int t, int r, int i, int& row, int& k) {
   row = t / 32 * 16 + lane / 4 + r % 2 * 8;
   k = r / 2 * 4 * per + lane % 4 * per + i;
 }
-// Row of a sparse A and first column of k that bits 4 · i … 4 · i + 3 of the metadata of thread t tell of;
+// Row of a sparse A and first column of k that bits 4 · i … 4 · i + 3 of the metadata of thread t describe;
 // false: those of another thread do.
 inline bool metadata_place(int bits, int selector, int t, int i, int& row, int& k) {
   const int warp = t / 32, g = t % 32 / 4, in_four = t % 4;

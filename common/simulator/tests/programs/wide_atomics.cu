@@ -12,7 +12,7 @@ __device__ State advance(State s) {
 }
 
 __global__ void compare_and_swap(State* state, unsigned long long* mine) {
-  State old = {0, 7}, seen;  // a guess: the first exchange tells
+  State old = {0, 7}, seen;  // a guess: the first exchange corrects it
   do {
     seen = old;
     old = atomicCAS(state, seen, advance(seen));

@@ -1,7 +1,7 @@
 // cvt, the general way: lane by lane, through a 64-bit integer or a double, which hold every value exactly.
 // (PTX ISA 9.7.9.21)
 
-#include "common/simulator/instructions/scalar/conversion.h"
+#include "common/simulator/instructions/scalar/convert_general.h"
 
 #include <bit>
 #include <cmath>

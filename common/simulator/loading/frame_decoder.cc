@@ -1,4 +1,4 @@
-#include "common/simulator/launch/frame_decoder.h"
+#include "common/simulator/loading/frame_decoder.h"
 
 #include <bit>
 #include <cmath>

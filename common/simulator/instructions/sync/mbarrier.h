@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/instructions/async/mbarrier_life.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 
 namespace simulator {
 
@@ -18,13 +18,15 @@ class Warp;
 // more arrive than are expected.
 void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count);
 
-// So many bytes that the object at this address counts have arrived. What is wrong with that; empty: nothing.
+// This many bytes that the object at this address counts have arrived. Returns what is wrong with that;
+// empty: nothing.
 std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes);
 
-// Faults where there is no object at this address, tells where nothing orders its initialisation before.
+// Faults where there is no object at this address; a finding where nothing orders its initialisation before
+// this.
 void check_mbarrier(Warp& warp, Cta& cta, uint32_t address);
-// One arrival that no thread makes, as tcgen05.commit asks for. clock: what comes before it. What is wrong
-// with that; empty: nothing.
+// One arrival that no thread makes, such as that of a tcgen05.commit. clock: what comes before it. Returns
+// what is wrong with that; empty: nothing.
 std::string arrive_asynchronously(Cta& cta, uint32_t address, const std::vector<uint32_t>& clock);
 
 // fence.mbarrier_init: publishes the objects that the warp has initialised.

@@ -1,8 +1,8 @@
 // Memory fences (PTX ISA 9.7.13).
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/async/mbarrier.h"
-#include "common/simulator/instructions/async/tma_map_instruction.h"
-#include "common/simulator/instructions/control/opcodes.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
+#include "common/simulator/instructions/sync/opcodes.h"
+#include "common/simulator/instructions/sync/tma_map_fence.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {
@@ -14,8 +14,8 @@ void run_proxy_fence(Warp& warp, const Inst&) {
     warp.cta->cluster->shadow.proxy_fence(warp.in_cluster, warp.exec, warp.exec == warp.live);
 }
 
-// a, b: does it release, acquire? Memory is sequentially consistent here: a fence matters only to what is
-// known to be ordered, around relaxed arrivals and waits.
+// a, b: does it release, acquire? Memory is sequentially consistent here: a fence, of whatever scope, matters
+// only to what is known to be ordered, around relaxed arrivals and waits.
 void run_fence(Warp& warp, const Inst& inst) {
   if (!warp.worker->checking) return;
   SharedShadow& shadow = warp.cta->cluster->shadow;
@@ -25,8 +25,8 @@ void run_fence(Warp& warp, const Inst& inst) {
   warp.unfenced.clear();
 }
 
-// fence.proxy.async::generic: between accesses by threads and later ones of the async proxy, of which the
-// threads hear through a relaxed barrier.
+// fence.proxy.async::generic: between accesses by threads and later ones of the async proxy, which the
+// threads learn of through a relaxed barrier.
 void run_generic_to_async_fence(Warp& warp, const Inst& inst) {
   if (inst.b) run_fence(warp, inst);
   run_proxy_fence(warp, inst);
@@ -66,7 +66,7 @@ void decode_fence(Decoder& d) {
   const int order = d.one_of({"sc", "acq_rel", "acquire", "release"});
   d.one_of({"sync_restrict::shared::cta", "sync_restrict::shared::cluster"});
   const int scope = d.one_of({"cta", "cluster", "gpu", "sys"});
-  // A program that orders accesses between clusters has them communicate, with plain loads and stores too.
+  // A fence of this scope means that clusters communicate, with plain loads and stores, too.
   if (scope >= 2) d.program().order_sensitive = true;
   d.inst().a = order != 2;
   d.inst().b = order != 3;

@@ -48,7 +48,7 @@ class KernelLoader final : public Loader {
       variable_address_;  // shared, local, kernel parameters: in their own space
   std::vector<const ptx::Variable*> dynamic_shared_;
   uint32_t shared_end_ = 0;
-  uint32_t group_scratch_ = 0;  // 0: not asked for
+  uint32_t group_scratch_ = 0;  // 0: not used
   bool indirect_ = false;
 };
 

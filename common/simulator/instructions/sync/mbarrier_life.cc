@@ -1,4 +1,4 @@
-#include "common/simulator/instructions/async/mbarrier_life.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
 
 #include <cstdio>
 #include <string>
@@ -66,7 +66,8 @@ std::string missed_phase(const Warp& warp, const Cta& cta, uint32_t address) {
   const uint64_t phase = mbarrier_phase(cta, address), now = number_of_phase(phase);
   const auto& next_phases = warp.worker->state<MbarrierNumbers>().next_phases;
   const auto seen = next_phases.find(wait_of(warp, mbarrier_of_phase(phase)));
-  // Phases of one parity look the same. Who has not waited before waits for the first that has it.
+  // Phases of one parity look the same. A warp that has not waited before waits for the first one of that
+  // parity.
   uint64_t wanted = seen == next_phases.end() ? 0 : seen->second;
   wanted += (wanted ^ now) & 1;
   if (mbarrier_of_phase(phase) == 0 || wanted >= now) return {};

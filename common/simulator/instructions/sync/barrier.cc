@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <bit>
 
-#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/access/release_acquire.h"
 #include "common/simulator/decode/decoder.h"
-#include "common/simulator/instructions/control/opcodes.h"
+#include "common/simulator/instructions/sync/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
 
 namespace simulator {
@@ -15,7 +15,7 @@ using ptx::Type;
 
 enum class Reduction : uint8_t { none, popc, all, any };
 
-// What a barrier instruction is (Inst::data).
+// How a barrier instruction was written (Inst::data).
 struct BarrierUse {
   bool aligned = true, arrive = false, has_count = false;
   Reduction reduction = Reduction::none;
@@ -35,7 +35,8 @@ void finish(Cta& cta, uint32_t number) {
     uint32_t count = 0;
     for (uint64_t left = barrier.warps; left; left &= left - 1)
       warps[count++] = cta.warps[static_cast<size_t>(std::countr_zero(left))].in_cluster;
-    if (!barrier.expected) {  // all threads': what warps did that have exited since comes before it too
+    if (!barrier
+             .expected) {  // of all threads: what warps did that have exited meanwhile comes before it, too
       for (const Warp& warp : cta.warps) {
         if (!warp.live) warps[count++] = warp.in_cluster;
       }
@@ -295,7 +296,7 @@ void run_warp_barrier(Warp& warp, const Inst& inst) {
 }
 
 // No warp of the CTA can go on. Lanes of one warp that wait at different places of the same barrier are let
-// through (and told); false: there is nothing to be done.
+// through (and reported); false: there are none.
 bool resolve_divergent_barriers(Cta& cta) {
   bool resolved = false;
   for (Warp& warp : cta.warps) {
@@ -362,7 +363,14 @@ std::string arrivals(const Cluster& cluster) {
 }
 
 class Barriers final : public Unit {
-  void start(Cta& cta) override { cta.barriers.fill(Barrier{}); }
+  void start(Cta& cta) override {
+    cta.barriers.fill(Barrier{});
+    for (Warp& warp : cta.warps) {
+      warp.cluster_arrived = warp.cluster_to_wait = 0;
+      warp.fenced.clear();
+      warp.unfenced.clear();
+    }
+  }
   void exited(Warp& warp) override {  // barriers may be complete without it
     for (uint32_t number = 0; number < warp.cta->barriers.size(); ++number) try_finish(*warp.cta, number);
   }
@@ -389,7 +397,7 @@ Unit& barrier_unit() {
   return unit;
 }
 
-std::span<const Opcode> sync_opcodes() {
+std::span<const Opcode> barrier_opcodes() {
   static const Opcode table[] = {{"bar", decode_barrier}, {"barrier", decode_barrier}};
   return table;
 }

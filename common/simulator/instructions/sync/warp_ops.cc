@@ -293,7 +293,7 @@ void run_active_mask(Warp& warp, const Inst& inst) {
   warp.write<uint32_t>(inst.d, [lanes](int) { return lanes; });
 }
 
-// One lane of the mask is told that it is the leader: the lowest.
+// The lowest lane of the mask becomes the leader.
 void run_elect(Warp& warp, const Inst& inst) {
   each_team(warp, inst, inst.b, [&](uint32_t team) {
     const uint32_t leader = static_cast<uint32_t>(std::countr_zero(team));

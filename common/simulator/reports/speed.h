@@ -1,4 +1,4 @@
-// How fast the simulator is: what SIMULATOR_SPEED tells at exit.
+// How fast the simulator is: what SIMULATOR_SPEED prints at exit.
 #pragma once
 
 #include <chrono>

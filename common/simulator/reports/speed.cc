@@ -1,4 +1,4 @@
-#include "common/simulator/launch/speed.h"
+#include "common/simulator/reports/speed.h"
 
 #include <cstdio>
 #include <mutex>

@@ -1,4 +1,4 @@
-#include "common/simulator/launch/module.h"
+#include "common/simulator/loading/module.h"
 
 #include <bit>
 #include <cstdio>
@@ -7,9 +7,9 @@
 #include <mutex>
 #include <new>
 
-#include "common/simulator/launch/loader.h"
-#include "common/simulator/launch/speed.h"
+#include "common/simulator/loading/loader.h"
 #include "common/simulator/ptx/module.h"
+#include "common/simulator/reports/speed.h"
 
 namespace simulator {
 

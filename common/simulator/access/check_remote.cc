@@ -1,17 +1,10 @@
-#include "common/simulator/access/cluster_reach.h"
+#include "common/simulator/access/check_remote.h"
 
 #include "common/simulator/access/names.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {
-namespace {
-
-bool is_relaxed(const Warp& warp, bool relaxed) {
-  return relaxed && (settings().strict || !warp.cta->grid->entry->relaxed_ends);
-}
-
-}  // namespace
 
 void check_presence(Warp& warp, int lane, const Cta& holder) {
   if (&holder == warp.cta) return;
@@ -37,19 +30,6 @@ void reach(Warp& warp, int lane, const Cta& holder, bool write) {
   SharedShadow& shadow = warp.cta->cluster->shadow;
   shadow.reached(warp.in_cluster, static_cast<uint32_t>(lane), warp.frame->program->first + warp.pc - 1,
                  holder.rank, write);
-}
-
-void release_to(Warp& warp, std::vector<uint32_t>& clock, bool relaxed) {
-  SharedShadow& shadow = warp.cta->cluster->shadow;
-  if (!is_relaxed(warp, relaxed)) return shadow.release(warp.in_cluster, clock);
-  shadow.release_ctas(warp.in_cluster, clock);
-  shadow.merge(warp.fenced, clock);
-}
-
-void acquire_from(Warp& warp, const std::vector<uint32_t>& clock, bool relaxed) {
-  SharedShadow& shadow = warp.cta->cluster->shadow;
-  if (!is_relaxed(warp, relaxed)) return shadow.acquire(warp.in_cluster, clock);
-  shadow.merge(clock, warp.unfenced);
 }
 
 }  // namespace simulator

@@ -16,8 +16,8 @@ class Module {
   explicit Module(std::string ptx);  // allocates and initialises its variables in global memory
   ~Module();
 
-  // Null: no such kernel. Parses and decodes at the first call for each kernel; what cannot be run is told on
-  // stderr then and listed in info. The pointer lives as long as the module.
+  // Null: no such kernel. Parses and decodes at the first call for each kernel; what cannot be run is
+  // reported on stderr then and listed in info. The pointer lives as long as the module.
   const Kernel* kernel(std::string_view name);
   // Null: no such variable.
   const Allocation* variable(std::string_view name) const;

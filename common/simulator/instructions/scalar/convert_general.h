@@ -1,4 +1,6 @@
-// What cvt has in common between its fast handlers (convert.cc) and the general ones (conversion.cc).
+// What cvt does, as a Plan, and the handlers for every one: lane by lane, through a 64-bit integer or a
+// double, which hold every value exactly. The conversions of inner loops have faster handlers
+// (convert_fast.h).
 #pragma once
 
 #include <cstdint>
@@ -45,7 +47,7 @@ inline bool is_float(Kind kind) {
   return kind >= Kind::f16 && kind <= Kind::f64;
 }
 
-// One conversion, as the general handler wants it.
+// One conversion, as the general handler needs it.
 struct Plan {
   Kind to, from;
   uint8_t to_bits, from_bits;          // of the types
@@ -73,7 +75,7 @@ struct Widening {
   explicit Widening(const Plan& plan);
   int field;                  // bits from one value of the pair to the next
   uint8_t to_register;        // bits
-  uint16_t values[256] = {};  // of every value that there is
+  uint16_t values[256] = {};  // of every code
 };
 void pair_to_halves(Warp& warp, const Inst& inst);
 

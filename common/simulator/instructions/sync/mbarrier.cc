@@ -1,16 +1,16 @@
-#include "common/simulator/instructions/async/mbarrier.h"
+#include "common/simulator/instructions/sync/mbarrier.h"
 
 #include <bit>
 #include <cstdio>
 #include <cstring>
 
 #include "common/simulator/access/addresses.h"
-#include "common/simulator/access/cluster_reach.h"
 #include "common/simulator/access/names.h"
+#include "common/simulator/access/release_acquire.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
-#include "common/simulator/instructions/async/mbarrier_life.h"
-#include "common/simulator/instructions/async/opcodes.h"
+#include "common/simulator/instructions/sync/mbarrier_life.h"
+#include "common/simulator/instructions/sync/opcodes.h"
 #include "common/simulator/units/mbarriers.h"
 
 namespace simulator {
@@ -51,7 +51,7 @@ void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarri
       shadow.knows(warp.in_cluster, mbarrier.init_warp, mbarrier.init_clock))
     return;
   if (mbarrier.init_tick != 0 && shadow.knows_cta(warp.in_cluster, cta.rank, mbarrier.init_tick)) return;
-  mbarrier.life = 0;  // not told again
+  mbarrier.life = 0;  // not reported again
   finding(warp, FindingKind::race,
           "an mbarrier is used with nothing that orders its initialisation before this", -1,
           {"mbarrier.init is by " + name_of_thread(warp, mbarrier.init_warp, mbarrier.init_lane) + " at " +
@@ -71,7 +71,7 @@ State load(Warp& warp, Cta& cta, uint32_t address) {
   return state;
 }
 
-// Puts the state back, of the next phase where this one is complete.
+// Stores the state: that of the next phase where this one is complete.
 void settle(Cta& cta, uint32_t address, State state) {
   if (state.pending == 0 && state.bytes == 0) {
     state.phase ^= 1;
@@ -203,7 +203,7 @@ void run_wait(Warp& warp, const Inst& inst) {
     uint32_t address = 0;
     uint64_t phase = 0;
     bool done = false;
-  } last;  // what the lane before has been told: most often all lanes ask the same
+  } last;  // the result of the lane before: most often all lanes test the same phase
   each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
     const uint64_t phase = use.parity ? warp.reg<uint32_t>(inst.b)[lane] & 1
                                       : std::bit_cast<State>(warp.reg<uint64_t>(inst.b)[lane]).phase;
@@ -225,7 +225,7 @@ void run_wait(Warp& warp, const Inst& inst) {
     done |= static_cast<uint32_t>(last.done) << lane;
   });
   warp.set_pred(inst.d, done);
-  if (done != warp.exec) {  // will ask again: others first
+  if (done != warp.exec) {  // it will test again: others first
     warp.yield = true;
     warp.stop = 0;
   }
@@ -285,7 +285,7 @@ void decode(Decoder& d) {
       ((op == initialises || op == expects || op == completes || use.expect) && !d.inst().b)) {
     d.unsupported("unexpected operands");
   }
-  d.memory() = {};  // no memory request: it is its own unit's affair
+  d.memory() = {};  // no memory request: mbarriers are a unit of their own
   d.inst().data = d.keep(use);
   const Handler handlers[] = {run_arrive,       run_arrive,      run_init, run_invalidate,
                               run_bytes<false>, run_bytes<true>, run_wait, run_wait};

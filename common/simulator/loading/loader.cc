@@ -1,4 +1,4 @@
-#include "common/simulator/launch/loader.h"
+#include "common/simulator/loading/loader.h"
 
 #include <cxxabi.h>
 
@@ -7,7 +7,7 @@
 
 #include "common/simulator/instructions/control/opcodes.h"
 #include "common/simulator/instructions/opcodes.h"
-#include "common/simulator/launch/frame_decoder.h"
+#include "common/simulator/loading/frame_decoder.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {
@@ -70,7 +70,7 @@ void KernelLoader::lay_out_shared(const ptx::Function& function) {
 
 namespace {
 
-// Registers for a thread where so many threads share a multiprocessor: each quarter of it has 16384, and
+// Registers for a thread where this many threads share a multiprocessor: each quarter of it has 16384, and
 // takes whole warps.
 uint32_t registers_for(uint32_t threads) {
   const uint32_t warps = (threads + warp_size - 1) / warp_size;
@@ -79,7 +79,7 @@ uint32_t registers_for(uint32_t threads) {
 
 // What a kernel with setmaxnreg starts with, tried with ptxas 13.0: as many registers as the CTAs that
 // .minnctapersm promises have room for in a quarter of a multiprocessor, or as .maxnreg says, but no more
-// than it ever asks for. With neither directive ptxas ignores setmaxnreg: 0.
+// than it ever requests. With neither directive ptxas ignores setmaxnreg: 0.
 uint32_t registers_at_entry(const ptx::Function& entry, const Program& program) {
   if (program.most_registers == 0 || (entry.max_registers == 0 && entry.min_ctas == 0)) return 0;
   uint32_t most = program.most_registers;
@@ -302,7 +302,7 @@ void KernelLoader::decode(Program& program) {
   program.memory.emplace_back();
 }
 
-// Local memory and call parameters have their place in the frame before any instruction asks for it.
+// Local memory and call parameters have their place in the frame before any instruction needs it.
 void KernelLoader::place_variables(Program& program) {
   const ptx::Function& function = *program.function;
   for (const ptx::Variable& variable : function.variables) {
