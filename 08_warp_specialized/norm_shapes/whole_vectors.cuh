@@ -6,7 +6,7 @@
 
 #include <climits>
 
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08::norm_shapes {
 

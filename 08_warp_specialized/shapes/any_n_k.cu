@@ -2,9 +2,9 @@
 // first where k is no multiple of 8, and B where n is none; that is part of the launch, and of its time. C is
 // stored by threads, in words.
 #include "08_warp_specialized/shapes/kernel.cuh"
-#include "common/any_rows.cuh"
 #include "common/extension.h"
-#include "common/padded_rows.cuh"
+#include "common/rows/any_rows.cuh"
+#include "common/rows/padded_rows.cuh"
 
 namespace ladder::rung_08 {
 

@@ -6,11 +6,11 @@
 #include <bit>
 
 #include "08_warp_specialized/shapes/choice.h"
-#include "common/norm.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/streaming_access.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 
