@@ -115,6 +115,16 @@ function(ladder_test_code target)
   ladder_precompiled(${target} REUSE_FROM ladder_rung_main)
 endfunction()
 
+# ladder_unit_test(PREFIX NAME LIBRARY SOURCE...): every TEST in it a test of ctest's, PREFIX.Suite.Name. gtest_main stands
+# first: it, not the harness's main.cc, is the program.
+function(ladder_unit_test prefix name library)
+  add_executable(${name} ${ARGN})
+  ladder_test_code(${name})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main ${library} ladder_warnings)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${LADDER_UNITED})
+  gtest_discover_tests(${name} TEST_PREFIX ${prefix}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 60)
+endfunction()
+
 # ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
 # GoogleTest that launches its kernels. On the simulator every TEST in it is a test of ctest's; on a GPU the whole program,
 # NAME_TEST, is one.

@@ -1,6 +1,6 @@
 // cli_test PROGRAM: runs a program of the course as a reader would, and reads its exit code and what it
 // prints. Suite Rung is for a rung, Simulated for a rung on the simulator, Refusing for refusing_rung.cu,
-// Roofs for `roofs`, Memory for `memory`; the caller picks one with --gtest_filter.
+// Benchmark for common/benchmarks; the caller picks one with --gtest_filter.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -381,48 +381,27 @@ TEST(Refusing, ASoakThatChecksNothingIsNoPass) {
   expect_one_line(ended, "nothing was checked");
 }
 
-// --- roofs ---------------------------------------------------------------------------------------
+// --- A benchmark ---------------------------------------------------------------------------------
 
-TEST(Roofs, HelpPasses) {
+TEST(Benchmark, HelpPasses) {
   const Ended ended = run_program({"--help"});
   EXPECT_EQ(ended.exit_code, 0);
   EXPECT_EQ(ended.err, "");
-  EXPECT_TRUE(ended.out.starts_with("usage: roofs")) << ended.out;
+  EXPECT_TRUE(ended.out.starts_with("usage: " + name() + " [--only WORD]")) << ended.out;
 }
 
-TEST(Roofs, BadOptionsAreBadUsage) {
+TEST(Benchmark, BadOptionsAreBadUsage) {
   expect_bad_usage({"--nope"}, "'--nope'");
   expect_bad_usage({"gemm"}, "'gemm'");
   expect_bad_usage({"--only"}, "'--only'");
   expect_bad_usage({"--json"}, "'--json'");
 }
 
-TEST(Roofs, UnwritableJsonIsBadUsageEvenWithoutAGpu) {
+TEST(Benchmark, UnwritableJsonIsBadUsageEvenWithoutAGpu) {
   expect_bad_usage({"--json", "/nowhere/at/all.jsonl"}, "'/nowhere/at/all.jsonl'");
 }
 
-TEST(Roofs, WithoutAGpuCannotRun) {
-  expect_no_gpu({});
-}
-
-TEST(Memory, HelpPasses) {
-  const Ended ended = run_program({"--help"});
-  EXPECT_EQ(ended.exit_code, 0);
-  EXPECT_EQ(ended.err, "");
-  EXPECT_TRUE(ended.out.starts_with("usage: memory")) << ended.out;
-}
-
-TEST(Memory, BadOptionsAreBadUsage) {
-  expect_bad_usage({"--nope"}, "'--nope'");
-  expect_bad_usage({"pinned"}, "'pinned'");
-  expect_bad_usage({"--only"}, "'--only'");
-}
-
-TEST(Memory, UnwritableJsonIsBadUsageEvenWithoutAGpu) {
-  expect_bad_usage({"--json", "/nowhere/at/all.jsonl"}, "'/nowhere/at/all.jsonl'");
-}
-
-TEST(Memory, WithoutAGpuCannotRun) {
+TEST(Benchmark, WithoutAGpuCannotRun) {
   expect_no_gpu({});
 }
 
@@ -432,7 +411,7 @@ int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   if (argc != 2 || access(argv[1], X_OK) != 0) {
     std::fprintf(stderr,
-                 "usage: cli_test PROGRAM [--gtest_filter=Rung.*|Simulated.*|Refusing.*|Roofs.*|Memory.*]\n");
+                 "usage: cli_test PROGRAM [--gtest_filter=Rung.*|Simulated.*|Refusing.*|Benchmark.*]\n");
     return 2;
   }
   program = argv[1];
