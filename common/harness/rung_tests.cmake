@@ -86,19 +86,52 @@ function(ladder_simulate name test cost)
   endif()
 endfunction()
 
-# ladder_simulation(NAME TEST arguments [seeds [SMs]]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
-# --k 8"; before a release in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so
-# few, to give each CTA several tiles.
+# ladder_simulation(NAME TEST arguments [seeds [SMs]]): the rung on the simulator at one more shape. SMs: on GPUs that have
+# so few, to give each CTA several tiles.
+#   "gemm --m 1 --n 8 --k 8": every variant; before a release in six orders of execution or those of the seeds "0,1": large
+#   ones.
+#   "gemm --variant NAME --m 1 --n 8 --k 8", "gemm --soak 32": this alone, a test TEST_SEED for each of three orders or those
+#   of the seeds, of which all but that of seed 1 wait for a release; a single seed's is called TEST and does not.
 function(ladder_simulation name test arguments)
+  string(REGEX MATCH "--(variant|soak) " alone "${arguments}")
   set(seeds 0,1,2,3,4,5)
+  if(alone)
+    set(seeds 0,1,2)
+  endif()
   if(ARGC GREATER 3)
     set(seeds ${ARGV3})
+  endif()
+  if(alone)
+    ladder_simulate_alone(${name} ${test} "${arguments}" ${seeds} "${ARGV4}")
+    return()
   endif()
   set(few "")
   if(ARGC GREATER 4)
     set(few --sms ${ARGV4})
   endif()
   ladder_simulate(${name} ${test} 60 ${arguments} --seeds ${seeds} ${few})
+endfunction()
+
+function(ladder_simulate_alone name test arguments seeds sms)
+  if(NOT LADDER_TESTS)
+    return()
+  endif()
+  separate_arguments(arguments)
+  string(REPLACE "," ";" seeds ${seeds})
+  list(LENGTH seeds orders)
+  foreach(seed ${seeds})
+    set(each ${name}.sim.${test})
+    set(labels simulator)
+    if(orders GREATER 1)
+      string(APPEND each _${seed})
+      if(NOT seed EQUAL 1)
+        list(APPEND labels release)
+      endif()
+    endif()
+    add_test(NAME ${each} COMMAND ${name}_sim ${arguments})
+    set_tests_properties(${each} PROPERTIES LABELS "${labels}" TIMEOUT 120
+      ENVIRONMENT "SIMULATOR_SEED=${seed};SIMULATOR_SMS=${sms};SIMULATOR_CHECKS=fail")
+  endforeach()
 endfunction()
 
 # ladder_test_code(TARGET): its code is compiled quickly, and the headers of GoogleTest once for all such targets.
