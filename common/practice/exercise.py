@@ -34,6 +34,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "common" / "plots"), str(ROOT / "common" / "tools")]
 
+import faults  # noqa: E402
 from excerpts import find  # noqa: E402
 from plant_fault import NotPlanted, planted  # noqa: E402
 from results import ResultError  # noqa: E402
@@ -146,12 +147,12 @@ def changed(lines: list, blanks: list) -> list:
     return lines
 
 
-def with_fault(patch: Path, lines: list) -> list:
-    """The lines of the file that the rung's patch names, with its mistake."""
+def with_fault(file: Path, lines: list) -> list:
+    """The lines of the file that the rung's fault is in, with its mistake."""
     try:
-        return planted(patch.read_text(encoding="utf-8"), "\n".join(lines) + "\n", "the source").splitlines()
-    except NotPlanted as why:
-        raise PracticeError(f"{patch.relative_to(ROOT)}: {why}") from None
+        return planted(faults.read(file), "\n".join(lines) + "\n").splitlines()
+    except (faults.NotAFault, NotPlanted) as why:
+        raise PracticeError(f"{file.relative_to(ROOT)}: {why}") from None
 
 
 def sections(lines: list) -> list:
