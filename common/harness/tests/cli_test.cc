@@ -120,6 +120,18 @@ TEST(Rung, ListPassesAndMarksTheRungOncePerProblem) {
   EXPECT_EQ(marks, int(problems.size())) << ended.out;
 }
 
+TEST(Rung, ListsForPrograms) {
+  const Ended ended = run_program({"--list", "--json", "-"});
+  EXPECT_EQ(ended.exit_code, 0);
+  EXPECT_EQ(ended.err, "");
+  EXPECT_TRUE(ended.out.starts_with("{\"record\": \"problem\", \"rung\": \"" + name() + "\", ")) << ended.out;
+  const auto lines = std::count(ended.out.begin(), ended.out.end(), '\n');
+  EXPECT_GE(lines, 2);
+  int marks = 0;
+  for (std::size_t at = 0; (at = ended.out.find("\"is_rung\": true", at)) != std::string::npos; ++at) ++marks;
+  EXPECT_EQ(marks, lines) << ended.out;
+}
+
 TEST(Rung, UnknownVariantIsBadUsage) {
   expect_bad_usage({"--variant", "nope"}, "'nope' here; there is: ");
 }

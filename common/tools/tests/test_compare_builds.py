@@ -6,13 +6,15 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[1] / "compare_builds.py"
+from fixture import TOOLS, listing
+
+SCRIPT = TOOLS / "compare_builds.py"
 PROGRAM = """#!/bin/sh
-[ "$1" = --list ] && { echo "gemm  fast  (the rung)"; exit 0; }
+[ "$1" = --list ] && { LISTING; exit 0; }
 for last; do :; done
 [ "$1" = fused_norm ] && exit 77
 printf '{"record": "run", "variant": "plain", "median_us": %s}\\n' >> "$last"
-"""
+""".replace("LISTING", listing(gemm=["fast"]))
 
 
 class Builds(unittest.TestCase):
@@ -38,7 +40,7 @@ class Builds(unittest.TestCase):
         self.build("new", 100.5)
         code, text = self.compare()
         self.assertEqual(code, 0, text)
-        self.assertIn("0.9950   0.00%  42_x gemm --size 4096 --variant plain", text)
+        self.assertIn("0.9950   0.00%  42_x gemm --m 4096 --n 2048 --k 8192 --variant plain", text)
 
     def test_slower(self):
         self.build("old", 100)
