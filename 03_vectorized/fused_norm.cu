@@ -1,7 +1,7 @@
 // 16 bytes per load and store. A thread keeps its part of the row in registers from the first read to the
 // last write: all reads are on their way before the first write, gamma included, and nothing is read twice.
 // Narrow rows share a CTA.
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_03 {
 namespace {

@@ -1,8 +1,8 @@
 // Persistent CTAs: while one row is reduced and written, cp.async copies the next ones into the stages of a
 // ring buffer in shared memory. gamma is read once per CTA, into registers. A thread reads only what it
 // copied itself, so the ring buffer needs no barrier: waiting for its own copies is enough.
-#include "common/norm.cuh"
 #include "common/ptx/cp_async.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_04 {
 namespace {

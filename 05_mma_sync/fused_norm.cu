@@ -1,7 +1,7 @@
 // The row sum on tensor cores: the sum of squares of a matrix H is the trace of H·Hᵀ. Everything else is as
 // in 03_vectorized. The sum moves to another pipe; the kernel, which is bound by memory, does not get faster.
-#include "common/norm.cuh"
 #include "common/ptx/mma.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_05 {
 namespace {

@@ -1,9 +1,9 @@
 // The sum of squares on tensor cores, fed by ldmatrix: h is kept in shared memory instead of registers, in
 // swizzled tiles, and its squares are accumulated from there. The kernel takes as long as before: it is bound
 // by memory bandwidth.
-#include "common/norm.cuh"
 #include "common/ptx/ldmatrix.cuh"
 #include "common/ptx/mma.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_06 {
 namespace {

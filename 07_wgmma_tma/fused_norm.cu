@@ -3,9 +3,9 @@
 // gamma once, into registers. Each stage has an mbarrier; a phase of it completes when a row has landed.
 #include <algorithm>
 
-#include "common/norm.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/tma.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_07 {
 namespace {

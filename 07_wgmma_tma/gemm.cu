@@ -158,7 +158,7 @@ __global__ void __launch_bounds__(C::threads, 1)
       if (threadIdx.x % warp_size == 0) ptx::mbarrier_arrive(empty(before));
       if (issues) {
         ptx::mbarrier_wait(empty(before), (t - 1) / C::stages % 2);
-        track.mark(Doing::wait_for_slot, t - 1 + C::stages);
+        track.mark(Doing::wait_for_stage, t - 1 + C::stages);
         load(t - 1 + C::stages);
         track.mark(Doing::load, t - 1 + C::stages);
       }

@@ -4,11 +4,11 @@
 //
 // A thread stores h as soon as its own loads have arrived, and y once the sum has: stores begin while loads
 // of the SM's other warps are still in flight.
-#include "common/norm.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/streaming_access.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 namespace {

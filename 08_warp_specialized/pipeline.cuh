@@ -47,7 +47,7 @@ __device__ void produce(typename C::Shared& shared, const Maps& maps, Tiles tile
       // Until the consumers of both CTAs have read the stage, since this CTA's boxes of B go to both. Parity
       // 1 first: of a new barrier that phase counts as complete, and every stage is empty.
       ptx::mbarrier_wait(ptx::shared_address(&shared.empty[stage.index]), stage.parity ^ 1);
-      track.mark(Doing::wait_for_slot, t);
+      track.mark(Doing::wait_for_stage, t);
       if (ptx::elect_one()) {
         // The bytes that the peer sends are expected, too. They may arrive first: the phase cannot complete
         // before this thread's arrival.

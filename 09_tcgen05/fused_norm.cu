@@ -1,8 +1,8 @@
 // Blackwell loads and stores 32 bytes per thread, a whole sector, so half as many instructions as on rung 03
 // keep the same bytes in flight. The rest is rung 03's: a thread keeps its part of the row in registers from
 // the first read to the last write, and all reads are under way before the first write.
-#include "common/norm.cuh"
 #include "common/ptx/wide_access.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_09 {
 namespace {

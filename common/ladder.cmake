@@ -108,7 +108,7 @@ endfunction()
 function(ladder_objects_of out rung)
   list(JOIN ARGN "|" files)
   string(REPLACE "." "[.]" files "${files}")
-  set(${out} "$<FILTER:$<TARGET_OBJECTS:${rung}_objects>,INCLUDE,/${rung}_objects[.]dir/(${files})[.]o$>" PARENT_SCOPE)
+  set(${out} "$<FILTER:$<TARGET_OBJECTS:${rung}_objects>,INCLUDE,/${rung}_objects[.]dir/[./]*(${files})[.]o$>" PARENT_SCOPE)
 endfunction()
 
 # The problems: what stands below common/harness/problems.

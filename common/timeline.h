@@ -7,7 +7,7 @@
 namespace ladder {
 
 // What a warp has done since the mark before.
-enum class Doing : unsigned { wait_for_slot, load, wait_for_data, convert, multiply, store };
+enum class Doing : unsigned { wait_for_stage, load, wait_for_data, convert, multiply, store };
 enum class Role : unsigned { all, producer, consumer };  // all: every warp does everything
 
 struct TimelineSpan {

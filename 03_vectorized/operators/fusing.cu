@@ -1,6 +1,6 @@
 // What fusing the residual add with the norm buys: the same in two kernels, and in one that adds a second
 // time instead of keeping h in registers. And what rsqrt buys beside a root and a division.
-#include "common/row_operators.cuh"
+#include "common/rows/row_operators.cuh"
 
 namespace ladder::rung_03 {
 namespace {

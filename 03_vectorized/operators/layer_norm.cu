@@ -1,7 +1,7 @@
 // LayerNorm as the rung's fused norm: 16 bytes per load and store, and the row stays in registers from its
 // one read to the write of y. So the second pass over it, for the variance, costs no memory traffic: there is
 // no reason to take the variance as the difference of two sums, which cancels where the mean is large.
-#include "common/row_operators.cuh"
+#include "common/rows/row_operators.cuh"
 
 namespace ladder::rung_03 {
 namespace {

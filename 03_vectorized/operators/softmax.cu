@@ -1,7 +1,7 @@
 // Softmax with the row in registers: x is read once and y is written once, whether the sum is taken after the
 // maximum or online with it. What an online sum saves here is a reduction, and with it a barrier that all
 // threads of the row wait at.
-#include "common/row_operators.cuh"
+#include "common/rows/row_operators.cuh"
 
 namespace ladder::rung_03 {
 namespace {

@@ -2,7 +2,7 @@
 // An odd n or k leaves every other row of B or A between two words of 4 bytes: of its vectors cp.async copies
 // the five words that they lie in, and the thread that converts them shifts them first.
 #include "04_cp_async/outer_product.cuh"
-#include "common/any_rows.cuh"
+#include "common/rows/any_rows.cuh"
 
 namespace ladder::rung_04 {
 

@@ -1,8 +1,8 @@
 // Any n and k: the rung's kernel with copies as wide as its rows are aligned, 8 or 4 bytes where 16 are not.
 // An odd n or k leaves every other row of B or A between two words of 4 bytes: those rows pass through
 // registers, which shift them. C passes through shared memory, where a warp gathers whole rows.
-#include "common/any_rows.cuh"
 #include "common/ptx/mma.cuh"
+#include "common/rows/any_rows.cuh"
 
 namespace ladder::rung_05 {
 

@@ -3,7 +3,7 @@
 // other is the gemm, which scales C's rows in its epilogue.
 #include "06_swizzle_ldmatrix/precision/launch.cuh"
 #include "common/extension.h"
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_06 {
 namespace {

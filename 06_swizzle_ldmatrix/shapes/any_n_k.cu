@@ -3,9 +3,9 @@
 // rows pass through registers, which shift them. They leave fewer registers, so a k-tile is half as long as
 // the rung's, and a CTA computes one tile. C passes through shared memory, where a warp gathers whole rows.
 #include "06_swizzle_ldmatrix/tiles.cuh"
-#include "common/any_rows.cuh"
 #include "common/ptx/ldmatrix.cuh"
 #include "common/ptx/mma.cuh"
+#include "common/rows/any_rows.cuh"
 
 namespace ladder::rung_06 {
 

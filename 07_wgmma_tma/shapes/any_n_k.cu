@@ -2,7 +2,7 @@
 // first where k is no multiple of 8. Where n is none, so is B, and C is copied out of padded rows at the end.
 // The copies are part of the launch, and of its time.
 #include "common/extension.h"
-#include "common/padded_rows.cuh"
+#include "common/rows/padded_rows.cuh"
 
 namespace ladder::rung_07 {
 

@@ -2,7 +2,7 @@
 // once. No clusters: a CTA may only send its next sum when the last one has been read.
 #include <algorithm>
 
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 namespace {

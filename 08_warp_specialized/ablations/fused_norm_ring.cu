@@ -3,10 +3,10 @@
 // empty mbarrier. gamma is read once per CTA, into registers.
 #include <algorithm>
 
-#include "common/norm.cuh"
 #include "common/ptx/barrier.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/tma.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 namespace {

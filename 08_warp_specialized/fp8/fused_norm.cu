@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/extension.h"
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/cvt.cuh"
 #include "common/ptx/mbarrier.cuh"

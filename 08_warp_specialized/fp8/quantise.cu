@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "08_warp_specialized/fp8/workspace.h"
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 #include "common/ptx/cvt.cuh"
 
 namespace ladder::rung_08 {

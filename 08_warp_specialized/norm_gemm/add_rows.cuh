@@ -8,9 +8,9 @@
 #pragma once
 
 #include "08_warp_specialized/norm_gemm/row_scales.cuh"
-#include "common/norm.cuh"
 #include "common/ptx/barrier.cuh"
 #include "common/ptx/global_order.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 

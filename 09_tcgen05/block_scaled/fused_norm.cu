@@ -1,8 +1,8 @@
 // The rung's norm, with y in 8 or 4 bits and block scales, in the layout that block_scaled/gemm.cu
 // multiplies: what follows the norm reads a half or a quarter of the bytes, and no kernel repacks them.
 #include "09_tcgen05/block_scaled/quantise.cuh"
-#include "common/norm.cuh"
 #include "common/ptx/wide_access.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_09 {
 namespace {

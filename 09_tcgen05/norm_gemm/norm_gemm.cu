@@ -5,9 +5,9 @@
 #include "09_tcgen05/launch.h"
 #include "09_tcgen05/tiles.cuh"
 #include "common/extension.h"
-#include "common/norm.cuh"
 #include "common/ptx/elect.cuh"
 #include "common/ptx/tcgen05.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_09 {
 namespace {

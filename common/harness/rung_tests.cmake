@@ -4,6 +4,8 @@
 find_program(LADDER_CUOBJDUMP cuobjdump HINTS ${CUDAToolkit_BIN_DIR} DOC "For the tests of the rungs' machine code")
 set(ladder_ptxas ${CUDAToolkit_BIN_DIR}/ptxas)
 set(ladder_harness_tests ${CMAKE_CURRENT_LIST_DIR}/tests)
+cmake_path(SET ladder_fault_tools NORMALIZE ${CMAKE_CURRENT_LIST_DIR}/../tools)
+set(ladder_fault_python ${CMAKE_COMMAND} -E env PYTHONPATH=${ladder_fault_tools}/../.. ${Python3_EXECUTABLE} -B -m)
 if(NOT LADDER_TESTS)
 elseif(NOT Python3_Interpreter_FOUND)
   message(STATUS "Python 3.10 or newer is missing: no tests of the rungs on the simulator, of their PTX and machine code, no planted faults")
@@ -86,19 +88,52 @@ function(ladder_simulate name test cost)
   endif()
 endfunction()
 
-# ladder_simulation(NAME TEST arguments [seeds [SMs]]): every variant on the simulator at one more shape, "gemm --m 1 --n 8
-# --k 8"; before a release in six orders of execution or those of the seeds "0,1": large ones. SMs: on GPUs that have so
-# few, to give each CTA several tiles.
+# ladder_simulation(NAME TEST arguments [seeds [SMs]]): the rung on the simulator at one more shape. SMs: on GPUs that have
+# so few, to give each CTA several tiles.
+#   "gemm --m 1 --n 8 --k 8": every variant; before a release in six orders of execution or those of the seeds "0,1": large
+#   ones.
+#   "gemm --variant NAME --m 1 --n 8 --k 8", "gemm --soak 32": this alone, a test TEST_SEED for each of three orders or those
+#   of the seeds, of which all but that of seed 1 wait for a release; a single seed's is called TEST and does not.
 function(ladder_simulation name test arguments)
+  string(REGEX MATCH "--(variant|soak) " alone "${arguments}")
   set(seeds 0,1,2,3,4,5)
+  if(alone)
+    set(seeds 0,1,2)
+  endif()
   if(ARGC GREATER 3)
     set(seeds ${ARGV3})
+  endif()
+  if(alone)
+    ladder_simulate_alone(${name} ${test} "${arguments}" ${seeds} "${ARGV4}")
+    return()
   endif()
   set(few "")
   if(ARGC GREATER 4)
     set(few --sms ${ARGV4})
   endif()
   ladder_simulate(${name} ${test} 60 ${arguments} --seeds ${seeds} ${few})
+endfunction()
+
+function(ladder_simulate_alone name test arguments seeds sms)
+  if(NOT LADDER_TESTS)
+    return()
+  endif()
+  separate_arguments(arguments)
+  string(REPLACE "," ";" seeds ${seeds})
+  list(LENGTH seeds orders)
+  foreach(seed ${seeds})
+    set(each ${name}.sim.${test})
+    set(labels simulator)
+    if(orders GREATER 1)
+      string(APPEND each _${seed})
+      if(NOT seed EQUAL 1)
+        list(APPEND labels release)
+      endif()
+    endif()
+    add_test(NAME ${each} COMMAND ${name}_sim ${arguments})
+    set_tests_properties(${each} PROPERTIES LABELS "${labels}" TIMEOUT 120
+      ENVIRONMENT "SIMULATOR_SEED=${seed};SIMULATOR_SMS=${sms};SIMULATOR_CHECKS=fail")
+  endforeach()
 endfunction()
 
 # ladder_test_code(TARGET): its code is compiled quickly, and the headers of GoogleTest once for all such targets.
@@ -113,6 +148,16 @@ function(ladder_test_code target)
   endif()
   target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:${ladder_test_level}>)
   ladder_precompiled(${target} REUSE_FROM ladder_rung_main)
+endfunction()
+
+# ladder_unit_test(PREFIX NAME LIBRARY SOURCE...): every TEST in it a test of ctest's, PREFIX.Suite.Name. gtest_main stands
+# first: it, not the harness's main.cc, is the program.
+function(ladder_unit_test prefix name library)
+  add_executable(${name} ${ARGN})
+  ladder_test_code(${name})
+  target_link_libraries(${name} PRIVATE GTest::gtest_main ${library} ladder_warnings)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ${LADDER_UNITED})
+  gtest_discover_tests(${name} TEST_PREFIX ${prefix}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 60)
 endfunction()
 
 # ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
@@ -192,72 +237,50 @@ function(ladder_sass_order name file kernels instruction)
   endif()
 endfunction()
 
-# ladder_faults(NAME): the rung's planted faults, faults/*.patch. A fault begins with a line on what is wrong and fields,
-#   run:        the rung's arguments
-#   expect:     a regular expression that what the simulator prints must match, in every order of execution
-#   unchecked:  the same with the simulator's checks off, where results tell as well
-#   compile:    the rung's source that includes the patched file, where that is a header
-# and then a patch without line numbers: `--- path` from the repository's root, `@@` above each hunk. Of the planted
-# source there is PTX alone, of the variant that `run` names, and the simulator runs it instead of the rung's own: host code
-# is the rung's. The script bin/faults/NAME_FAULT does that.
+# ladder_faults(NAME): the rung's planted faults, faults/*.patch, which common/tools/faults.py reads: once for all rungs, into
+# a file for each. Of the planted source there is PTX alone, of the variant that the fault runs, and the simulator runs it
+# instead of the rung's own: host code is the rung's. The script bin/faults/NAME_FAULT does that.
 function(ladder_faults name)
   if(NOT LADDER_TESTS OR NOT Python3_Interpreter_FOUND)
     return()
   endif()
+  set(reader ${ladder_fault_tools}/faults.py)
   file(GLOB faults CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/faults/*)
-  foreach(file ${faults})
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
-    ladder_fault(${name} ${file})
-  endforeach()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${faults} ${reader})
+  get_property(read GLOBAL PROPERTY LADDER_FAULTS_READ)
+  if(NOT read)
+    execute_process(
+      COMMAND ${ladder_fault_python} common.tools.faults --root ${PROJECT_SOURCE_DIR} --cmake ${PROJECT_BINARY_DIR}/faults
+      RESULT_VARIABLE failed ERROR_VARIABLE why)
+    if(failed)
+      message(FATAL_ERROR "${why}")
+    endif()
+    set_property(GLOBAL PROPERTY LADDER_FAULTS_READ TRUE)
+  endif()
+  if(faults)
+    include(${PROJECT_BINARY_DIR}/faults/${name}.cmake)
+  endif()
 endfunction()
 
-function(ladder_fault name patch)
-  cmake_path(GET patch STEM fault)
-  file(READ ${patch} text)
-  if(NOT patch MATCHES "\\.patch$" OR NOT text MATCHES "^[^\n:]+\n((\n|[a-z]+: [^\n]+\n)+)--- ([^\n]+)\n")
-    message(FATAL_ERROR "${patch} is no fault: ladder_faults() says what one looks like")
-  endif()
-  set(fields "\n${CMAKE_MATCH_1}")
-  set(patched ${CMAKE_MATCH_3})
-  set(known "")
-  foreach(field run expect unchecked compile)
-    set(${field} "")
-    if(fields MATCHES "\n${field}: ([^\n]+)\n")
-      set(${field} "${CMAKE_MATCH_1}")
-      string(APPEND known "\n${field}: ${CMAKE_MATCH_1}")
-    endif()
-  endforeach()
-  string(REGEX REPLACE "[^\n]" "" lines "${known}")
-  string(REGEX REPLACE "\n+" "\n" fields "${fields}")
-  string(REGEX REPLACE "[^\n]" "" given "${fields}")
-  if(run STREQUAL "" OR expect STREQUAL "" OR NOT "${lines}\n" STREQUAL given)
-    message(FATAL_ERROR "${patch}: it needs run and expect, may have unchecked and compile, and nothing twice")
-  endif()
-  set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault})
-  set(planted ${folder}/${patched})
-  set(source ${PROJECT_SOURCE_DIR}/${patched})
-  if(NOT compile) # else the planted header is found before the sound one
-    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR} OUTPUT_VARIABLE compile)
-  endif()
-  set(compiled_source ${CMAKE_CURRENT_SOURCE_DIR}/${compile})
-  cmake_path(RELATIVE_PATH compiled_source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE compiled)
-  set(variant "")
-  if(run MATCHES "--(variant|type) ([^ ]+)") # a type's variant has its name
-    set(variant ${CMAKE_MATCH_2})
-  endif()
-  set(plant ${PROJECT_SOURCE_DIR}/common/tools/plant_fault.py)
-  set(planted ${planted} ${folder}/${compiled})
+# Called by what faults.py writes. PATCHED and COMPILED: the patched file and what is compiled, from the repository's root.
+function(ladder_fault name fault patched compiled run expect unchecked)
+  set(patch ${CMAKE_CURRENT_SOURCE_DIR}/faults/${fault}.patch)
+  set(folder ${CMAKE_CURRENT_BINARY_DIR}/faults/${fault}) # where a planted header is found before the sound one
+  set(planted ${folder}/${patched} ${folder}/${compiled})
   list(REMOVE_DUPLICATES planted)
+  set(plant ${ladder_fault_tools}/plant_fault.py)
   add_custom_command(OUTPUT ${planted}
-    COMMAND ${Python3_EXECUTABLE} -B ${plant} ${patch} --root ${PROJECT_SOURCE_DIR} --out ${folder} --compile ${compiled}
-            "--variant=${variant}"
-    DEPENDS ${source} ${compiled_source} ${patch} ${plant} COMMENT "Planting ${fault} in ${name}" VERBATIM)
+    COMMAND ${ladder_fault_python} common.tools.plant_fault ${patch} --root ${PROJECT_SOURCE_DIR} --out ${folder}
+    DEPENDS ${PROJECT_SOURCE_DIR}/${patched} ${PROJECT_SOURCE_DIR}/${compiled} ${patch} ${plant}
+      ${ladder_fault_tools}/faults.py
+    COMMENT "Planting ${fault} in ${name}" VERBATIM)
 
   set(target ${name}_${fault})
   get_target_property(arch ${name}_objects LADDER_ARCH)
   if(TARGET ${name}_newer)
     get_target_property(newer ${name}_newer SOURCES)
-    if(compile IN_LIST newer)
+    list(TRANSFORM newer PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+    if(${PROJECT_SOURCE_DIR}/${compiled} IN_LIST newer)
       get_target_property(arch ${name}_newer LADDER_ARCH)
     endif()
   endif()

@@ -32,6 +32,7 @@ from pathlib import Path
 
 from common.plots.pages.excerpts import find
 from common.plots.records.error import ResultError
+from common.tools import faults
 from common.tools.plant_fault import NotPlanted, planted
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -143,12 +144,12 @@ def changed(lines: list, blanks: list) -> list:
     return lines
 
 
-def with_fault(patch: Path, lines: list) -> list:
-    """The lines of the file that the rung's patch names, with its mistake."""
+def with_fault(file: Path, lines: list) -> list:
+    """The lines of the file that the rung's fault is in, with its mistake."""
     try:
-        return planted(patch.read_text(encoding="utf-8"), "\n".join(lines) + "\n", "the source").splitlines()
-    except NotPlanted as why:
-        raise PracticeError(f"{patch.relative_to(ROOT)}: {why}") from None
+        return planted(faults.read(file), "\n".join(lines) + "\n").splitlines()
+    except (faults.NotAFault, NotPlanted) as why:
+        raise PracticeError(f"{file.relative_to(ROOT)}: {why}") from None
 
 
 def sections(lines: list) -> list:

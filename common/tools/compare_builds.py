@@ -1,4 +1,4 @@
-"""Whether a change made any kernel slower: `compare_builds.py OLD/bin NEW/bin [--turns N] [RUN...]`, on a GPU.
+"""Whether a change made any kernel slower: `python3 -m common.tools.compare_builds OLD/bin NEW/bin [--turns N] [RUN...]`, on a GPU.
 
 Runs every variant of every rung from both builds, in turns (old, new, new, old, ...), so that both see the same clocks.
 Prints for each variant the median time of each, old / new (more than 1: the new one is faster), and the noise: the
@@ -16,27 +16,21 @@ import sys
 import tempfile
 from pathlib import Path
 
-SIZES = {
-    "gemm": "--size 4096",
-    "fused_norm": "--rows 16384 --cols 8192",
-    "norm_gemm": "--rows 8192 --cols 4096 --n 4096",
-    "grouped_gemm": "--groups 8 --m 4096 --n 14336 --k 4096",
-    "linear": "--m 8192 --n 14336 --k 4096",
-    "row_operator": "--rows 16384 --cols 8192",
-}
+from common.tools.programs import listed
+
 SLOW = {"00_naive", "01_coalesced", "02_smem_tiling", "03_vectorized"}  # at 4096 a launch takes up to a third of a second
 
 
 def default_runs(folder: Path) -> list:
+    """Each problem at the course's sizes."""
     runs = []
     for program in sorted(folder.glob("[0-9][0-9]_*")):
         if not (folder / f"{program.name}_sim").exists():
             continue  # a test, or the simulated program itself
-        listed = subprocess.run([program, "--list"], capture_output=True, text=True).stdout.split()
-        for problem, sizes in SIZES.items():
-            if problem in listed:
-                size = "--size 1024" if program.name in SLOW and problem == "gemm" else sizes
-                runs.append(f"{program.name} {problem} {size}")
+        for name, problem in listed(program).items():
+            sizes = zip(problem["dimensions"], problem["default_shape"]["gpu"].split("x"))
+            shape = " ".join(f"--{dimension} {size}" for dimension, size in sizes)
+            runs.append(f"{program.name} {name} {'--size 1024' if program.name in SLOW and name == 'gemm' else shape}")
     return runs
 
 
@@ -66,9 +60,13 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=25, help="timed launches of a variant in a turn")
     parser.add_argument("runs", nargs="*")
     arguments = parser.parse_intermixed_args()
-    print(f"{'old us':>10} {'new us':>10} {'old/new':>8} {'noise':>7}")
     slower = 0
-    for run in arguments.runs or default_runs(arguments.old):
+    try:
+        runs = arguments.runs or default_runs(arguments.old)
+    except OSError as error:
+        parser.exit(1, f"compare_builds: {error}\n")
+    print(f"{'old us':>10} {'new us':>10} {'old/new':>8} {'noise':>7}")
+    for run in runs:
         turns = {arguments.old: [], arguments.new: []}
         for turn in range(arguments.turns):
             order = [arguments.old, arguments.new]

@@ -15,7 +15,7 @@ import pathlib
 import subprocess
 import sys
 
-from common.tools.programs import CannotRun, device_of, nvidia_tool, run_for
+from common.tools.programs import CannotRun, device_of, listed, nvidia_tool, run_for
 
 SIZES = {"gemm": {"m": 1024, "n": 1024, "k": 1024}, "fused_norm": {"rows": 2048, "cols": 8192}}
 
@@ -57,27 +57,21 @@ def run(command):
     return done.stdout
 
 
-def listed(program):
-    """(problem, variant, is it the rung itself) for every line of --list."""
-    for line in run([program, "--list"]).splitlines():
-        problem, variant, *rest = line.split()
-        yield problem, variant, rest[:2] == ["(the", "rung)"]
-
-
 def sizes_of(problem):
     return [word for name, value in SIZES[problem].items() for word in (f"--{name}", str(value))]
 
 
 def variants(program, problems):
-    """The same of these problems, but for what does not take its size here, and for the gemms of other types than bf16: theirs
-    begins with kernels that round A and B, and the first launch is what is counted."""
+    """(problem, variant, is it the rung itself) of these problems, but for what does not take its size here, and for the gemms
+    of other types than bf16: theirs begins with kernels that round A and B, and the first launch is what is counted."""
     run_here = set()
     for problem in problems:
         in_bf16 = ["--type", "bf16"] if problem == "gemm" else []
         rows = run([program, problem, *in_bf16, "--ablate", "--verify-only", "--reference", "cpu", *sizes_of(problem)])
         of_variants = [row for row in rows.splitlines() if row.startswith(pathlib.Path(program).name + " ")]
         run_here |= {(problem, row.split()[2]) for row in of_variants if "not run:" not in row}
-    return [each for each in listed(program) if each[:2] in run_here]
+    return [(name, each["name"], each["is_rung"]) for name, problem in listed(program).items() for each in problem["variants"]
+            if (name, each["name"]) in run_here]
 
 
 def arguments_for(problem, variant):

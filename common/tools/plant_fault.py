@@ -1,9 +1,10 @@
-"""Plants a deliberate mistake in a rung: writes the file that a patch names, patched, to the same place below a folder.
+"""Plants a deliberate mistake in a rung: writes the file that a fault's patch names, patched, to the same place below a folder.
 
-    python3 -m common.tools.plant_fault FAULT --root REPOSITORY --out FOLDER [--compile NN_name/gemm.cu] [--variant NAME]
+    python3 -m common.tools.plant_fault NN_name/faults/FAULT.patch --root REPOSITORY --out FOLDER
 
---compile: so it does with the source that includes the file. Of that source's variants only NAME is left, or the last one:
-others would take most of the compilation and never run. In their place are empty lines, so that line numbers stay."""
+So it does with the source that includes the file, where that is a header. Of the source's variants only the one that the fault
+runs is left, or the last: others would take most of the compilation and never run. In their place are empty lines, so that
+line numbers stay."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ import re
 import sys
 from pathlib import Path
 
-HEAD = re.compile(r"\n--- ([^\n]+)\n(?=@@\n)")
+from common.tools import faults
+
 TABLE = re.compile(r"\nVariants<\w+> \w+\(\) {\n(?:  [^{}\n]*\n|  static constexpr [^\n]*\n)*  (?:return|Variants<\w+> variants =) {")
 PAIRS = {")": "(", "]": "[", "}": "{", ">": "<"}
 
@@ -21,17 +23,17 @@ class NotPlanted(Exception):
     """Why, in a line or two."""
 
 
-def planted(patch: str, text: str, path: str) -> str:
-    """The text with the hunks' changes. The lines that a hunk begins with ' ' or '-' occur in it exactly once; it says nothing
-    of line numbers."""
-    for hunk in HEAD.split(patch, 1)[-1].removeprefix("@@\n").split("\n@@\n"):
-        rows = hunk.rstrip("\n").split("\n")
+def planted(fault: faults.Fault, text: str) -> str:
+    """The patched file's text with the hunks' changes. The lines that a hunk begins with ' ' or '-' occur in it exactly once;
+    it says nothing of line numbers."""
+    for hunk in fault.hunks:
+        rows = hunk.split("\n")
         if any(row[:1] not in (" ", "-", "+") for row in rows):
             raise NotPlanted("a line of a hunk begins with ' ', '-' or '+'")
         before = "".join(f"{row[1:]}\n" for row in rows if row[:1] in " -")
         after = "".join(f"{row[1:]}\n" for row in rows if row[:1] in " +")
         if text.count(before) != 1 or not before:
-            raise NotPlanted(f"these lines must occur in {path} exactly once:\n{before}")
+            raise NotPlanted(f"these lines must occur in {fault.patched} exactly once:\n{before}")
         text = text.replace(before, after)
     return text
 
@@ -79,21 +81,17 @@ def main() -> int:
     parser.add_argument("fault", type=Path)
     parser.add_argument("--root", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--compile", default="")
-    parser.add_argument("--variant", default="")
     options = parser.parse_args()
-    patch = options.fault.read_text(encoding="utf-8")
-    head = HEAD.search(patch)
     try:
-        if not head or not (options.root / head[1]).is_file():
-            raise NotPlanted("there must be a line '--- file', with a file of the repository, and below it one '@@'")
-        files = {head[1]: planted(patch, (options.root / head[1]).read_text(encoding="utf-8"), head[1])}
-    except NotPlanted as why:
-        print(f"{options.fault.relative_to(options.root)}: {why}", file=sys.stderr)
+        fault = faults.read(options.fault)
+        if not (options.root / fault.patched).is_file():
+            raise NotPlanted(f"there is no {fault.patched}")
+        files = {fault.patched: planted(fault, (options.root / fault.patched).read_text(encoding="utf-8"))}
+    except (faults.NotAFault, NotPlanted) as why:
+        print(why if isinstance(why, faults.NotAFault) else f"{options.fault.relative_to(options.root)}: {why}", file=sys.stderr)
         return 1
-    source = options.compile or head[1]
-    text = files.get(source) or (options.root / source).read_text(encoding="utf-8")
-    files[source] = only_variant(text, options.variant)
+    text = files.get(fault.compiled) or (options.root / fault.compiled).read_text(encoding="utf-8")
+    files[fault.compiled] = only_variant(text, fault.variant)
     for path, text in files.items():
         (options.out / path).parent.mkdir(parents=True, exist_ok=True)
         (options.out / path).write_text(text, encoding="utf-8")

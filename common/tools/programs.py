@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -17,12 +18,21 @@ def rungs(root: Path = ROOT) -> list:
     return sorted(folder.name for folder in root.glob("[0-9][0-9]_*") if folder.is_dir())
 
 
-def problems(program: Path) -> list:
-    """What the rung solves, as its --list says, each once and in that order."""
-    done = subprocess.run([program, "--list"], capture_output=True, text=True)
+def listed(program: Path) -> dict:
+    """What the program says of each problem that its rung has (--list --json), by name, in that order."""
+    done = subprocess.run([program, "--list", "--json", "-"], capture_output=True, text=True)
     if done.returncode:
         raise OSError(f"{program} --list: exit code {done.returncode}: {(done.stdout + done.stderr).strip()}")
-    return list(dict.fromkeys(line.split()[0] for line in done.stdout.splitlines() if line.strip()))
+    try:
+        records = [json.loads(line) for line in done.stdout.splitlines()]
+    except ValueError:
+        raise OSError(f"{program} --list --json -: no JSON: is it of an older revision?") from None
+    return {record["problem"]: record for record in records}
+
+
+def problems(program: Path) -> list:
+    """What the rung solves."""
+    return list(listed(program))
 
 
 class CannotRun(Exception):

@@ -14,10 +14,9 @@ import sys
 import time
 from pathlib import Path
 
-from common.tools.programs import CannotRun, device_of, nvidia_tool, problems, run_for, rungs
+from common.tools.programs import CannotRun, device_of, listed, nvidia_tool, run_for, rungs
 
 TOOLS = ("memcheck", "racecheck", "initcheck")
-ALWAYS = ("gemm", "fused_norm")  # in one run, which has no problem's name
 LIMIT = 900  # seconds of a run
 
 
@@ -27,8 +26,8 @@ def arguments_for(problem: str) -> list:
 
 
 def runs(program: Path) -> list:
-    """The problems that are named apart; first those that run without a name."""
-    return ["", *(problem for problem in problems(program) if problem not in ALWAYS)]
+    """The problems that are named apart; first those that run without a name, in one run."""
+    return ["", *(name for name, problem in listed(program).items() if not problem["runs_unnamed"])]
 
 
 def check(sanitizer: str, tool: str, program: Path, problem: str, limit: int) -> bool:

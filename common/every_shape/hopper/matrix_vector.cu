@@ -7,7 +7,7 @@
 
 #include "common/every_shape/estimate/estimate.h"
 #include "common/every_shape/hopper/any_n_k.h"
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/mbarrier.cuh"

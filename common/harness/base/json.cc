@@ -1,6 +1,7 @@
 #include "common/harness/base/json.h"
 
 #include <cmath>
+#include <cstdio>
 
 #include "common/harness/base/failure.h"
 #include "common/harness/base/format.h"
@@ -42,25 +43,41 @@ JsonObject& JsonObject::field(const char* name, bool value) {
 JsonObject& JsonObject::field(const char* name, const JsonObject& value) {
   return raw(name, value.text());
 }
-JsonObject& JsonObject::field(const char* name, const std::vector<double>& values) {
-  std::string text;
-  for (const double value : values) text += (text.empty() ? "" : ", ") + number(value);
-  return raw(name, "[" + text + "]");
-}
 JsonObject& JsonObject::field(const char* name, double value) {
   return raw(name, number(value));
 }
 
+template <class Values, class Text>
+static std::string array(const Values& values, const Text& text_of) {
+  std::string text;
+  for (const auto& value : values) text += (text.empty() ? "" : ", ") + text_of(value);
+  return "[" + text + "]";
+}
+JsonObject& JsonObject::field(const char* name, const std::vector<double>& values) {
+  return raw(name, array(values, number));
+}
+JsonObject& JsonObject::field(const char* name, const std::vector<std::string>& values) {
+  return raw(name, array(values, json_string));
+}
+JsonObject& JsonObject::field(const char* name, const std::vector<JsonObject>& values) {
+  return raw(name, array(values, [](const JsonObject& value) { return value.text(); }));
+}
+
 JsonLines::JsonLines(const std::string& path) : path_(path) {
-  if (path.empty()) return;
+  if (path.empty() || path == "-") return;
   file_.open(path, std::ios::app);
   if (!file_) throw Failure(Exit::bad_usage, "cannot write to --json '" + path + "'");
 }
 
 void JsonLines::write(const JsonObject& object) {
   if (path_.empty()) return;
-  file_ << object.text() << "\n" << std::flush;
-  if (!file_) throw Failure(Exit::cannot_run, "writing to '" + path_ + "' failed");
+  const std::string line = object.text() + "\n";
+  bool written = true;
+  if (path_ == "-")
+    written = std::fputs(line.c_str(), stdout) >= 0 && std::fflush(stdout) == 0;
+  else
+    written = bool(file_ << line << std::flush);
+  if (!written) throw Failure(Exit::cannot_run, "writing to '" + path_ + "' failed");
 }
 
 }  // namespace ladder

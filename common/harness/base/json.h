@@ -20,6 +20,8 @@ class JsonObject {
   JsonObject& field(const char* name, int value) { return field(name, std::int64_t(value)); }
   JsonObject& field(const char* name, bool value);
   JsonObject& field(const char* name, const JsonObject& value);
+  JsonObject& field(const char* name, const std::vector<std::string>& values);
+  JsonObject& field(const char* name, const std::vector<JsonObject>& values);
   std::string text() const { return "{" + body_ + "}"; }
 
  private:
@@ -33,7 +35,7 @@ std::string json_string(const std::string& text);  // quoted and escaped
 // and Failure(Exit::cannot_run) when a line cannot be written.
 class JsonLines {
  public:
-  explicit JsonLines(const std::string& path);  // an empty path: nothing is written
+  explicit JsonLines(const std::string& path);  // an empty path: nothing is written; "-": to stdout
   void write(const JsonObject& object);
 
  private:

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <sstream>
 
+#include "common/harness/base/format.h"
 #include "common/harness/cli/options.h"
 
 namespace ladder {
@@ -53,10 +53,11 @@ how
   --outlier N          the last element of a gemm's A and of its B is N: what that costs the others
 )";
 
-static const char how_to_write[] = R"(  --json FILE          append one JSON object per result to FILE
+static const char how_to_write[] =
+    R"(  --json FILE          append one JSON object per result to FILE; -: print it
   --table-rows         print the rows of the table without its header
 
-  --list               the rung's variants
+  --list               the rung's variants; with --json one JSON object per problem: what it is, and its variants
   --help               this text
 )";
 
@@ -94,19 +95,13 @@ static void describe(std::ostream& out, DeviceKind device) {
       << shape_text(ProblemInfo<FusedNorm>::default_shape(device)) << ".\n";
 }
 
-static std::string padded(std::string text, std::size_t width) {
-  text.resize(std::max(text.size(), width), ' ');
-  return text;
-}
-
 std::string help_text(const Rung& rung, DeviceKind device) {
   const bool on_gpu = device == DeviceKind::gpu;
   const std::string name = program_name(rung, device);
   std::string choice, descriptions;
   for_each_problem([&]<class Problem>() {
     choice.append(choice.empty() ? "" : "|").append(ProblemInfo<Problem>::name);
-    descriptions.append("  ").append(padded(ProblemInfo<Problem>::name, 21));
-    descriptions.append(ProblemInfo<Problem>::what).append("\n");
+    descriptions += format("  %-21s%s\n", ProblemInfo<Problem>::name, ProblemInfo<Problem>::what);
   });
   std::ostringstream out;
   out << name << ": " << rung.title << "\n\nusage: " << name << " [" << choice << "] [options]\n\n";
@@ -116,17 +111,6 @@ std::string help_text(const Rung& rung, DeviceKind device) {
       << (on_gpu ? "" : environment)
       << "\nexit codes: 0 passed, 1 wrong result, 2 bad usage, 77 cannot run here ("
       << (on_gpu ? "no GPU, " : "") << "another architecture, no memory)\n";
-  return out.str();
-}
-
-std::string list_text(const Rung& rung) {
-  std::ostringstream out;
-  for_each_problem([&]<class Problem>() {
-    const auto& variants = ProblemInfo<Problem>::variants(rung);
-    for (const auto& v : variants)
-      out << padded(ProblemInfo<Problem>::name, 10) << "  " << padded(v.name, 22)
-          << (&v == &variants.back() ? "  (the rung) " : "  ") << v.what << "\n";
-  });
   return out.str();
 }
 

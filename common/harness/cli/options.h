@@ -91,5 +91,8 @@ bool is_named(const std::string& names, const std::string& variant);
 
 std::string help_text(const Rung& rung, DeviceKind device);
 std::string list_text(const Rung& rung);
+// The same for programs: of each problem what registry.h knows of it, and its variants.
+// docs/deeper/records.md has the fields.
+std::vector<JsonObject> list_json(const Rung& rung);
 
 }  // namespace ladder

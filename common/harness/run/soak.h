@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -41,8 +42,8 @@ class Soak {
   }
 
   int launches() const { return launches_; }
-  int shapes() const { return shapes_; }
-  int wrong() const { return wrong_; }  // launches
+  int shapes() const { return int(shapes_.size()); }  // different ones: those of models come up again
+  int wrong() const { return wrong_; }                // launches
 
  private:
   // One shape under test.
@@ -76,7 +77,7 @@ class Soak {
     check(variant_.launch(subject->workload.problem(0), nullptr), doing);
     check(cudaDeviceSynchronize(), doing);
     ++launches_;
-    ++shapes_;
+    shapes_.insert(shape_text(shape));
     std::string outside;
     const Verdict verdict = subject->workload.verify(outside);
     if (!verdict.passed() || !outside.empty()) {
@@ -117,7 +118,8 @@ class Soak {
   std::mt19937_64 random_;
   std::vector<Problem> of_models_;
   std::size_t next_of_models_ = 0;
-  int launches_ = 0, shapes_ = 0, wrong_ = 0;
+  std::set<std::string> shapes_;
+  int launches_ = 0, wrong_ = 0;
 };
 
 // Of the chosen variant: a line, a record and a count.

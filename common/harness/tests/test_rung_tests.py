@@ -6,8 +6,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
+from common.tools.plant_fault import only_variant
+
 CMAKE = sys.argv.pop(1)
 FOLDER = Path(__file__).resolve().parent
+ROOT = FOLDER.parents[2]
+
 PTX = b".version 8.8\n.target sm_80\n.address_size 64\n\0"
 SPILL = "ptxas warning : Registers are spilled to local memory in function 'k'"
 
@@ -35,6 +39,7 @@ class Faults(Case):
         (rung / "CMakeLists.txt").write_text("ladder_faults(42_x)\n")
         (self.folder / "CMakeLists.txt").write_text(
             "cmake_minimum_required(VERSION 3.25)\nproject(x LANGUAGES NONE)\nset(LADDER_TESTS ON)\nset(Python3_Interpreter_FOUND TRUE)\n"
+            f"set(Python3_EXECUTABLE {sys.executable})\n"
             f"include({FOLDER.parent}/rung_tests.cmake)\nadd_subdirectory(42_x)\n"
         )
         command = [CMAKE, "-S", self.folder, "-B", self.folder / "build", f"-DCMAKE_MAKE_PROGRAM={sys.executable}"]
@@ -43,14 +48,14 @@ class Faults(Case):
         text = " ".join(done.stderr.split())
         return text if "name.patch" in text else ""
 
-    def plant(self, patch, source=SOURCE, *more):
+    def plant(self, patch, source=SOURCE):
         """The planted file; or what is printed where the patch does not apply."""
-        (self.folder / "42_x").mkdir(exist_ok=True)
+        (self.folder / "42_x/faults").mkdir(parents=True, exist_ok=True)
         (self.folder / "42_x/gemm.cu").write_text(source)
-        fault = self.folder / "42_x/name.patch"
+        fault = self.folder / "42_x/faults/name.patch"
         fault.write_text(FAULT + patch)
-        command = [sys.executable, "-B", FOLDER.parents[1] / "tools/plant_fault.py", fault, "--root", self.folder, "--out", self.folder / "out"]
-        done = subprocess.run([*command, *more], capture_output=True, text=True)
+        command = [sys.executable, "-B", "-m", "common.tools.plant_fault", fault, "--root", self.folder, "--out", self.folder / "out"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
         return (self.folder / "out/42_x/gemm.cu").read_text() if done.returncode == 0 else done.stderr
 
     def test_a_fault(self):
@@ -74,25 +79,28 @@ class Faults(Case):
         second = '\n          {.name = "two", .launch = [](int m) { return m < 1 || m >= 2; }}'
         head, end = "\nVariants<Gemm> gemm() {\n  return {", "};\n}\n"
 
-        def kept(*entries):
-            return self.plant(PATCH) + head + "".join(entries) + end
+        code = "void k() {\n  a[0];\n}\n"
 
-        source = SOURCE + head + first + second + end
-        self.assertEqual(self.plant(PATCH, source), kept("\n", second))
-        self.assertEqual(self.plant(PATCH, source, "--variant=two"), kept("\n", second))
-        self.assertEqual(self.plant(PATCH, source, "--variant=one, {"), kept(first, "\n"))
-        self.assertEqual(self.plant(PATCH, source, "--variant=none"), kept(first, second))
+        def kept(*entries):
+            return code + head + "".join(entries) + end
+
+        source = code + head + first + second + end
+        self.assertEqual(only_variant(source, ""), kept("\n", second))
+        self.assertEqual(only_variant(source, "two"), kept("\n", second))
+        self.assertEqual(only_variant(source, "one, {"), kept(first, "\n"))
+        self.assertEqual(only_variant(source, "none"), kept(first, second))
         after = "\nVariants<Gemm> others() {\n  return all;\n}\n"
-        self.assertEqual(self.plant(PATCH, source + after, "--variant=one, {"), kept(first, "\n") + after)
+        self.assertEqual(only_variant(source + after, "one, {"), kept(first, "\n") + after)
 
     def test_lines_that_are_gone(self):
         for source in SOURCE.replace("wait<1>", "wait<3>"), SOURCE.replace("b;", "d;"), SOURCE + SOURCE, "":
             text = " ".join(self.plant(PATCH, source).split())
-            self.assertIn("42_x/name.patch: these lines must occur in 42_x/gemm.cu exactly once", text)
+            self.assertIn("42_x/faults/name.patch: these lines must occur in 42_x/gemm.cu exactly once", text)
 
     def test_a_patch_without_a_hunk(self):
-        for patch in "\n--- 42_x/gemm.cu\n-  c;\n", "\n--- 42_x/gone.cu\n@@\n-  c;\n", "\n--- 42_x/gemm.cu\n@@\n":
-            self.assertIn("42_x/name.patch: ", " ".join(self.plant(patch).split()))
+        self.assertIn("42_x/faults/name.patch is no fault", self.plant("\n--- 42_x/gemm.cu\n-  c;\n"))
+        for patch in "\n--- 42_x/gone.cu\n@@\n-  c;\n", "\n--- 42_x/gemm.cu\n@@\n":
+            self.assertIn("42_x/faults/name.patch: ", " ".join(self.plant(patch).split()))
 
 
 class Assembles(Case):

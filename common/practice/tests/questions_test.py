@@ -173,7 +173,7 @@ QUESTIONS = {
     "08.1": ("*Check:* {};", 3 * 2 * 4,
         asserting("shapes/shapes.cu", "Variants<Gemm> shapes() {", FOUR_08.format("fillers == 3"), FOUR_08.format("readers == 2"))),
     "08.2": ("gemm --variant 128x256 --m 256 --n 256 --k 512 … in orders 4 and 5 thousands of elements are wrong",
-        *(Run("gemm --variant 128x256 --m 256 --n 256 --k 512", program="faults/08_warp_specialized_peer_not_told",
+        *(Run("gemm --variant 128x256 --m 256 --n 256 --k 512", program="faults/08_warp_specialized_peer_not_signalled",
               prints=r"\d{4,} of 65536 elements wrong" if seed in (4, 5) else "", fails=seed in (4, 5),
               settings={"checks": "off", "seed": seed}) for seed in range(8))),
     "08.3": ("gemm --variant 128x256 --m 256 --n 17152 --k 512 --trace timeline.json` … Tile {}'s k-tile {}:",

@@ -1,8 +1,20 @@
 """A folder with shell scripts in the programs' places."""
 
+import json
 import tempfile
 import unittest
 from pathlib import Path
+
+
+def listing(**problems):
+    """What --list --json - prints, as a command of a script: gemm=["plain", "fast"], the last the rung itself."""
+    lines = []
+    for name, variants in problems.items():
+        listed = [{"name": variant, "is_rung": variant == variants[-1]} for variant in variants]
+        problem = {"problem": name, "runs_unnamed": name in ("gemm", "fused_norm"), "variants": listed}
+        problem |= {"dimensions": ["m", "n", "k"], "default_shape": {"gpu": "4096x2048x8192", "simulator": "256x256x256"}}
+        lines.append(f"echo '{json.dumps(problem)}'")
+    return "; ".join(lines)
 
 
 class InFolder(unittest.TestCase):

@@ -24,9 +24,10 @@ def command_lines(binaries: Path) -> list:
     lines += [f"{line} --trace {os.devnull}" for line in record.TIMELINES]
     for rung in rungs:
         lines += [" ".join([rung, *sanitize.arguments_for(problem)]) for problem in sanitize.runs(binaries / rung)]
-        last = {problem: variant for problem, variant, _ in hardware_counters.listed(str(binaries / rung))}
+        listed = programs.listed(binaries / rung)
         for problem in hardware_counters.SIZES:  # one variant is enough: their names are those of --list
-            lines.append(" ".join([rung, *hardware_counters.arguments_for(problem, last[problem])]))
+            variant = listed[problem]["variants"][-1]["name"]
+            lines.append(" ".join([rung, *hardware_counters.arguments_for(problem, variant)]))
     return [*{re.sub(r" \d+", " 8", line): line for line in lines}.values()]
 
 

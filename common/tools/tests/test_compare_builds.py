@@ -6,13 +6,14 @@ import tempfile
 import unittest
 from pathlib import Path
 
-SCRIPT = Path(__file__).resolve().parents[1] / "compare_builds.py"
+from fixture import listing
+
 PROGRAM = """#!/bin/sh
-[ "$1" = --list ] && { echo "gemm  fast  (the rung)"; exit 0; }
+[ "$1" = --list ] && { LISTING; exit 0; }
 for last; do :; done
 [ "$1" = fused_norm ] && exit 77
 printf '{"record": "run", "variant": "plain", "median_us": %s}\\n' >> "$last"
-"""
+""".replace("LISTING", listing(gemm=["fast"]))
 
 
 class Builds(unittest.TestCase):
@@ -29,7 +30,7 @@ class Builds(unittest.TestCase):
         (folder / "42_x_sim").write_text("")
 
     def compare(self, *runs):
-        command = [sys.executable, "-B", SCRIPT, self.root / "old", self.root / "new", "--turns", "2", *runs]
+        command = [sys.executable, "-B", "-m", "common.tools.compare_builds", self.root / "old", self.root / "new", "--turns", "2", *runs]
         done = subprocess.run(command, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
 
@@ -38,7 +39,7 @@ class Builds(unittest.TestCase):
         self.build("new", 100.5)
         code, text = self.compare()
         self.assertEqual(code, 0, text)
-        self.assertIn("0.9950   0.00%  42_x gemm --size 4096 --variant plain", text)
+        self.assertIn("0.9950   0.00%  42_x gemm --m 4096 --n 2048 --k 8192 --variant plain", text)
 
     def test_slower(self):
         self.build("old", 100)

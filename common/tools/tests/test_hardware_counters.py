@@ -6,7 +6,7 @@ import os
 from contextlib import redirect_stderr, redirect_stdout
 from unittest import mock
 
-from fixture import InFolder
+from fixture import InFolder, listing
 
 from common.tools import hardware_counters
 
@@ -15,15 +15,14 @@ RUNG = """
 name=$(basename "$0")
 [ -e "$0.missing" ] && { echo "$name: no usable CUDA GPU: none" >&2; exit 77; }
 case "$*" in
-  --list) printf "gemm        plain   words\\ngemm        narrow  words, fp8\\ngemm        vector  words\\ngemm        tiled    (the rung) words\\n"
-          printf "fused_norm  rows     (the rung) words\\nlinear      plain    (the rung) words\\n" ;;
+  --list*) LISTING ;;
   gemm*--type\ bf16*--ablate*--m\ 1024*)
           printf "$name: a title\\nTest GPU, driver 1\\n\\n$name  1024x1024x1024  plain  ok\\n$name  1024x1024x1024  tiled  ok\\n"
           printf "$name  1024x1024x1024  vector  not run: n must be 1\\n" ;;
   fused_norm*--ablate*--cols\ 8192) printf "$name: a title\\n\\n$name  2048x8192  rows  ok\\n" ;;
   *) printf "$name: a title\\nTest GPU, driver 1.2\\n" ;;
 esac
-"""
+""".replace("LISTING", listing(gemm=["plain", "narrow", "vector", "tiled"], fused_norm=["rows"], linear=["plain"]))
 HEAD = ("ID", "Process ID", "Process Name", "Host Name", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size",
         "Device", "CC", "Section Name", "Metric Name", "Metric Unit", "Metric Value")
 

@@ -3,7 +3,7 @@
 import subprocess
 import time
 
-from fixture import InFolder
+from fixture import InFolder, listing
 
 from common.tools import programs
 
@@ -21,6 +21,21 @@ class RunFor(InFolder):
         self.assertLess(time.monotonic() - begun, 3)
         time.sleep(max(0, 3.5 - (time.monotonic() - begun)))
         self.assertEqual(self.log(), [])
+
+
+class Listed(InFolder):
+    def test_what_is_listed(self):
+        rung = self.program("42_x", f'echo "$*" >&3; {listing(gemm=["plain", "fast"], linear=["bias"])}')
+        listed = programs.listed(rung)
+        self.assertEqual(self.log(), ["--list --json -"])
+        self.assertEqual(programs.problems(rung), ["gemm", "linear"])
+        self.assertEqual([(each["name"], each["is_rung"]) for each in listed["gemm"]["variants"]], [("plain", False), ("fast", True)])
+
+    def test_what_fails(self):
+        with self.assertRaisesRegex(OSError, "exit code 2: why"):
+            programs.listed(self.program("42_x", "echo why; exit 2"))
+        with self.assertRaisesRegex(OSError, "of an older revision"):
+            programs.listed(self.program("42_x", "echo 'gemm  fast  (the rung) words'"))
 
 
 class DeviceOf(InFolder):

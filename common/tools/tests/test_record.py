@@ -5,7 +5,7 @@ import json
 from contextlib import redirect_stderr, redirect_stdout
 from unittest import mock
 
-from fixture import InFolder
+from fixture import InFolder, listing
 
 from common.tools import programs, record, record_plan
 
@@ -14,11 +14,11 @@ REVISION = "0123456789"
 # Notes its command line, and appends a record to the file behind --json.
 RUNG = """
 name=$(basename "$0")
-[ "$1" = --list ] && { echo "gemm  v  (the rung)"; echo "norm_gemm  v  (the rung)"; exit 0; }
+[ "$1" = --list ] && { LISTING; exit 0; }
 file=; for word; do [ "$previous" = --json ] && file=$word; previous=$word; done
 echo "$name $*" >&3
 [ -z "$file" ] || echo '{"record": "run", "device": "Test GPU", "value": 1.50%s}' >> "$file"
-"""
+""".replace("LISTING", listing(gemm=["v"], norm_gemm=["v"]))
 
 
 class Plan(InFolder):

@@ -5,16 +5,16 @@ import os
 from contextlib import redirect_stderr, redirect_stdout
 from unittest import mock
 
-from fixture import InFolder
+from fixture import InFolder, listing
 
 from common.tools import sanitize
 
 # Without a GPU for it: exit code 77.
 RUNG = """
 [ -e "$0.missing" ] && { echo "42_x: needs sm_90a: this GPU is an A100" >&2; exit 77; }
-[ "$1" = --list ] && printf "gemm  a  words\\nfused_norm  a  words\\nlinear  a  (the rung)\\nlinear  b  words\\n"
+[ "$1" = --list ] && { LISTING; }
 [ "$1" = --list ] || printf "42_x: a title\\nTest GPU, driver 1.2\\n"
-"""
+""".replace("LISTING", listing(gemm=["a"], fused_norm=["a"], linear=["b", "a"]))
 CLEAN = "echo '========= ERROR SUMMARY: 0 errors'"
 RUNS = [" --ablate --verify-only --reference cpu", " linear --ablate --verify-only --reference cpu"]
 

@@ -2,8 +2,8 @@
 // next CTAs, it loads nothing; with this, DRAM is busy all the same.
 #pragma once
 
-#include "common/norm.cuh"
 #include "common/ptx/prefetch.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::every_shape::norm_rows {
 

@@ -4,7 +4,7 @@
 
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/mbarrier.cuh"
-#include "common/row_operators.cuh"
+#include "common/rows/row_operators.cuh"
 
 namespace ladder::every_shape::rows {
 

@@ -3,7 +3,7 @@
 // bytes in flight. A lane's columns are the same in all of its rows: gamma stays in registers.
 #pragma once
 
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::every_shape::norm_rows {
 

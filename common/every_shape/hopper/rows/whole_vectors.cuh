@@ -6,7 +6,7 @@
 
 #include <climits>
 
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::every_shape::norm_rows {
 

@@ -63,6 +63,14 @@ TEST(JsonObject, ObjectsInside) {
   EXPECT_EQ(outer.text(), R"({"baselines": {"copy": {"median_us": 10}}, "seed": 1})");
 }
 
+TEST(JsonObject, Arrays) {
+  JsonObject o;
+  o.field("a", std::vector<double>{1, 0.5}).field("b", std::vector<std::string>{"m", "\"n\""});
+  o.field("c", std::vector<JsonObject>{JsonObject().field("d", 1), JsonObject()});
+  o.field("e", std::vector<std::string>());
+  EXPECT_EQ(o.text(), R"({"a": [1, 0.5], "b": ["m", "\"n\""], "c": [{"d": 1}, {}], "e": []})");
+}
+
 class JsonFile : public testing::Test {
  protected:
   std::string path = testing::TempDir() + "ladder_report_test_" + std::to_string(getpid()) + ".jsonl";

@@ -109,5 +109,26 @@ TEST(ListText, HasTheThirdProblemWhereTheRungHas) {
   EXPECT_TRUE(groups[5].starts_with("grouped_gemm ")) << groups[5];
 }
 
+TEST(ListJson, WhatTheHarnessKnowsOfAProblem) {
+  const auto problems = list_json(fake());
+  ASSERT_EQ(problems.size(), 2u);
+  EXPECT_EQ(
+      problems[1].text(),
+      R"({"record": "problem", "rung": "42_fake", "problem": "fused_norm", )"
+      R"("what": "h = x + residual; y = RMSNorm(h) gamma, row by row, bf16", )"
+      R"("dimensions": ["rows", "cols"], )"
+      R"("default_shape": {"gpu": "16384x8192", "simulator": "64x8192"}, "runs_unnamed": true, )"
+      R"("score": "gbps", "unit": "GB/s", "baseline": "copy", "variants": [)"
+      R"({"name": "two_pass", "what": "reads twice", "is_rung": false, "type": "bf16", "traced": false}, )"
+      R"({"name": "fast", "what": "reads once", "is_rung": true, "type": "bf16", "traced": false}]})");
+}
+
+TEST(ListJson, OnlyProblemsThatTheRungHas) {
+  const auto three = list_json(fake_of_three());
+  ASSERT_EQ(three.size(), 3u);
+  EXPECT_NE(three[2].text().find(R"("problem": "norm_gemm")"), std::string::npos) << three[2].text();
+  EXPECT_NE(three[2].text().find(R"("dimensions": ["rows", "cols", "n"])"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace ladder

@@ -19,7 +19,7 @@ Recording two_sms() {
     RecordedWarp warp{};
     warp.info = {
         {start + 200 * i, start + 2000}, {ns + 100 * i, ns + 1000}, 7 + i, 30 + i, 4 * i, Role(1 + i), 2};
-    warp.spans = {{start + 400, 200, describe(Doing::wait_for_slot, 0, 3)},
+    warp.spans = {{start + 400, 200, describe(Doing::wait_for_stage, 0, 3)},
                   {start + 2000, 1600, describe(Doing::multiply, 4095, 65535)}};
     recording.warps.push_back(warp);
   }

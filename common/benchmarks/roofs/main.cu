@@ -7,15 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "common/benchmarks/program.h"
+#include "common/benchmarks/read.h"
+#include "common/benchmarks/roofs/copy.h"
+#include "common/benchmarks/roofs/fp64.h"
+#include "common/benchmarks/roofs/wgmma.h"
 #include "common/harness/backend/device_buffer.h"
-#include "common/harness/backend/system.h"
-#include "common/harness/base/failure.h"
 #include "common/harness/measure/benchmark.h"
 #include "common/harness/report/report.h"
-#include "common/harness/roofs/copy.h"
-#include "common/harness/roofs/fp64.h"
-#include "common/harness/roofs/read.h"
-#include "common/harness/roofs/wgmma.h"
 #include "common/ptx/mma.cuh"
 
 namespace ladder {
@@ -142,10 +141,7 @@ void measure_roof(const Roof& roof, const System& system, JsonLines& json) {
   json.write(o);
 }
 
-void run(const std::string& json_path, const std::string& only) {
-  JsonLines json(json_path);
-  const System system = this_system();
-  require(system, {8, 0, Compatibility::newer});
+void run(const System& system, const std::string& only, JsonLines& json) {
   int device = 0, sms = 0;
   check(cudaGetDevice(&device), "asking for the device");
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
@@ -249,8 +245,7 @@ void run(const std::string& json_path, const std::string& only) {
                      {{name, copy}},
                      int(vectors / copied)});
   }
-  std::erase_if(roofs, [&](const Roof& roof) { return roof.name.find(only) == std::string::npos; });
-  if (roofs.empty()) throw Failure(Exit::bad_usage, "no roof has '" + only + "' in its name");
+  keep_named(roofs, only, "roof");
 
   std::printf("%s, driver %s, CUDA %s\n\n%-20s %16s %10s %8s  %-12s %s\n", system.device.c_str(),
               system.driver.c_str(), system.cuda.c_str(), "roof", "measured", "SM clock", "power", "throttle",
@@ -262,29 +257,13 @@ void run(const std::string& json_path, const std::string& only) {
 }  // namespace ladder
 
 int main(int argc, char** argv) {
-  using namespace ladder;
-  return run_program("roofs", [&] {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
-    std::string json, only;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i] == "--help" || arguments[i] == "-h") {
-        std::puts(
-            "usage: roofs [--only WORD] [--json FILE]\n"
-            "Measures this GPU's bandwidth of a copy and of a stream that is only read, its fp32 FMA rate "
-            "and its\n"
-            "tensor-core rates, by mma.sync in several types and, on compute capability 9.0, by wgmma in "
-            "bf16, with a dense and a sparse A, and in fp64 by mma.sync of both sizes; and copies with few "
-            "and many bytes in flight.\n"
-            "  --only WORD   the roofs with this word in their names, such as kib");
-        return Exit::passed;
-      }
-      if ((arguments[i] != "--json" && arguments[i] != "--only") || i + 1 == arguments.size())
-        throw Failure(Exit::bad_usage,
-                      "unknown option or missing value: '" + arguments[i] + "' (see --help)");
-      std::string& value = arguments[i] == "--json" ? json : only;
-      value = arguments[++i];
-    }
-    run(json, only);
-    return Exit::passed;
-  });
+  return ladder::run_benchmark(
+      "roofs",
+      "Measures this GPU's bandwidth of a copy and of a stream that is only read, its fp32 FMA rate and its\n"
+      "tensor-core rates, by mma.sync in several types and, on compute capability 9.0, by wgmma in bf16, "
+      "with a\n"
+      "dense and a sparse A, and in fp64 by mma.sync of both sizes; and copies with few and many bytes in "
+      "flight.\n"
+      "  --only WORD   the roofs with this word in their names, such as kib",
+      argc, argv, ladder::run);
 }

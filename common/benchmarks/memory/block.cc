@@ -1,4 +1,4 @@
-#include "common/harness/memory/block.h"
+#include "common/benchmarks/memory/block.h"
 
 #include <cuda_runtime_api.h>
 

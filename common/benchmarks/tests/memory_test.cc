@@ -7,8 +7,8 @@
 #include <set>
 #include <string>
 
-#include "common/harness/memory/pass.h"
-#include "common/harness/memory/ways.h"
+#include "common/benchmarks/memory/pass.h"
+#include "common/benchmarks/memory/ways.h"
 
 namespace ladder::memory {
 namespace {

@@ -1,4 +1,4 @@
-#include "common/harness/roofs/wgmma.h"
+#include "common/benchmarks/roofs/wgmma.h"
 #include "common/ptx/tma.cuh"
 #include "common/ptx/wgmma_sparse.cuh"
 

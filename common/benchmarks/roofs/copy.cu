@@ -1,4 +1,4 @@
-#include "common/harness/roofs/copy.h"
+#include "common/benchmarks/roofs/copy.h"
 
 namespace ladder {
 namespace {

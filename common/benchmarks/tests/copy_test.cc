@@ -1,11 +1,11 @@
 // The copies with few and many bytes in flight copy everything, and nothing else. On the simulator.
+#include "common/benchmarks/roofs/copy.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <numeric>
 #include <vector>
-
-#include "common/harness/roofs/copy.h"
 
 namespace ladder {
 namespace {

@@ -1,4 +1,4 @@
-// What roofs.cu cannot hold, since it is built for every architecture: wgmma, for sm_90a alone.
+// What main.cu cannot hold, since it is built for every architecture: wgmma, for sm_90a alone.
 #pragma once
 
 #include <cuda_bf16.h>

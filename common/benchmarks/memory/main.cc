@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "common/harness/backend/system.h"
-#include "common/harness/base/failure.h"
+#include "common/benchmarks/memory/ways.h"
+#include "common/benchmarks/program.h"
 #include "common/harness/measure/benchmark.h"
 #include "common/harness/measure/nvml.h"
-#include "common/harness/memory/ways.h"
 #include "common/harness/report/report.h"
 
 namespace ladder {
@@ -87,10 +86,7 @@ void record(JsonLines& json, const System& system, const std::string& link, cons
   json.write(o);
 }
 
-void run(const std::string& json_path, const std::string& only) {
-  JsonLines json(json_path);
-  const System system = this_system();
-  require(system, {8, 0, Compatibility::newer});
+void run(const System& system, const std::string& only, JsonLines& json) {
   const std::string link = host_link();
   std::printf("%s, driver %s, CUDA %s%s%s\n\n%-26s %12s %13s  %s\n", system.device.c_str(),
               system.driver.c_str(), system.cuda.c_str(), link.empty() ? "" : ", ", link.c_str(), "way",
@@ -103,8 +99,7 @@ void run(const std::string& json_path, const std::string& only) {
     return std::string(way.name).find("managed") != std::string::npos;
   };
   std::stable_partition(ways.begin(), ways.end(), [&](const auto& way) { return !is_managed(way); });
-  std::erase_if(ways, [&](const auto& way) { return std::string(way.name).find(only) == std::string::npos; });
-  if (ways.empty()) throw Failure(Exit::bad_usage, "no way has '" + only + "' in its name");
+  keep_named(ways, only, "way");
 
   const memory::Numbers numbers = memory::numbers(bytes);
   for (const memory::Way& way : ways) {
@@ -127,28 +122,11 @@ void run(const std::string& json_path, const std::string& only) {
 }  // namespace ladder
 
 int main(int argc, char** argv) {
-  using namespace ladder;
-  return run_program("memory", [&] {
-    const std::vector<std::string> arguments(argv + 1, argv + argc);
-    std::string json, only;
-    for (std::size_t i = 0; i < arguments.size(); ++i) {
-      if (arguments[i] == "--help" || arguments[i] == "-h") {
-        std::puts(
-            "usage: memory [--only WORD] [--json FILE]\n"
-            "Measures how 256 MiB in the host's memory reach a kernel, and the host again: by copies from "
-            "pageable and\n"
-            "pinned memory, by a kernel that reads mapped memory, and by managed memory whose pages "
-            "migrate.\n"
-            "  --only WORD   the ways with this word in their names, such as pinned");
-        return Exit::passed;
-      }
-      if ((arguments[i] != "--json" && arguments[i] != "--only") || i + 1 == arguments.size())
-        throw Failure(Exit::bad_usage,
-                      "unknown option or missing value: '" + arguments[i] + "' (see --help)");
-      std::string& value = arguments[i] == "--json" ? json : only;
-      value = arguments[++i];
-    }
-    run(json, only);
-    return Exit::passed;
-  });
+  return ladder::run_benchmark(
+      "memory",
+      "Measures how 256 MiB in the host's memory reach a kernel, and the host again: by copies from pageable "
+      "and\n"
+      "pinned memory, by a kernel that reads mapped memory, and by managed memory whose pages migrate.\n"
+      "  --only WORD   the ways with this word in their names, such as pinned",
+      argc, argv, ladder::run);
 }

@@ -1,6 +1,6 @@
 #include <cuda_bf16.h>
 
-#include "common/harness/memory/pass.h"
+#include "common/benchmarks/memory/pass.h"
 
 namespace ladder::memory {
 namespace {

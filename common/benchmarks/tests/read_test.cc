@@ -1,10 +1,10 @@
 // The stream that is only read does read everything: otherwise its roof is too high. On the simulator.
+#include "common/benchmarks/read.h"
+
 #include <gtest/gtest.h>
 
 #include <random>
 #include <vector>
-
-#include "common/harness/roofs/read.h"
 
 namespace ladder {
 namespace {

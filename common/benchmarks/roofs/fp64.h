@@ -1,4 +1,4 @@
-// FP64 by mma.sync, in both its sizes. A file of its own, since roofs.cu is built for every architecture and
+// FP64 by mma.sync, in both its sizes. A file of its own, since main.cu is built for every architecture and
 // m16n8k4 takes sm_90.
 #pragma once
 

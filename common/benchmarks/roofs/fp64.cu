@@ -1,4 +1,4 @@
-#include "common/harness/roofs/fp64.h"
+#include "common/benchmarks/roofs/fp64.h"
 #include "common/ptx/mma.cuh"
 
 namespace ladder {

@@ -1,9 +1,9 @@
 #include <cstring>
 #include <memory>
 
+#include "common/benchmarks/memory/ways.h"
+#include "common/benchmarks/read.h"
 #include "common/harness/base/failure.h"
-#include "common/harness/memory/ways.h"
-#include "common/harness/roofs/read.h"
 
 namespace ladder::memory {
 namespace {
@@ -69,7 +69,7 @@ Trial pin(const Numbers& from) {
           }};
 }
 
-// The kernel of roofs_read.h, and the XOR of all words as it found it.
+// The kernel of read.h, and the XOR of all words as it found it.
 class Reader {
  public:
   Reader() : sms_(count_sms()), out_(Kind::device, read_results(sms_) * sizeof(unsigned)) {}

@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-#include "common/harness/memory/block.h"
+#include "common/benchmarks/memory/block.h"
 
 namespace ladder::memory {
 

@@ -1,4 +1,4 @@
-#include "common/harness/roofs/read.h"
+#include "common/benchmarks/read.h"
 #include "common/ptx/streaming_access.cuh"
 
 namespace ladder {

@@ -3,9 +3,9 @@
 #include <memory>
 #include <utility>
 
+#include "common/benchmarks/memory/pass.h"
+#include "common/benchmarks/memory/ways.h"
 #include "common/harness/base/failure.h"
-#include "common/harness/memory/pass.h"
-#include "common/harness/memory/ways.h"
 
 namespace ladder::memory {
 namespace {

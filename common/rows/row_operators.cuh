@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/extension.h"
-#include "common/norm.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder {
 

@@ -1,0 +1,44 @@
+// --list, for people and for programs.
+#include "common/harness/base/format.h"
+#include "common/harness/cli/options.h"
+#include "common/harness/cli/sizes.h"
+#include "common/harness/verify/precision.h"
+
+namespace ladder {
+
+std::string list_text(const Rung& rung) {
+  std::string text;
+  for_each_problem([&]<class Problem>() {
+    const auto& variants = ProblemInfo<Problem>::variants(rung);
+    for (const auto& v : variants)
+      text += format("%-10s  %-22s%s%s\n", ProblemInfo<Problem>::name, v.name,
+                     &v == &variants.back() ? "  (the rung) " : "  ", v.what);
+  });
+  return text;
+}
+
+std::vector<JsonObject> list_json(const Rung& rung) {
+  std::vector<JsonObject> problems;
+  for_each_problem([&]<class Problem>() {
+    using Info = ProblemInfo<Problem>;
+    std::vector<JsonObject> variants;
+    for (const auto& v : Info::variants(rung)) {
+      JsonObject& o = variants.emplace_back();
+      o.field("name", v.name).field("what", v.what).field("is_rung", &v == &Info::variants(rung).back());
+      o.field("type", precision_name(extension_of(v).precision)).field("traced", v.traced != nullptr);
+    }
+    if (variants.empty()) return;
+    JsonObject default_shapes;
+    default_shapes.field("gpu", shape_text(Info::default_shape(DeviceKind::gpu)));
+    default_shapes.field("simulator", shape_text(Info::default_shape(DeviceKind::simulator)));
+    JsonObject& o = problems.emplace_back();
+    o.field("record", "problem").field("rung", rung.name).field("problem", Info::name);
+    o.field("what", Info::what).field("dimensions", Sizes::names_of<Problem>());
+    o.field("default_shape", default_shapes).field("runs_unnamed", Info::runs_unnamed);
+    o.field("score", Info::score_field).field("unit", Info::unit).field("baseline", Info::rival);
+    o.field("variants", variants);
+  });
+  return problems;
+}
+
+}  // namespace ladder
