@@ -8,13 +8,13 @@
 //   multiply  full of a stage, in the leader alone: the bytes of both CTAs have arrived (TMA)
 //             accumulator_empty, in the leader alone: the epilogue warps of both CTAs have read it
 //   epilogue  accumulator_full: the MMAs of a tile are complete (tcgen05.commit, in both CTAs)
-//   all of these for the next tile
-//             full of a response, in its own CTA: its 16 bytes have arrived (cluster launch control)
-//   schedule  empty of a response, in the leader alone: all of these have read it, in both CTAs
+//   all three, for their next tile
+//             full of a response, in their own CTA: its 16 bytes have arrived (cluster launch control)
+//   schedule  empty of a response, in the leader alone: all three have read it, in both CTAs
 //             full of a response: to read it as well, since no request may follow one that failed
 //
 // In the order of the data: produce() and multiply() of pipeline.cuh, epilogue(), and the kernel that gives
-// them to its warps. pipeline.cuh has launch control, too: Tiles, and schedule(), which requests them.
+// them to its warps. Launch control is in pipeline.cuh as well: Tiles, and schedule(), which requests them.
 #include "09_tcgen05/pipeline.cuh"
 #include "common/ptx/elect.cuh"
 

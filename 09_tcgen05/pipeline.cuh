@@ -1,5 +1,5 @@
-// What the rung's kernels share: the ring buffer in shared memory, its two ends, produce() and multiply(),
-// the way of an accumulator to C, and the tiles that a cluster works on. C is a kernel's Config.
+// The ring buffer in shared memory and its two ends: produce(), global -> shared, and multiply(), shared ->
+// tensor memory. And the tiles that a cluster works on, by launch control. C is the kernel's Config.
 #pragma once
 
 #include "common/ptx/cluster_launch_control.cuh"
@@ -37,9 +37,9 @@ __device__ void init_barriers(ptx::Mbarrier (&barriers)[n], int arrivals) {
   for (ptx::Mbarrier& barrier : barriers) ptx::mbarrier_init(ptx::shared_address(&barrier), arrivals);
 }
 
-// Global -> shared, by one thread of each CTA: its rows of A and its part of B, which begins at column
-// `b_col` of the tile's. It runs ahead of the MMAs, from one tile to the next as well, until every stage is
-// full. The CTA of rank 0 is the leader of the pair: it issues the MMAs of both.
+// Global -> shared, by one thread of each CTA: its rows of A and its part of B, from column `b_col` of the
+// tile on. It runs ahead of the MMAs, from one tile to the next as well, until every stage is full. The CTA
+// of rank 0 is the leader of the pair: it issues the MMAs of both.
 template <class C, class Operands, class Tiles>
 __device__ void produce(typename C::Shared& shared, const Operands& p, const CUtensorMap& b, int rank,
                         int b_col, Tiles tiles) {
