@@ -55,6 +55,7 @@ template <class C, class Finish, class Operands, class Tiles>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank, TensorAddress memory,
                          Tiles tiles) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
+  auto(&boxes)[2][C::box_c] = shared.boxes[warp];
   Stage<C::accumulators> accumulator;
   int next_box = 0;
   auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
@@ -78,7 +79,7 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
         if (lane == 0) ptx::mbarrier_arrive(accumulator.of(shared.accumulator_empty), 0);
       }
       finish(values, tile_col + col);
-      store_columns(values, shared.boxes[warp], next_box, p.c, tile_row, tile_col + col);
+      store_columns(values, boxes, next_box, p.c, tile_row, tile_col + col);
     }
     if (lane == 0) tiles.advance();
     accumulator.advance();

@@ -120,6 +120,7 @@ template <class C>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, TensorAddress accumulator, int m,
                          int n) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
+  auto(&boxes)[2][C::box_c] = shared.boxes[warp];
   int next_box = 0;
   ptx::mbarrier_wait(ptx::shared_address(&shared.accumulator_full), 0);
   ptx::tcgen05_fence_after();
@@ -129,7 +130,7 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, TensorAd
     ptx::tcgen05_load(values[0], from + col);
     ptx::tcgen05_load(values[1], from + col + 32);
     ptx::tcgen05_wait_load(values);
-    store_columns(values, shared.boxes[warp], next_box, p.c, m + warp * warp_size, n + col);
+    store_columns(values, boxes, next_box, p.c, m + warp * warp_size, n + col);
   }
   if (lane == 0) ptx::bulk_wait_group_read<0>();  // shared memory lives until then
 }

@@ -207,6 +207,7 @@ template <class C>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank, TensorAddress memory,
                          Tiles<C> tiles) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
+  auto(&boxes)[2][C::box_c] = shared.boxes[warp];
   Stage<C::accumulators> accumulator;
   Stage<C::releases> released;
   int next_box = 0;
@@ -234,7 +235,7 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
       }
 
       if constexpr (C::matrix_scales) matrix_scales.apply(values);
-      store_columns(values, shared.boxes[warp], next_box, p.c, tile_row, tile_col + col);
+      store_columns(values, boxes, next_box, p.c, tile_row, tile_col + col);
     }
     if (lane == 0) tiles.advance();
     accumulator.advance();
