@@ -4,26 +4,28 @@
 // each with half of B. And a cluster that has finished takes over the tile of one that has not started.
 //
 // Who waits for whom, all through mbarriers in shared memory:
-//   load      empty of a stage: the MMAs that read it are complete (tcgen05.commit, in both CTAs)
+//   produce   empty of a stage: the MMAs that read it are complete (tcgen05.commit, in both CTAs)
 //   multiply  full of a stage, in the leader alone: the bytes of both CTAs have arrived (TMA)
 //             accumulator_empty, in the leader alone: the epilogue warps of both CTAs have read it
 //   epilogue  accumulator_full: the MMAs of a tile are complete (tcgen05.commit, in both CTAs)
-//   schedule, and all of them for the next tile: tiles.cuh
-#include "09_tcgen05/tiles.cuh"
+//   all three, for their next tile
+//             full of a response, in their own CTA: its 16 bytes have arrived (cluster launch control)
+//   schedule  empty of a response, in the leader alone: all three have read it, in both CTAs
+//             full of a response: to read it as well, since no request may follow one that failed
+//
+// In the order of the data: produce() and multiply() of pipeline.cuh, epilogue(), and the kernel that gives
+// them to its warps. Launch control is in pipeline.cuh as well: Tiles, and schedule(), which requests them.
+#include "09_tcgen05/pipeline.cuh"
 #include "common/ptx/elect.cuh"
-#include "common/ptx/tcgen05.cuh"
 
 namespace ladder::rung_09 {
 namespace {
 
-using ptx::SharedAddress;
-using ptx::SharedMatrix;
-using ptx::Swizzle;
-using ptx::TensorAddress;
-
-constexpr int warp_size = 32;
-constexpr int element = sizeof(__nv_bfloat16), mma_k = 16;  // bytes; elements of k in an MMA
-constexpr unsigned short both_ctas = 3;                     // of the CTA pair, as a mask
+enum class Schedule {
+  one_tile,       // a cluster for each tile
+  persistent,     // as many clusters as run at once; each steps over what the others take
+  launch_control  // a cluster for each tile, but a running one takes over from one that has not started
+};
 
 template <Schedule schedule_>
 struct Config {
@@ -66,60 +68,19 @@ struct Operands {
   int m, n, tiles_k;
 };
 
-// Global -> shared, by one thread of each CTA. It runs ahead of the MMAs, also from tile to tile, as far as
-// there are stages. The CTA of rank 0 is the leader of the pair: it issues the MMAs of both.
+// The tiles of a cluster by any of the schedules.
 template <class C>
-__device__ void load(typename C::Shared& shared, const Operands& p, int rank, Tiles<C> tiles) {
-  Stage<C::stages> stage;
-  for (; tiles.valid(); tiles.advance()) {
-    const int m = tiles.row() + rank * C::block_m, n = tiles.col() + rank * C::block_n;
-    for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
-      const SharedAddress full = stage.of(shared.full), leader_full = ptx::cluster_address(full, 0);
-      const SharedAddress to_a = stage.of(shared.buffer), to_b = to_a + C::tile_a;
-      // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
-      ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
-      // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
-      // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
-      if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes * C::ctas);
-      const int k = t * C::block_k;
-      ptx::tma_load_of_cta_pair(to_a, p.a, k, m, leader_full);
-#pragma unroll
-      for (int box = 0; box < C::boxes_b; ++box)
-        ptx::tma_load_of_cta_pair(to_b + box * C::box_b, p.b, n + box * C::box_cols, k, leader_full);
+struct ScheduledTiles : Tiles<C> {
+  __device__ void advance() {
+    if constexpr (C::schedule == Schedule::one_tile) {
+      this->index = -1;
+    } else if constexpr (C::schedule == Schedule::persistent) {
+      this->index += int(gridDim.x) / C::ctas;
+    } else {
+      Tiles<C>::advance();
     }
   }
-  // The CTA may not exit before the last commits have arrived at its barriers: until all stages are empty.
-  for (int s = 0; s < C::stages; ++s, stage.advance())
-    ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
-}
-
-// Shared -> accumulators in tensor memory, by one thread of the leader for both CTAs.
-template <class C>
-__device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAddress memory,
-                         Tiles<C> tiles) {
-  Stage<C::stages> stage;
-  Stage<C::accumulators> accumulator;
-  for (; tiles.valid(); tiles.advance(), accumulator.advance()) {
-    // Parity 1 first: the accumulators start out empty.
-    ptx::mbarrier_wait(accumulator.of(shared.accumulator_empty), accumulator.parity ^ 1);
-    ptx::tcgen05_fence_after();  // orders the MMAs after the wait
-    const TensorAddress to = memory + accumulator.index * C::tile_n;
-    for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
-      ptx::mbarrier_wait(stage.of(shared.full), stage.parity);
-      ptx::tcgen05_fence_after();
-      const SharedAddress from_a = stage.of(shared.buffer), from_b = from_a + C::tile_a;
-      const SharedMatrix a(from_a, 0, 8 * C::row, Swizzle::bytes128);
-      const SharedMatrix b(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
-      // A is k-major and B n-major, as on rung 07.
-#pragma unroll
-      for (int k0 = 0; k0 < C::block_k; k0 += mma_k)
-        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(to, a + k0 * element, b + k0 * C::row, C::Mma::bits,
-                                                     t > 0 || k0 > 0);
-      ptx::tcgen05_commit<C::ctas>(stage.of(shared.empty), both_ctas);
-    }
-    ptx::tcgen05_commit<C::ctas>(accumulator.of(shared.accumulator_full), both_ctas);
-  }
-}
+};
 
 // A row of 64 columns in bf16 to its place in a box of C: 16-byte chunks, swizzled as TMA expects them.
 __device__ void store_row(unsigned char* box, int at, const float (&values)[2][32]) {
@@ -144,7 +105,7 @@ __device__ void store_row(unsigned char* box, int at, const float (&values)[2][3
 // begins.
 template <class C>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank, TensorAddress memory,
-                         Tiles<C> tiles) {
+                         ScheduledTiles<C> tiles) {
   const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
   auto(&boxes)[2][C::box_c] = shared.boxes[warp];
   Stage<C::accumulators> accumulator;
@@ -208,10 +169,10 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
   // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
   // its destructor, behind which no CTA accesses its peer.
   const ptx::TensorMemory<C::ctas, C::columns> memory(shared.tensor_memory);
-  const Tiles<C> tiles(ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses);
+  const ScheduledTiles<C> tiles{{ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses}};
 
   if (warp == 0) {
-    if (ptx::elect_one()) load<C>(shared, p, rank, tiles);
+    if (ptx::elect_one()) produce<C>(shared, p, p.b, rank, rank * C::block_n, tiles);
   } else if (warp == 1) {
     if (rank == 0 && ptx::elect_one()) multiply<C>(shared, p, memory.address(), tiles);
   } else if (warp == 2 && C::schedule == Schedule::launch_control) {

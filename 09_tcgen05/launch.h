@@ -1,9 +1,11 @@
 // The launch of a grid of clusters, for the kernels beside gemm.cu.
 #pragma once
 
-#include <cuda_runtime_api.h>
+#include <cuda_runtime.h>
 
 #include <cstddef>
+
+#include "common/rung.h"
 
 namespace ladder::rung_09 {
 
@@ -28,5 +30,17 @@ struct Launch {
   }
   Launch(const Launch&) = delete;  // config points to attributes
 };
+
+// Of a kernel with a cluster for each tile of C, p.m x p.n; C is its Config.
+template <class C, class Operands>
+cudaError_t launch_tiles(void (*kernel)(Operands), const Operands& p, cudaStream_t stream,
+                         bool early_start = false) {
+  const cudaError_t error =
+      cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
+  if (error != cudaSuccess) return error;
+  const Launch launch(ceil_div(p.m, C::tile_m) * ceil_div(p.n, C::tile_n), C::ctas, C::threads,
+                      C::shared_bytes, stream, early_start);
+  return cudaLaunchKernelEx(&launch.config, kernel, p);
+}
 
 }  // namespace ladder::rung_09

@@ -5,20 +5,11 @@
 //   load      empty of a stage: the MMAs that read it are complete (tcgen05.commit)
 //   multiply  full of a stage: the bytes have arrived (TMA)
 //   epilogue  accumulator_full: all MMAs are complete (tcgen05.commit)
-#include "09_tcgen05/tiles.cuh"
+#include "09_tcgen05/epilogue.cuh"
 #include "common/ptx/elect.cuh"
-#include "common/ptx/tcgen05.cuh"
 
 namespace ladder::rung_09 {
 namespace {
-
-using ptx::SharedAddress;
-using ptx::SharedMatrix;
-using ptx::Swizzle;
-using ptx::TensorAddress;
-
-constexpr int warp_size = 32;
-constexpr int element = sizeof(__nv_bfloat16), mma_k = 16;  // bytes; elements of k in an MMA
 
 template <int stages_, bool specialized_>
 struct Config {
@@ -124,23 +115,6 @@ __device__ void load_and_multiply(typename C::Shared& shared, const Operands& p,
   wait_until_empty<C>(shared, stage);
 }
 
-// A row of 64 columns in bf16 to its place in a box of C: 16-byte chunks, swizzled as TMA expects them.
-__device__ void store_row(unsigned char* box, int at, const float (&values)[2][32]) {
-  constexpr int row = 64 * element;  // bytes
-#pragma unroll
-  for (int chunk = 0; chunk < 8; ++chunk) {
-    uint4 bits;
-    unsigned* const words = &bits.x;
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-      const int j = chunk * 8 + w * 2;
-      const __nv_bfloat162 pair = __floats2bfloat162_rn(values[j / 32][j % 32], values[j / 32][j % 32 + 1]);
-      words[w] = reinterpret_cast<const unsigned&>(pair);
-    }
-    *reinterpret_cast<uint4*>(box + at * row + (chunk ^ at % 8) * 16) = bits;
-  }
-}
-
 // Accumulator -> registers -> shared -> C, by four warps, each with 32 rows of the tile.
 template <class C>
 __device__ void epilogue(typename C::Shared& shared, const Operands& p, TensorAddress accumulator, int m,
@@ -156,16 +130,7 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, TensorAd
     ptx::tcgen05_load(values[0], from + col);
     ptx::tcgen05_load(values[1], from + col + 32);
     ptx::tcgen05_wait_load(values);
-    if (lane == 0) ptx::bulk_wait_group_read<1>();
-    __syncwarp();  // TMA has read this box
-    store_row(boxes[next_box], lane, values);
-    ptx::fence_proxy_async();  // threads have written, TMA will read
-    __syncwarp();              // the box is complete
-    if (lane == 0) {
-      ptx::tma_store(p.c, n + col, m + warp * warp_size, ptx::shared_address(boxes[next_box]));
-      ptx::bulk_commit_group();
-    }
-    next_box ^= 1;
+    store_columns(values, boxes, next_box, p.c, m + warp * warp_size, n + col);
   }
   if (lane == 0) ptx::bulk_wait_group_read<0>();  // shared memory lives until then
 }

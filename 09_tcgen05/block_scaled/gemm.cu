@@ -7,28 +7,20 @@
 // Who waits for whom is as in ../gemm.cu; and with scales
 //   multiply  empty of a stage: the MMAs are complete that read the scales it is about to overwrite
 #include "09_tcgen05/block_scaled/workspace.h"
+#include "09_tcgen05/epilogue.cuh"
 #include "09_tcgen05/launch.h"
-#include "09_tcgen05/tiles.cuh"
 #include "common/ptx/elect.cuh"
-#include "common/ptx/tcgen05.cuh"
 
 namespace ladder::rung_09 {
 namespace {
 
 using ptx::MmaKind;
-using ptx::SharedAddress;
-using ptx::SharedMatrix;
-using ptx::Swizzle;
-using ptx::TensorAddress;
 
-constexpr int warp_size = 32;
-constexpr int row = 128;                 // bytes of a TMA box's row, and of the swizzle
-constexpr unsigned short both_ctas = 3;  // of the CTA pair, as a mask
+constexpr int row = 128;  // bytes of a TMA box's row, and of the swizzle
 
 template <Precision precision_>
 struct Config {
   static constexpr Precision precision = precision_;
-  static constexpr Schedule schedule = Schedule::launch_control;
   static constexpr QuantisedLayout layout{precision, 1, 64};  // for bits and block
   static constexpr MmaKind kind = precision == Precision::fp8     ? MmaKind::f8f6f4
                                   : precision == Precision::mxfp8 ? MmaKind::mxf8f6f4
@@ -175,8 +167,8 @@ __device__ void multiply_stage(TensorAddress accumulator, SharedAddress from_a, 
 
 // By one thread of the leader for both CTAs.
 template <class C>
-__device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAddress memory,
-                         Tiles<C> tiles) {
+__device__ void multiply_tiles(typename C::Shared& shared, const Operands& p, TensorAddress memory,
+                               Tiles<C> tiles) {
   Stage<C::stages> stage;
   Stage<C::accumulators> accumulator;
   Stage<C::releases> released;
@@ -207,22 +199,6 @@ __device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAd
       ptx::tcgen05_commit<C::ctas>(stage.of(shared.empty), both_ctas);
     }
     ptx::tcgen05_commit<C::ctas>(accumulator.of(shared.accumulator_full), both_ctas);
-  }
-}
-
-// A row of 64 columns in bf16 to its place in a box of C: 16-byte chunks, swizzled as TMA expects them.
-__device__ void store_row(unsigned char* box, int at, const float (&values)[2][32]) {
-#pragma unroll
-  for (int chunk = 0; chunk < 8; ++chunk) {
-    uint4 bits;
-    unsigned* const words = &bits.x;
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-      const int j = chunk * 8 + w * 2;
-      const __nv_bfloat162 pair = __floats2bfloat162_rn(values[j / 32][j % 32], values[j / 32][j % 32 + 1]);
-      words[w] = reinterpret_cast<const unsigned&>(pair);
-    }
-    *reinterpret_cast<uint4*>(box + at * row + (chunk ^ at % 8) * 16) = bits;
   }
 }
 
@@ -259,16 +235,7 @@ __device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank
       }
 
       if constexpr (C::matrix_scales) matrix_scales.apply(values);
-      if (lane == 0) ptx::bulk_wait_group_read<1>();
-      __syncwarp();  // TMA has read this box
-      store_row(boxes[next_box], lane, values);
-      ptx::fence_proxy_async();  // threads have written, TMA will read
-      __syncwarp();              // the box is complete
-      if (lane == 0) {
-        ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(boxes[next_box]));
-        ptx::bulk_commit_group();
-      }
-      next_box ^= 1;
+      store_columns(values, boxes, next_box, p.c, tile_row, tile_col + col);
     }
     if (lane == 0) tiles.advance();
     accumulator.advance();
@@ -301,12 +268,12 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
   // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
   // its destructor, behind which no CTA accesses its peer.
   const ptx::TensorMemory<C::ctas, C::columns> memory(shared.tensor_memory);
-  const Tiles<C> tiles(ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses);
+  const Tiles<C> tiles{ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses};
 
   if (warp == 0) {
     if (ptx::elect_one()) load<C>(shared, p, rank, tiles);
   } else if (warp == 1) {
-    if (rank == 0 && ptx::elect_one()) multiply<C>(shared, p, memory.address(), tiles);
+    if (rank == 0 && ptx::elect_one()) multiply_tiles<C>(shared, p, memory.address(), tiles);
   } else if (warp == 2) {
     if (rank == 0 && ptx::elect_one()) schedule<C>(shared.responses);
   } else if (warp >= C::epilogue_first) {
@@ -348,14 +315,8 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
                     .matrix_scale_a = w.a_matrix_scale,
                     .matrix_scale_b = w.b_matrix_scale};
   cudaError_t error = make_maps<C>(&operands, p);
-  if (error == cudaSuccess)
-    error =
-        cudaFuncSetAttribute(gemm_kernel<C>, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error != cudaSuccess) return error;
-
-  const Launch config(ceil_div(p.m, C::tile_m) * ceil_div(p.n, C::tile_n), C::ctas, C::threads,
-                      C::shared_bytes, stream);
-  return cudaLaunchKernelEx(&config.config, gemm_kernel<C>, operands);
+  return launch_tiles<C>(gemm_kernel<C>, operands, stream);
 }
 
 template <Precision precision>

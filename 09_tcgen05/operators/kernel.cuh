@@ -1,34 +1,20 @@
-// The rung's kernel with an epilogue: C = f(A·B + bias), or act(A·Gate) ⊙ (A·B) in one pass over A. The
-// epilogue warps apply it to what they load from tensor memory, a row of C in each thread, while the next
-// tile is multiplied.
+// The rung's kernel with an epilogue: what a Finish (../epilogue.cuh) does to the accumulator, a row of C in
+// each thread, while the next tile is multiplied.
 //
 // With two weight matrices one CTA of the pair loads 128 columns of B, and its peer the same 128 of Gate: the
 // halves of B that the pair's MMA takes from its CTAs. The accumulator's first 128 columns are then A·B, the
 // others A·Gate, for the same columns of C.
 #pragma once
 
-#include "09_tcgen05/tiles.cuh"
-#include "common/extension.h"
+#include "09_tcgen05/epilogue.cuh"
 #include "common/ptx/elect.cuh"
-#include "common/ptx/tcgen05.cuh"
 
 namespace ladder::rung_09 {
-namespace {
 
-using ptx::SharedAddress;
-using ptx::SharedMatrix;
-using ptx::Swizzle;
-using ptx::TensorAddress;
-
-constexpr int warp_size = 32;
-constexpr int element = sizeof(__nv_bfloat16), mma_k = 16;  // bytes; elements of k in an MMA
-constexpr unsigned short both_ctas = 3;                     // of the CTA pair, as a mask
-
-// The rung's, as ../gemm.cu explains it; and so is the rest, but for Gate and the epilogue.
+// The rung's, as ../gemm.cu explains it, and Gate.
 template <bool gated_>
 struct Config {
   static constexpr bool gated = gated_;
-  static constexpr Schedule schedule = Schedule::launch_control;
   static constexpr int ctas = 2, stages = 6;
   static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
   // The CTA pair's tile. A CTA has half of its rows, and loads these of A and half of the weights' columns.
@@ -62,181 +48,19 @@ struct Config {
   static_assert(block_k == box_cols, "A's tile is one box");
 };
 
-struct Operands {
-  CUtensorMap a{}, weights[2]{}, c{};  // weights: B, Gate
-  int m, n, tiles_k;
-  const __nv_bfloat16* bias;
-};
-
-// Global -> shared, by one thread of each CTA. It runs ahead of the MMAs, also from tile to tile, as far as
-// there are stages. The CTA of rank 0 is the leader of the pair: it issues the MMAs of both.
-template <class C>
-__device__ void load(typename C::Shared& shared, const Operands& p, int rank, Tiles<C> tiles) {
-  const CUtensorMap& weights = p.weights[C::gated ? rank : 0];
-  Stage<C::stages> stage;
-  for (; tiles.valid(); tiles.advance()) {
-    const int m = tiles.row() + rank * C::block_m;
-    const int n = tiles.col() + (C::gated ? 0 : rank * C::block_n);
-    for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
-      const SharedAddress full = stage.of(shared.full), leader_full = ptx::cluster_address(full, 0);
-      const SharedAddress to_a = stage.of(shared.buffer), to_b = to_a + C::tile_a;
-      // Parity 1 first: the phase before the first counts as complete, so the stages start out empty.
-      ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
-      // The leader's barrier counts the bytes of both CTAs. The peer's may arrive before this: its stage is
-      // empty only after the last phase was complete, so they count for this one, which awaits the arrival.
-      if (rank == 0) ptx::mbarrier_arrive_expect_bytes(full, C::stage_bytes * C::ctas);
-      const int k = t * C::block_k;
-      ptx::tma_load_of_cta_pair(to_a, p.a, k, m, leader_full);
-#pragma unroll
-      for (int box = 0; box < C::boxes_b; ++box)
-        ptx::tma_load_of_cta_pair(to_b + box * C::box_b, weights, n + box * C::box_cols, k, leader_full);
-    }
-  }
-  // The CTA may not exit before the last commits have arrived at its barriers: until all stages are empty.
-  for (int s = 0; s < C::stages; ++s, stage.advance())
-    ptx::mbarrier_wait(stage.of(shared.empty), stage.parity ^ 1);
-}
-
-// Shared -> accumulators in tensor memory, by one thread of the leader for both CTAs.
-template <class C>
-__device__ void multiply(typename C::Shared& shared, const Operands& p, TensorAddress memory,
-                         Tiles<C> tiles) {
-  Stage<C::stages> stage;
-  Stage<C::accumulators> accumulator;
-  for (; tiles.valid(); tiles.advance(), accumulator.advance()) {
-    // Parity 1 first: the accumulators start out empty.
-    ptx::mbarrier_wait(accumulator.of(shared.accumulator_empty), accumulator.parity ^ 1);
-    ptx::tcgen05_fence_after();  // orders the MMAs after the wait
-    const TensorAddress to = memory + accumulator.index * C::mma_n;
-    for (int t = 0; t < p.tiles_k; ++t, stage.advance()) {
-      ptx::mbarrier_wait(stage.of(shared.full), stage.parity);
-      ptx::tcgen05_fence_after();
-      const SharedAddress from_a = stage.of(shared.buffer), from_b = from_a + C::tile_a;
-      const SharedMatrix a(from_a, 0, 8 * C::row, Swizzle::bytes128);
-      const SharedMatrix b(from_b, C::box_b, 8 * C::row, Swizzle::bytes128);
-      // A is k-major and B n-major, as on rung 07.
-#pragma unroll
-      for (int k0 = 0; k0 < C::block_k; k0 += mma_k)
-        ptx::tcgen05_mma<C::ctas, ptx::MmaKind::f16>(to, a + k0 * element, b + k0 * C::row, C::Mma::bits,
-                                                     t > 0 || k0 > 0);
-      ptx::tcgen05_commit<C::ctas>(stage.of(shared.empty), both_ctas);
-    }
-    ptx::tcgen05_commit<C::ctas>(accumulator.of(shared.accumulator_full), both_ctas);
-  }
-}
-
-// f(product + bias) of a thread's 64 columns, from `col` on. All threads read the same 16 bytes of bias at a
-// time, and n is a multiple of 8.
-template <class Function>
-__device__ void add_bias(float (&values)[2][32], const Operands& p, int col) {
-  const Function function;
-#pragma unroll
-  for (int i = 0; i < 64; i += 8) {
-    uint4 bits = make_uint4(0, 0, 0, 0);
-    if (col + i < p.n) bits = __ldg(reinterpret_cast<const uint4*>(p.bias + col + i));
-    const auto* const bias = reinterpret_cast<const __nv_bfloat162*>(&bits);
-#pragma unroll
-    for (int j = 0; j < 8; j += 2) {
-      const float2 pair = __bfloat1622float2(bias[j / 2]);
-      float* const at = &values[i / 32][i % 32 + j];
-      at[0] = function(at[0] + pair.x);
-      at[1] = function(at[1] + pair.y);
-    }
-  }
-}
-
-// values = f(gates) * values.
-template <class Function>
-__device__ void gate_values(float (&values)[2][32], const float (&gates)[2][32]) {
-  const Function function;
-#pragma unroll
-  for (int i = 0; i < 64; ++i) values[i / 32][i % 32] *= function(gates[i / 32][i % 32]);
-}
-
-// A row of 64 columns in bf16 to its place in a box of C: 16-byte chunks, swizzled as TMA expects them.
-__device__ void store_row(unsigned char* box, int at, const float (&values)[2][32]) {
-  constexpr int row = 64 * element;  // bytes
-#pragma unroll
-  for (int chunk = 0; chunk < 8; ++chunk) {
-    uint4 bits;
-    unsigned* const words = &bits.x;
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-      const int j = chunk * 8 + w * 2;
-      const __nv_bfloat162 pair = __floats2bfloat162_rn(values[j / 32][j % 32], values[j / 32][j % 32 + 1]);
-      words[w] = reinterpret_cast<const unsigned&>(pair);
-    }
-    *reinterpret_cast<uint4*>(box + at * row + (chunk ^ at % 8) * 16) = bits;
-  }
-}
-
-// Accumulators -> registers, with the epilogue -> shared -> C, by four warps. A warp reaches 32 lanes of
-// tensor memory, 32 rows of the tile, one for each thread. It stores them 64 columns at a time through two
-// boxes in turn: while TMA reads one, the warp fills the other. The last stores of a tile are still under way
-// when the next tile begins.
-template <class C, class Function>
-__device__ void epilogue(typename C::Shared& shared, const Operands& p, int rank, TensorAddress memory,
-                         Tiles<C> tiles) {
-  const int lane = threadIdx.x % warp_size, warp = threadIdx.x / warp_size % C::epilogue_warps;
-  auto(&boxes)[2][C::box_c] = shared.boxes[warp];
-  Stage<C::accumulators> accumulator;
-  int next_box = 0;
-  auto broadcast = [](int value) { return __shfl_sync(~0u, value, 0); };  // lane 0 walks through the tiles
-  while (broadcast(tiles.valid())) {
-    const int tile_row = broadcast(tiles.row()) + rank * C::block_m + warp * warp_size;
-    const int tile_col = broadcast(tiles.col());
-    ptx::mbarrier_wait(accumulator.of(shared.accumulator_full), accumulator.parity);
-    ptx::tcgen05_fence_after();  // orders the loads after the wait
-    const TensorAddress from = memory + (warp * warp_size << 16) + accumulator.index * C::mma_n;
-    for (int col = 0; col < C::tile_n; col += C::box_cols) {
-      float values[2][32], gates[2][32];
-      ptx::tcgen05_load(values[0], from + col);
-      ptx::tcgen05_load(values[1], from + col + 32);
-      if constexpr (C::gated) {
-        ptx::tcgen05_load(gates[0], from + C::tile_n + col);
-        ptx::tcgen05_load(gates[1], from + C::tile_n + col + 32);
-        ptx::tcgen05_wait_load(gates);
-      }
-      ptx::tcgen05_wait_load(values);
-      if (col + C::box_cols == C::tile_n) {
-        ptx::tcgen05_fence_before();  // orders the loads before the arrival
-        __syncwarp();                 // the whole warp has read the accumulator
-        if (lane == 0) ptx::mbarrier_arrive(accumulator.of(shared.accumulator_empty), 0);
-      }
-      if constexpr (C::gated) {
-        gate_values<Function>(values, gates);
-      } else {
-        add_bias<Function>(values, p, tile_col + col);
-      }
-
-      if (lane == 0) ptx::bulk_wait_group_read<1>();
-      __syncwarp();  // TMA has read this box
-      store_row(boxes[next_box], lane, values);
-      ptx::fence_proxy_async();  // threads have written, TMA will read
-      __syncwarp();              // the box is complete
-      if (lane == 0) {
-        ptx::tma_store(p.c, tile_col + col, tile_row, ptx::shared_address(boxes[next_box]));
-        ptx::bulk_commit_group();
-      }
-      next_box ^= 1;
-    }
-    if (lane == 0) tiles.advance();
-    accumulator.advance();
-  }
-  if (lane == 0) ptx::bulk_wait_group_read<0>();  // shared memory lives until then
-}
-
-template <class C, class Function>
-__global__ void __launch_bounds__(C::threads, 1) linear_kernel(const __grid_constant__ Operands p) {
+// Operands: the tensor maps a, c and weights, which are B, and Gate where there is one; m, n and tiles_k.
+template <class C, class Finish, class Operands>
+__global__ void __launch_bounds__(C::threads, 1) fused_kernel(const __grid_constant__ Operands p) {
   extern __shared__ unsigned char unaligned[];
   auto& shared = *reinterpret_cast<typename C::Shared*>(
       unaligned + (1024 - ptx::shared_address(unaligned) % 1024) % 1024);
   // The shuffle tells the compiler that all threads of the warp have the same value.
   const int warp = __shfl_sync(~0u, int(threadIdx.x) / warp_size, 0), rank = ptx::cluster_rank();
+  const CUtensorMap& weights = p.weights[C::gated ? rank : 0];
 
   if (warp == C::epilogue_first && ptx::elect_one()) {
     ptx::prefetch_tensor_map(p.a);
-    ptx::prefetch_tensor_map(p.weights[C::gated ? rank : 0]);
+    ptx::prefetch_tensor_map(weights);
     ptx::prefetch_tensor_map(p.c);
     init_barriers(shared.full, 1);   // one arrival, and the bytes
     init_barriers(shared.empty, 1);  // one commit
@@ -250,18 +74,17 @@ __global__ void __launch_bounds__(C::threads, 1) linear_kernel(const __grid_cons
   // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
   // its destructor, behind which no CTA accesses its peer.
   const ptx::TensorMemory<C::ctas, C::columns> memory(shared.tensor_memory);
-  const Tiles<C> tiles(ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses);
+  const Tiles<C> tiles{ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses};
 
   if (warp == 0) {
-    if (ptx::elect_one()) load<C>(shared, p, rank, tiles);
+    if (ptx::elect_one()) produce<C>(shared, p, weights, rank, C::gated ? 0 : rank * C::block_n, tiles);
   } else if (warp == 1) {
     if (rank == 0 && ptx::elect_one()) multiply<C>(shared, p, memory.address(), tiles);
   } else if (warp == 2) {
     if (rank == 0 && ptx::elect_one()) schedule<C>(shared.responses);
   } else if (warp >= C::epilogue_first) {
-    epilogue<C, Function>(shared, p, rank, memory.address(), tiles);
+    epilogue<C, Finish>(shared, p, rank, memory.address(), tiles);
   }
 }
 
-}  // namespace
 }  // namespace ladder::rung_09

@@ -7,28 +7,23 @@
 //             the stage's columns of metadata, too, which are overwritten after that
 //   multiply  full of a stage: the bytes have arrived (TMA)
 //   epilogue  accumulator_full: all MMAs are complete (tcgen05.commit)
+#include "09_tcgen05/pipeline.cuh"
 #include "09_tcgen05/precision/compressed.h"
-#include "09_tcgen05/tiles.cuh"
 #include "common/ptx/elect.cuh"
 #include "common/ptx/tcgen05_sparse.cuh"
 
 namespace ladder::rung_09 {
 namespace {
 
-using ptx::SharedAddress;
-using ptx::SharedMatrix;
-using ptx::Swizzle;
-using ptx::TensorAddress;
-
-constexpr int warp_size = 32, element = sizeof(__nv_bfloat16), row = 128;  // bytes of a box's row
-constexpr int block_m = 128, block_n = 256, block_k = 128, mma_k = 32;     // k with what is not stored
+constexpr int row = 128;                                                   // bytes of a box's row
+constexpr int block_m = 128, block_n = 256, block_k = 128, sparse_k = 32;  // k with what is not stored
 constexpr int stages = 2, group_m = 8;
 constexpr int tile_a = block_m * row, box_b = block_k * row, boxes_b = block_n * element / row;
 constexpr int tile_b = boxes_b * box_b, metadata_bytes = Compressed::words * 4;
 constexpr int stage_bytes = tile_a + tile_b + metadata_bytes;
 using Mma = ptx::MmaDescriptor<1, ptx::MmaKind::f16, block_m, block_n, ptx::Major::k, ptx::Major::mn>;
 // Tensor memory: the accumulators, then for each stage a column of metadata for each of its MMAs.
-constexpr int columns = 512, first_metadata = block_n, metadata_columns = block_k / mma_k;
+constexpr int columns = 512, first_metadata = block_n, metadata_columns = block_k / sparse_k;
 constexpr int epilogue_first = 4, epilogue_warps = 4, threads = (epilogue_first + epilogue_warps) * warp_size;
 static_assert(first_metadata + stages * metadata_columns <= columns);
 
@@ -83,7 +78,7 @@ __device__ void multiply(Shared& shared, const SparseOperands& p, TensorAddress 
     // 32 of k are 16 stored elements of A, 32 bytes of a row; of B they are 32 rows.
 #pragma unroll
     for (int step = 0; step < metadata_columns; ++step)
-      ptx::tcgen05_mma_sp(memory, a + step * mma_k / 2 * element, b + step * mma_k * row,
+      ptx::tcgen05_mma_sp(memory, a + step * sparse_k / 2 * element, b + step * sparse_k * row,
                           metadata + step / 2 * 2, ptx::sparse<Mma>(step % 2), t > 0 || step > 0);
     ptx::tcgen05_commit<1>(stage.of(shared.empty), 0);
   }

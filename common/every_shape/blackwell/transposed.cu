@@ -11,22 +11,13 @@
 //   multiply  full of a stage: the bytes have arrived (TMA)
 //   epilogue  accumulator_full: all MMAs are complete (tcgen05.commit)
 //             combined: the rows that this CTA owns have arrived from its peers (st.async)
-#include "09_tcgen05/tiles.cuh"
+#include "09_tcgen05/pipeline.cuh"
 #include "common/every_shape/blackwell/launches.h"
 #include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/elect.cuh"
-#include "common/ptx/tcgen05.cuh"
 
 namespace ladder::every_shape {
 namespace {
-
-using ptx::SharedAddress;
-using ptx::SharedMatrix;
-using ptx::Swizzle;
-using ptx::TensorAddress;
-
-constexpr int warp_size = 32;
-constexpr int element = sizeof(__nv_bfloat16), mma_k = 16;  // bytes; elements of k in an MMA
 
 template <int rows_>
 struct Config {
