@@ -121,14 +121,14 @@ struct Extension {
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
 
+  // Of a variant that chooses among kernels: which one launch() takes, in a few words; reads the sizes alone.
+  // Null where there is only one.
+  Text (*kernel)(const Problem&) = nullptr;
+
   // Of a linear: what it computes.
   Epilogue epilogue = Epilogue::none;
   // Of a row_operator: what it computes.
   RowOperation operation = RowOperation::none;
-
-  // Of a variant that chooses among kernels: which one launch() takes, in a few words; reads the sizes alone.
-  // Null where there is only one.
-  Text (*kernel)(const Problem&) = nullptr;
 
   // Of one that estimates which of its launches is the fastest: the one that the estimate ranks so, 0 the
   // first, which is launch()'s. A sweep over models times the fastest of the first ones beside it.

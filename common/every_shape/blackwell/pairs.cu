@@ -9,6 +9,8 @@
 namespace ladder::every_shape {
 namespace {
 
+using namespace rung_09;
+
 template <int tile_n_, bool serpentine_>
 struct Config {
   static constexpr bool serpentine = serpentine_;

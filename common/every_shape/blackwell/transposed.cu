@@ -19,6 +19,8 @@
 namespace ladder::every_shape {
 namespace {
 
+using namespace rung_09;
+
 template <int rows_>
 struct Config {
   static constexpr int rows = rows_, cols = 128, block_k = 64;  // of the tile of C, and of a k-tile

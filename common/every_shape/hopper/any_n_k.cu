@@ -1,10 +1,10 @@
 // Any n and k. TMA takes no matrix whose rows are no multiples of 16 bytes: A is copied into padded rows
 // first where k is no multiple of 8, and B where n is none; that is part of the launch, and of its time. C is
 // stored by threads, in words.
-#include "common/rows/any_rows.cuh"
 #include "common/every_shape/hopper/any_n_k.h"
 #include "common/every_shape/hopper/by_shape.cuh"
 #include "common/extension.h"
+#include "common/rows/any_rows.cuh"
 #include "common/rows/padded_rows.cuh"
 
 namespace ladder::every_shape {
@@ -65,11 +65,6 @@ struct AnyNK : general::Bf16 {
   }
 };
 
-constexpr const char* names[] = {"any_n_k_64x64", "any_n_k_128x128", "any_n_k_128x256"};
-cudaError_t choose_tile(const Gemm& p, int* which) {
-  return choose_design<AnyNK, tile_64x64, tile_128x128, tile_128x256>(p, which);
-}
-
 }  // namespace
 
 std::size_t workspace_of_padding(const Gemm& p) {
@@ -96,9 +91,10 @@ cudaError_t launch_padded(const Gemm& p, cudaStream_t stream) {
       {pads_a(p) ? padded_rows::pitch_of(p.k) : p.k, pads_b(p) ? padded_rows::pitch_of(p.n) : p.n});
 }
 
-const char* kernel_of_padded(const Gemm& p) {
-  int which = 0;
-  return choose_tile(p, &which) == cudaSuccess ? names[which] : "";
+Text kernel_of_padded(const Gemm& p) {
+  Text name("padded rows, ");
+  name.append(kernel_by_shape<AnyNK, tile_64x64, tile_128x128, tile_128x256>(p).c_str());
+  return name;
 }
 
 }  // namespace ladder::every_shape

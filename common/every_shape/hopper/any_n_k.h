@@ -18,6 +18,6 @@ inline Text rows_of_vectors(const Gemm& p) {
 
 std::size_t workspace_of_padding(const Gemm& p);  // bytes
 cudaError_t launch_padded(const Gemm& p, cudaStream_t stream);
-const char* kernel_of_padded(const Gemm& p);
+Text kernel_of_padded(const Gemm& p);
 
 }  // namespace ladder::every_shape

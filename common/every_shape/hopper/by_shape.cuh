@@ -69,4 +69,20 @@ cudaError_t launch_by_shape(const Gemm& p, cudaStream_t stream, const typename P
   return error != cudaSuccess ? error : launches[which](p, stream, extra, early_start);
 }
 
+// Its name, for Extension::kernel.
+template <Design d, class P>
+Text name_of() {
+  using C = general::Config<d, P>;
+  Text name("", C::block_m, "x", C::block_n);
+  if (C::cluster_k > 1) name.append(", k in ", C::cluster_k, " parts");
+  return name;
+}
+template <class P, Design... designs>
+Text kernel_by_shape(const Gemm& p) {
+  int which = 0;
+  if (choose_design<P, designs...>(p, &which) != cudaSuccess) return {};
+  const Text names[] = {name_of<designs, P>()...};
+  return names[which];
+}
+
 }  // namespace ladder::every_shape

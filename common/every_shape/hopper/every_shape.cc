@@ -88,8 +88,13 @@ cudaError_t prepare(const Gemm& p, cudaStream_t stream) {
 }
 
 // A kernel, its cluster where it has one, and in how many parts of k.
-Text kernel_of(const Gemm& p) {
-  if (wants_padding(p)) return kernel_of_padded(p);
+Text kernel_of(const Gemm& shape) {
+  if (wants_padding(shape)) return kernel_of_padded(shape);
+  TypedOperands with_workspace{};
+  with_workspace.workspace =
+      &with_workspace;  // any address: choose() only sees that there is one, as for launch()
+  Gemm p = shape;
+  if (workspace_of_parts(p) > 0) p.typed = &with_workspace;
   Chosen chosen;
   if (choose_once(p, 0, &chosen) != cudaSuccess) return {};
   Text text(chosen.candidate->name);

@@ -7,16 +7,26 @@ namespace {
 
 using rung_08::Fp8, rung_08::Fp8Block, rung_08::Fp8Tensor, rung_08::InTurn, rung_08::quantised;
 
-constexpr Design ping_pong = rung_08::fp8_ping_pong;
-template <class Policy>
-cudaError_t launch(const Gemm& p, cudaStream_t stream) {
-  return launch_by_shape<Policy, tile_64x64, split_2, split_4, split_8, tile_64x128_share_a,
-                         tile_64x128_share_b, tile_128x128, tile_128x192, tile_128x256, ping_pong>(p, stream);
-}
+template <Precision precision, class Policy, Design... designs>
+struct Fp8Variant {
+  static cudaError_t launch(const Gemm& p, cudaStream_t stream) {
+    return launch_by_shape<Policy, designs...>(p, stream);
+  }
+  static constexpr Extension<Gemm> extension = [] {
+    Extension<Gemm> with_kernel = quantised<precision>;
+    with_kernel.kernel = kernel_by_shape<Policy, designs...>;
+    return with_kernel;
+  }();
+};
+template <Precision precision, class Policy>
+using Unpromoted =
+    Fp8Variant<precision, Policy, tile_64x64, split_2, split_4, split_8, tile_64x128_share_a,
+               tile_64x128_share_b, tile_128x128, tile_128x192, tile_128x256, rung_08::fp8_ping_pong>;
 
-// A stage less: scales take its place.
-constexpr Design low_tile = rung_08::with_scales(tile_64x128_share_b),
-                 tile = rung_08::with_scales(rung_08::promoted);
+using Block = Fp8Variant<Precision::fp8_block, InTurn<Fp8Block>, rung_08::with_scales(tile_64x128_share_b),
+                         rung_08::with_scales(rung_08::promoted)>;
+using Tensor = Unpromoted<Precision::fp8_tensor, Fp8Tensor>;
+using Plain = Unpromoted<Precision::fp8, Fp8<Precision::fp8>>;
 
 }  // namespace
 
@@ -24,17 +34,16 @@ Variants<Gemm> fp8() {
   Variants<Gemm> variants = {
       {.name = "fp8_block",
        .what = "e4m3, a scale for each 1x128 of A and 128x128 of B, in 64 or 128 rows",
-       .launch = [](const Gemm& p,
-                    cudaStream_t s) { return launch_by_shape<InTurn<Fp8Block>, low_tile, tile>(p, s); },
-       .extension = &quantised<Precision::fp8_block>},
+       .launch = Block::launch,
+       .extension = &Block::extension},
       {.name = "fp8_tensor",
        .what = "e4m3 with a scale for A and one for B, in the tile that the estimate takes",
-       .launch = launch<Fp8Tensor>,
-       .extension = &quantised<Precision::fp8_tensor>},
+       .launch = Tensor::launch,
+       .extension = &Tensor::extension},
       {.name = "fp8",
        .what = "e4m3, in the tile that the estimate takes",
-       .launch = launch<Fp8<Precision::fp8>>,
-       .extension = &quantised<Precision::fp8>}};
+       .launch = Plain::launch,
+       .extension = &Plain::extension}};
   for (Variant<Gemm>& variant : variants) variant.unsupported = rung_08::rows_of_words;
   return variants;
 }

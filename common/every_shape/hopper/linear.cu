@@ -8,27 +8,35 @@ namespace {
 
 using rung_08::Gelu, rung_08::Identity, rung_08::Silu, rung_08::WithBias;
 
-template <class Function>
-cudaError_t launch(const Linear& p, cudaStream_t stream) {
-  const Gemm product{p.m, p.n, p.k, p.a, p.b, p.c};
-  return launch_by_shape<WithBias<Function>, tile_64x64, tile_128x128, tile_128x256>(product, stream,
-                                                                                     {p.bias});
-}
-
-constexpr Extension<Linear> adds_bias{.epilogue = Epilogue::bias};
-constexpr Extension<Linear> computes_gelu{.epilogue = Epilogue::gelu};
-constexpr Extension<Linear> computes_silu{.epilogue = Epilogue::silu};
+template <class Function, Epilogue epilogue>
+struct ByShape {
+  static Gemm product(const Linear& p) { return {p.m, p.n, p.k, p.a, p.b, p.c}; }
+  static cudaError_t launch(const Linear& p, cudaStream_t stream) {
+    return launch_by_shape<WithBias<Function>, tile_64x64, tile_128x128, tile_128x256>(product(p), stream,
+                                                                                       {p.bias});
+  }
+  static Text kernel(const Linear& p) {
+    return kernel_by_shape<WithBias<Function>, tile_64x64, tile_128x128, tile_128x256>(product(p));
+  }
+  static constexpr Extension<Linear> extension{.kernel = kernel, .epilogue = epilogue};
+};
+using Bias = ByShape<Identity, Epilogue::bias>;
+using WithGelu = ByShape<Gelu, Epilogue::gelu>;
+using WithSilu = ByShape<Silu, Epilogue::silu>;
 
 }  // namespace
 
 Variants<Linear> linear() {
   Variants<Linear> variants = {
-      {.name = "bias", .what = "A·B + bias", .launch = launch<Identity>, .extension = &adds_bias},
+      {.name = "bias", .what = "A·B + bias", .launch = Bias::launch, .extension = &Bias::extension},
       {.name = "gelu",
        .what = "gelu(A·B + bias), the tanh form",
-       .launch = launch<Gelu>,
-       .extension = &computes_gelu},
-      {.name = "silu", .what = "silu(A·B + bias)", .launch = launch<Silu>, .extension = &computes_silu}};
+       .launch = WithGelu::launch,
+       .extension = &WithGelu::extension},
+      {.name = "silu",
+       .what = "silu(A·B + bias)",
+       .launch = WithSilu::launch,
+       .extension = &WithSilu::extension}};
   for (Variant<Linear>& variant : variants) variant.unsupported = general::rows_of_vectors<Linear>;
   return variants;
 }

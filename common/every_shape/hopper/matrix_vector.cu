@@ -7,11 +7,11 @@
 
 #include "common/every_shape/estimate/estimate.h"
 #include "common/every_shape/hopper/any_n_k.h"
-#include "common/rows/norm.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/dependent_launch.cuh"
 #include "common/ptx/mbarrier.cuh"
 #include "common/ptx/streaming_access.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::every_shape {
 

@@ -103,6 +103,7 @@ std::string table_row(const Result& r, DeviceKind device) {
   if (r.product_us)
     check +=
         format("  the product alone is %.3fx as fast", r.measurement->timings[0].median_us / *r.product_us);
+  if (!r.kernel.empty()) check += "  kernel: " + r.kernel;
   check += "\n";
   if (device == DeviceKind::simulator) return row + count_columns(r.counters) + "  " + check;
   std::string time = "-", score = "-", rival = "-", ratio = "-";

@@ -24,6 +24,7 @@ std::string system_text(const System& system, DeviceKind device);
 // Everything known about one variant at one shape.
 struct Result {
   std::string rung, title, problem, variant, shape, unit;
+  std::string kernel;   // that a variant which chooses takes here; else empty
   std::string refused;  // why the variant does not take this shape; the rest is then empty
   Verdict verdict;
   std::string fault;                       // one line: what is wrong; empty when verified

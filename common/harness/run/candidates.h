@@ -20,6 +20,13 @@ const Variant<Problem>* chosen_one(const Rung& rung, const Options& options) {
   return last;
 }
 
+// Which kernel a variant that chooses takes here; empty for one that has a single kernel.
+template <class Problem>
+std::string kernel_of(const Variant<Problem>& variant, const Problem& shape) {
+  const auto kernel = extension_of(variant).kernel;
+  return kernel ? kernel(shape).c_str() : "";
+}
+
 // The variants that the options leave, the rung last, and which of them refuse the shape.
 template <class Problem>
 std::vector<Candidate<Problem>> chosen(const Context& context, const Problem& shape) {
@@ -41,6 +48,7 @@ std::vector<Candidate<Problem>> chosen(const Context& context, const Problem& sh
     c.result.shape = shape_text(shape);
     c.result.unit = Info::unit;
     c.result.refused = v.unsupported(shape).c_str();
+    if (c.result.refused.empty()) c.result.kernel = kernel_of(v, shape);
     list.push_back(c);
   }
   return list;

@@ -28,6 +28,7 @@ void watch(Job<Problem>& job, const Candidate<Problem>& c) {
     JsonObject o;
     o.field("record", "power").field("rung", job.context.rung.name).field("problem", Info::name);
     o.field("variant", c.variant->name);
+    if (!c.result.kernel.empty()) o.field("kernel", c.result.kernel);
     add_shape(o, job.content);
     if (precision != Precision::bf16) o.field("precision", precision_name(precision));
     o.field("input", job.workload.input());

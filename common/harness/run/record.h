@@ -21,6 +21,7 @@ void add_identity(JsonObject& o, const Job<Problem>& job, const Candidate<Proble
   while (all[index].name != r.variant) ++index;
   o.field("record", "run").field("rung", r.rung).field("title", r.title).field("problem", r.problem);
   o.field("variant", r.variant).field("variant_index", index);
+  if (!r.kernel.empty()) o.field("kernel", r.kernel);
   o.field("is_rung", index + 1 == int(all.size())).field("dependent_launch", c.variant->dependent_launch);
   add_shape(o, job.content);
   if constexpr (requires { Info::padded(job.shape, 1); })

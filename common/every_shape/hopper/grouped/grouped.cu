@@ -2,6 +2,7 @@
 // tiles.cuh, which tiles a CTA computes; ../shapes/transposed/mainloop.cuh, global -> shared -> accumulators;
 // store.cuh, accumulators -> C; kernel.cuh.
 #include "common/every_shape/hopper/grouped/kernel.cuh"
+#include "common/extension.h"
 
 namespace ladder::every_shape {
 namespace {
@@ -15,10 +16,15 @@ constexpr Cluster pairs{.n = 2};  // which share A
 // The host knows the average alone. Where groups are low, B's bytes take the time, and a tile as high as most
 // groups reads each once; where they are high the MMAs do, and a large tile reads least of A and B from L2.
 // The bound is where the two were equally fast on one H100, with weights that do not stay in L2.
-cudaError_t launch_by_average(const GroupedGemm& p, cudaStream_t stream) {
-  return ceil_div(p.m, p.groups) < 64 ? launch<tile_128x64>(p, stream)
-                                      : launch<tile_256x152, pairs>(p, stream);
+bool are_low(const GroupedGemm& p) {
+  return ceil_div(p.m, p.groups) < 64;
 }
+cudaError_t launch_by_average(const GroupedGemm& p, cudaStream_t stream) {
+  return are_low(p) ? launch<tile_128x64>(p, stream) : launch<tile_256x152, pairs>(p, stream);
+}
+
+constexpr Extension<GroupedGemm> by_average{
+    .kernel = [](const GroupedGemm& p) { return Text(are_low(p) ? "grouped_128x64" : "grouped_256x152"); }};
 
 Text rows_of_vectors(const GroupedGemm& p) {
   if (p.n % 8 == 0 && p.k % 8 == 0) return {};
@@ -35,7 +41,8 @@ Variants<GroupedGemm> grouped_gemm() {
        .launch = launch<tile_256x152, pairs>},
       {.name = "grouped",
        .what = "one of the two, by the average of the groups' rows",
-       .launch = launch_by_average}};
+       .launch = launch_by_average,
+       .extension = &by_average}};
   for (Variant<GroupedGemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;
 }

@@ -29,6 +29,11 @@ cudaError_t launch_aligned(const FusedNorm& p, cudaStream_t stream, int most_cta
   return launch_in_ctas<Config<vectors, cluster, most_threads, ctas_of_sm>>(p, stream, most_ctas);
 }
 
+// Rows that are all on the SMs at once: a warp for each, without a barrier, is done sooner.
+bool few_in_warps(const FusedNorm& p, int sms) {
+  return p.cols > 512 && p.cols <= 1024 && p.rows <= 8 * sms;
+}
+
 cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   // As many lanes as a row has vectors, or the next power of two.
   if (p.cols <= 8) return launch_narrow<1>(p, stream);
@@ -38,8 +43,7 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   if (p.cols <= 128) return launch_narrow<16>(p, stream);
   if (p.cols <= 256) return launch_narrow<32>(p, stream);
   if (p.cols <= 320) return launch_in_lanes<32, 2, 1, 128>(p, stream);
-  // Rows that are all on the SMs at once: a warp for each, without a barrier, is done sooner.
-  if (p.cols > 512 && p.cols <= 1024 && p.rows <= 8 * sms) return launch_in_lanes<32, 4, 1, 256>(p, stream);
+  if (few_in_warps(p, sms)) return launch_in_lanes<32, 4, 1, 256>(p, stream);
   // A CTA, with a vector for each thread: an SM has up to 64 KiB of x and residual in flight. More cost time.
   if (p.cols <= 1024) return launch_aligned<1, 1, 128>(p, stream);
   if (p.cols <= 2048) return launch_aligned<1, 1, 256>(p, stream);
@@ -73,19 +77,35 @@ bool is_long(const FusedNorm& p) {
   return norm_rows::most_vectors(p) > 16 * 512 * 4;
 }
 
+// Long rows that start in the middle of a line are better off where warps access whole lines.
+bool is_aligned(const FusedNorm& p) {
+  return p.cols % (p.cols > 8192 ? norm_rows::line : vector) == 0;
+}
+
+cudaError_t count_sms(int* sms) {
+  int device = 0;
+  const cudaError_t error = cudaGetDevice(&device);
+  return error != cudaSuccess ? error : cudaDeviceGetAttribute(sms, cudaDevAttrMultiProcessorCount, device);
+}
+
 cudaError_t launch_every_width(const FusedNorm& p, cudaStream_t stream) {
-  int device = 0, sms = 0;
-  cudaError_t error = cudaGetDevice(&device);
-  if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  int sms = 0;
+  cudaError_t error = count_sms(&sms);
   if (error != cudaSuccess) return error;
-  // Long rows that start in the middle of a line are better off where warps access whole lines.
-  const bool aligned = p.cols % (p.cols > 8192 ? norm_rows::line : vector) == 0;
-  if (!is_long(p)) return aligned ? launch_by_width(p, sms, stream) : launch_unaligned(p, stream);
+  if (!is_long(p)) return is_aligned(p) ? launch_by_width(p, sms, stream) : launch_unaligned(p, stream);
   if (p.rows > 2) {
     error = norm_rows::launch_by_tickets(p, sms, stream);
     if (error != cudaErrorCooperativeLaunchTooLarge) return error;
   }
   return norm_rows::launch_over_grid<2, 512>(p, 4 * sms, stream);
+}
+
+Text kernel_of(const FusedNorm& p) {
+  int sms = 0;
+  if (count_sms(&sms) != cudaSuccess) return {};
+  if (is_long(p)) return p.rows > 2 ? "rows_by_tickets" : "row_over_grid";
+  if (is_aligned(p)) return p.cols <= 320 || few_in_warps(p, sms) ? "rows_in_lanes" : "rows_in_ctas";
+  return p.cols <= 256 ? "rows_in_tile" : "rows_of_any_start";
 }
 
 std::size_t workspace_bytes(const FusedNorm& p) {
@@ -98,8 +118,8 @@ cudaError_t clear_workspace(const FusedNorm& p, cudaStream_t stream) {
 }  // namespace
 
 Variants<FusedNorm> every_width() {
-  static constexpr Extension<FusedNorm> extension{.workspace_bytes = workspace_bytes,
-                                                  .prepare = clear_workspace};
+  static constexpr Extension<FusedNorm> extension{
+      .workspace_bytes = workspace_bytes, .prepare = clear_workspace, .kernel = kernel_of};
   return {{.name = "every_width",
            .what = "by shape: rows in lanes, tiles, CTAs, clusters or parts, or one over all SMs",
            .launch = launch_every_width,
