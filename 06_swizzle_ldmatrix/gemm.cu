@@ -134,8 +134,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(Gemm p, TileOrder<8
   const int tiles_k = max(ceil_div(p.k, C::block_k), C::ahead);  // more of them than k has are zeros
   for (int index = blockIdx.x; index < order.tiles; index += gridDim.x) {
     float accumulator[C::mmas_m][C::mmas_n][4] = {};
-    // During the last `ahead` k-tiles the copies are the next tile's. Two parts, so that one body serves
-    // both.
+    // During the last `ahead` k-tiles the copies are the next tile's. Two parts, but one unrolled body.
 #pragma unroll 1
     for (int part = 0, k = 0; part < 2; ++part) {
       const int end = part == 0 ? tiles_k - C::ahead : tiles_k;
@@ -177,14 +176,11 @@ Text whole_vectors(const Gemm& p) {
 
 }  // namespace
 
-cudaError_t launch_traced(const Gemm& p, const Timeline& to, cudaStream_t stream);  // ablations/tricks.cu
-
 Variants<Gemm> gemm() {
   return {{.name = "swizzle_ldmatrix",
            .what = "swizzled rows, two sets of fragments, eight rows of CTA tiles at a time",
            .unsupported = whole_vectors,
-           .launch = launch,
-           .traced = launch_traced}};
+           .launch = launch}};
 }
 
 }  // namespace ladder::rung_06

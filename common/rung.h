@@ -1,10 +1,9 @@
 // The contract between a rung and everything else. Read this first.
 //
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
-// other. It includes this header, common/norm.cuh (from 03 on), common/ptx/* (from 04 on),
-// common/tile_order.cuh (06) and its own files, and nothing else. The harness knows this header and no rung
-// by name. What excursions, each in a folder of its own, need beyond it is in common/extension.h,
-// common/*_rows.cuh and common/row_operators.cuh.
+// other. It includes only this header, common/norm.cuh (from 03 on), common/ptx/* (from 04 on), on 06
+// common/tile_order.cuh, and its own files. The harness knows this header and no rung by name. What a rung's
+// excursions need beyond it is in common/extension.h, common/*_rows.cuh and common/row_operators.cuh.
 #pragma once
 
 #include <cuda_bf16.h>

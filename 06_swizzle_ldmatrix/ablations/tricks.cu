@@ -1,6 +1,5 @@
-// The rung's kernel once more, with a flag for each of its tricks: what an ablation leaves out. With all of
-// them it is the kernel of ../gemm.cu, which explains it, instruction by instruction; --trace records the
-// timeline of that one.
+// The rung's kernel once more, with a flag for each of its tricks, for an ablation to leave out, and with the
+// marks of the timeline. With all tricks it is the kernel of ../gemm.cu, which explains the most.
 #include "06_swizzle_ldmatrix/tiles.cuh"
 #include "common/ptx/ldmatrix.cuh"
 #include "common/ptx/mma.cuh"
@@ -238,12 +237,11 @@ Variant<Gemm> variant(const char* name, const char* what) {
   return {.name = name, .what = what, .unsupported = unsupported<tricks>, .launch = launch<tricks>};
 }
 
-}  // namespace
-
-// Of the rung's own kernel, for ../gemm.cu.
 cudaError_t launch_traced(const Gemm& p, const Timeline& timeline, cudaStream_t stream) {
   return launch<Tricks{}>(Traced<Gemm>{p, timeline}, stream);
 }
+
+}  // namespace
 
 Variants<Gemm> tricks() {
   return {variant<Tricks{.rows = Rows::plain}>("unswizzled", "rows as they are: 8-way bank conflicts"),
@@ -256,6 +254,12 @@ Variants<Gemm> tricks() {
           variant<Tricks{.group = 1}>("row_by_row", "CTA tiles in the order of rows"),
           variant<Tricks{.persistent = false}>(
               "tile_per_cta", "a CTA per tile: no MMAs hide its first copies and its epilogue")};
+}
+
+// The rung's table, with a timeline of the rung itself.
+Variants<Gemm> with_timeline(Variants<Gemm> table) {
+  table.back().traced = launch_traced;
+  return table;
 }
 
 }  // namespace ladder::rung_06
