@@ -156,9 +156,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
 }  // namespace
 
 Variants<Gemm> any_n_k() {
-  return {{.name = "any_n_k",
-           .what = "any n and k: copies as wide as rows are aligned",
-           .launch = launch}};
+  return {{.name = "any_n_k", .what = "any n and k: copies as wide as rows are aligned", .launch = launch}};
 }
 
 }  // namespace ladder::rung_06
