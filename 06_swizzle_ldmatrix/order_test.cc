@@ -4,7 +4,7 @@
 #include <climits>
 #include <vector>
 
-#include "06_swizzle_ldmatrix/tiles.cuh"
+#include "common/tile_order.cuh"
 
 namespace ladder::rung_06 {
 namespace {
@@ -25,7 +25,7 @@ TEST(Divisor, IsExact) {
 
 template <int group>
 void expect_every_tile_once(int tiles_m, int tiles_n) {
-  const Order<group> order(tiles_m, tiles_n);
+  const TileOrder<group> order(tiles_m, tiles_n);
   ASSERT_EQ(order.tiles, tiles_m * tiles_n);
   std::vector<int> seen(order.tiles);
   int2 before = {0, 0};
@@ -45,7 +45,7 @@ void expect_every_tile_once(int tiles_m, int tiles_n) {
   }
 }
 
-TEST(Order, IsEveryTileOnce) {
+TEST(TileOrder, IsEveryTileOnce) {
   for (int tiles_m = 1; tiles_m <= 26; ++tiles_m)
     for (const int tiles_n : {1, 2, 3, 7, 8, 16, 31}) {
       expect_every_tile_once<8>(tiles_m, tiles_n);

@@ -1,58 +1,22 @@
-// Between global memory and an SM: which tile of C a CTA computes, how the k-tiles of A and B for it arrive
-// in shared memory, and how it is stored.
+// Between global memory and an SM: how k-tiles arrive in shared memory, and how a tile of C is stored.
 #pragma once
-
-#include <algorithm>
-#include <cstdint>
 
 #include "common/ptx/cp_async.cuh"
 #include "common/rung.h"
+#include "common/tile_order.cuh"
 
 namespace ladder::rung_06 {
 
-// Division of 0 <= n < 2^31 by a number that the host knows, 1 <= by < 2^31: a multiplication by 2^shift /
-// by, rounded up, which adds less than 1 / by to the quotient. (Granlund, Montgomery, "Division by Invariant
-// Integers using Multiplication", 1994)
-struct Divisor {
-  int shift = 31;
-  unsigned factor;
-
-  explicit Divisor(int by) {
-    while (1ll << (shift - 31) < by) ++shift;
-    factor = unsigned(((1ull << shift) + by - 1) / by);
-  }
-  __host__ __device__ int divide(int n) const { return int(std::uint64_t(unsigned(n)) * factor >> shift); }
-};
-
-// Down `group` rows of tiles, then on to the next column. CTAs that run at the same time so share both rows
-// of A and columns of B in L2.
-template <int group>
-struct Order {
-  int tiles_m, tiles, tiles_per_group;    // of a whole group
-  Divisor per_group, per_column_of_last;  // the last group's columns are shorter, if it is not whole
-
-  Order(int rows, int columns)
-      : tiles_m(rows),
-        tiles(rows * columns),
-        tiles_per_group(group * columns),
-        per_group(tiles_per_group),
-        per_column_of_last(std::max(rows % group, 1)) {}
-
-  // Row and column of the tile, 0 <= index < tiles.
-  __host__ __device__ int2 tile(int index) const {
-    const int groups = per_group.divide(index), first_row = groups * group;
-    const int in_group = index - groups * tiles_per_group, rows_left = tiles_m - first_row;
-    const int rows = rows_left < group ? rows_left : group;
-    const int column = rows == group ? in_group / group : per_column_of_last.divide(in_group);
-    return make_int2(first_row + in_group - column * rows, column);
-  }
-};
-
-// Global -> shared. A thread copies the same chunk of every 32nd row of a tile, from pointers that move on by
-// a k-tile at a time. It copies zeros past the edges of A and B, past the end of k and when the CTA has no
-// next tile of C, so the mainloop has no special cases.
+// Global -> shared. Eight threads copy 128 bytes of a row, all threads of 32 rows at a time, from pointers
+// that move on by a k-tile at a time. They copy zeros past the edges of A and B, past the end of k and when
+// the CTA has no next tile of C, so the mainloop has no special cases.
 template <class C>
 struct Copies {
+  static constexpr int rows = C::threads / C::span;
+  static_assert(rows % 8 == 0, "a thread's chunk and its row's swizzle are the same in each of its copies");
+  static constexpr int copies_a = C::block_m / rows, across_b = C::block_n / (C::span * C::vector);
+  static constexpr int copies = copies_a + C::block_k / rows * across_b;  // of a thread, for a k-tile
+
   const Gemm& p;
   const ptx::SharedAddress shared;
   const int row = threadIdx.x / C::span, chunk = threadIdx.x % C::span;
@@ -64,7 +28,7 @@ struct Copies {
   int rows_left, cols_left, k_left;  // of A, of B and of k, from where the next copies read
 
   // The next k-tile is the first of this tile of C.
-  __device__ void begin_tile(const Order<C::tricks.group>& order, int index) {
+  __device__ void begin_tile(const auto& order, int index) {
     k_left = 0;
     if (index >= order.tiles) return;
     const int2 tile = order.tile(index);
@@ -75,22 +39,21 @@ struct Copies {
   }
 
   // The copies of a k-tile, a third in each of the first three steps of the one that is multiplied meanwhile:
-  // of A 32 rows at a time, of B 32 times 128 bytes. They are a group, also where they copy nothing but
+  // of A, then of 32 rows of B, then of the other 32. They are a group, also where they copy nothing but
   // zeros: wait_for_k_tile() counts groups.
   __device__ void issue(int step) const {
-    constexpr int share = ceil_div(C::copies, C::steps - 1);
+    constexpr int share = ceil_div(copies, C::steps - 1);
 #pragma unroll
-    for (int c = step * share; c < min(step * share + share, C::copies); ++c) {
-      if (c < C::passes_a) {
-        const int down = c * C::pass_rows;
+    for (int c = step * share; c < min(step * share + share, copies); ++c) {
+      if (c < copies_a) {
+        const int down = c * rows;
         const bool inside = down < rows_left && chunk * C::vector < k_left;
         ptx::cp_async_16(to_a + stage + down * C::row_a, from_a + down * row_bytes_a, inside ? 16 : 0);
       } else {
-        const int down = (c - C::passes_a) / C::across_b * C::pass_rows,
-                  right = (c - C::passes_a) % C::across_b;
-        const bool inside = row + down < k_left && right * C::span * C::vector < cols_left;
-        ptx::cp_async_16(to_b + stage + down * C::row_b + right * 128,
-                         from_b + down * row_bytes_b + right * 128, inside ? 16 : 0);
+        const int down = (c - copies_a) / across_b * rows, right = (c - copies_a) % across_b * 128;
+        const bool inside = row + down < k_left && right / 2 < cols_left;
+        ptx::cp_async_16(to_b + stage + down * C::row_b + right, from_b + down * row_bytes_b + right,
+                         inside ? 16 : 0);
       }
     }
     if (step == C::steps - 2) ptx::cp_async_commit_group();

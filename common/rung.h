@@ -1,9 +1,10 @@
 // The contract between a rung and everything else. Read this first.
 //
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
-// other. It includes this header, common/rows/norm.cuh (from 03 on), common/ptx/* (from 04 on) and its own
-// files, and nothing else. The harness knows this header and no rung by name. What a rung's excursions need
-// beyond it, each in a folder of its own, is in common/extension.h and the rest of common/rows.
+// other. It includes this header, common/rows/norm.cuh (from 03 on), common/ptx/* (from 04 on), on 06
+// common/tile_order.cuh, and its own files, and nothing else. The harness knows this header and no rung by
+// name. What a rung's excursions need beyond it, each in a folder of its own, is in common/extension.h and the
+// rest of common/rows.
 #pragma once
 
 #include <cuda_bf16.h>

@@ -76,7 +76,7 @@ __device__ void multiply_k_tile(float (&accumulator)[mmas_m][mmas_n][4], ptx::Sh
   }
 }
 
-__global__ void __launch_bounds__(threads) gemm_kernel(Gemm p, Order<8> order) {
+__global__ void __launch_bounds__(threads) gemm_kernel(Gemm p, TileOrder<8> order) {
   extern __shared__ __align__(128) unsigned char shared[];
   const int2 tile = order.tile(blockIdx.x);
   const int row0 = tile.x * block_m, col0 = tile.y * block_n;
@@ -106,7 +106,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   const cudaError_t error =
       cudaFuncSetAttribute(gemm_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error != cudaSuccess) return error;
-  const Order<8> order(ceil_div(p.m, block_m), ceil_div(p.n, block_n));
+  const TileOrder<8> order(ceil_div(p.m, block_m), ceil_div(p.n, block_n));
   gemm_kernel<<<order.tiles, threads, shared_bytes, stream>>>(p, order);
   return cudaGetLastError();
 }

@@ -36,7 +36,6 @@ struct Config {
     return stage + stage_bytes == shared_bytes ? 0 : stage + stage_bytes;
   }
 };
-using TileOrder = Order<8>;
 
 // Global -> shared, as tiles.cuh has it for one B.
 template <class C>
@@ -52,7 +51,7 @@ struct CopiesOfWeights {
   const unsigned char *from_a, *from_b;
   int rows_left, cols_left, k_left;
 
-  __device__ void begin_tile(const TileOrder& order, int index) {
+  __device__ void begin_tile(const TileOrder<8>& order, int index) {
     k_left = 0;
     if (index >= order.tiles) return;
     const int2 tile = order.tile(index);
@@ -167,7 +166,7 @@ __device__ void epilogue(float (&accumulator)[C::mmas_m][C::mmas_n][4], const Li
 }
 
 template <class C, class Function>
-__global__ void __launch_bounds__(C::threads, 1) linear_kernel(Linear p, TileOrder order) {
+__global__ void __launch_bounds__(C::threads, 1) linear_kernel(Linear p, TileOrder<8> order) {
   extern __shared__ __align__(128) unsigned char shared[];
   const int warp = threadIdx.x / 32;
   const int warp_row = warp / C::warps_n * C::warp_m, warp_col = warp % C::warps_n;

@@ -25,7 +25,7 @@ cudaError_t launch_config(const Linear& p, cudaStream_t stream) {
   const cudaError_t error =
       cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, C::shared_bytes);
   if (error != cudaSuccess) return error;
-  const TileOrder order(ceil_div(p.m, C::block_m), ceil_div(p.n, C::tile_n));
+  const TileOrder<8> order(ceil_div(p.m, C::block_m), ceil_div(p.n, C::tile_n));
   const int ctas = std::min(order.tiles, attribute(cudaDevAttrMultiProcessorCount));
   kernel<<<ctas, C::threads, C::shared_bytes, stream>>>(p, order);
   return cudaGetLastError();

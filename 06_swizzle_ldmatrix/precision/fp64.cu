@@ -113,7 +113,7 @@ __device__ void multiply(double (&accumulator)[warp_m / mma_m][warp_n / mma_n][2
   }
 }
 
-__global__ void __launch_bounds__(threads, 1) fp64_kernel(Fp64Product p, Order<8> order) {
+__global__ void __launch_bounds__(threads, 1) fp64_kernel(Fp64Product p, TileOrder<8> order) {
   extern __shared__ __align__(128) unsigned char shared[];
   const int2 tile = order.tile(blockIdx.x);
   const int row0 = tile.x * block_m, col0 = tile.y * block_n, tiles_k = ceil_div(p.k, block_k);
@@ -145,7 +145,7 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   const auto error =
       cudaFuncSetAttribute(fp64_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
   if (error != cudaSuccess) return error;
-  const Order<8> order(ceil_div(p.m, block_m), ceil_div(p.n, block_n));
+  const TileOrder<8> order(ceil_div(p.m, block_m), ceil_div(p.n, block_n));
   fp64_kernel<<<order.tiles, threads, shared_bytes, stream>>>(
       {p.m, p.n, p.k, w.a, w.b, static_cast<double*>(p.typed->c)}, order);
   return cudaGetLastError();

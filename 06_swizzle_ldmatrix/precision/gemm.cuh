@@ -14,7 +14,6 @@ namespace ladder::rung_06 {
 namespace {
 
 using ptx::SharedAddress;
-using TileOrder = Order<8>;  // rows of CTA tiles that neighbouring CTAs share
 
 // The operands as the kernel reads them. k counts what is not stored of A, too.
 template <class Type>
@@ -53,7 +52,7 @@ struct TypedCopies {
   int rows_left, cols_left, k_left;  // of A, of B and of k, from where the next copies read
 
   // The next k-tile is the first of this tile of C.
-  __device__ void begin_tile(const TileOrder& order, int index) {
+  __device__ void begin_tile(const TileOrder<8>& order, int index) {
     k_left = 0;
     if (index >= order.tiles) return;
     const int2 tile = order.tile(index);
@@ -264,7 +263,7 @@ __device__ void multiply_k_tile(Accumulators& accumulator, TypedFragments<C>& fr
 // `most_deferred`: shared memory behind the ring buffer holds so many times 8 rows of a warp's tile.
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1)
-    gemm_kernel(Product<typename C::Type> p, TileOrder order, int most_deferred) {
+    gemm_kernel(Product<typename C::Type> p, TileOrder<8> order, int most_deferred) {
   using Type = typename C::Type;
   extern __shared__ __align__(128) unsigned char shared[];
   const int warp = threadIdx.x / warp_size, lane = threadIdx.x % warp_size;

@@ -23,7 +23,7 @@ int most_shared_bytes() {
 // first, and what is left of it for rows of C, if there is a tile after a CTA's first.
 template <class C>
 cudaError_t launch_config(const Product<typename C::Type>& p, cudaStream_t stream) {
-  const TileOrder order(ceil_div(p.m, C::block_m), ceil_div(p.n, C::block_n));
+  const TileOrder<8> order(ceil_div(p.m, C::block_m), ceil_div(p.n, C::block_n));
   const int ctas = std::min(order.tiles, attribute(cudaDevAttrMultiProcessorCount));
   int bytes = C::shared_bytes, deferred = 0;
   if (C::epilogue.stores_later && ctas < order.tiles) {

@@ -16,6 +16,11 @@ CONTRACT = 120  # lines of common/rung.h
 GEMM = {0: 130, 3: 200, 6: 280}  # of gemm.cu, from that rung on
 NORM = 200  # of fused_norm.cu
 FURTHER = 150  # of the one further file that a rung may have beside each
+# Rungs with limits of their own for what a reader of gemm.cu opens: the lines of all its files, the lines of a function,
+# and the flags of its kernel, which are the fields of the struct that its ablations vary.
+LIMITS = {6: {"lines": 300, "function": 60, "flags": 4}}
+DESIGN = re.compile(r"^struct (?:Design|Tricks) {\n(.*?)^};", re.MULTILINE | re.DOTALL)
+FLAG = re.compile(r"^  (?!using|static)[\w:]+ (\w+)(?: = [^;,]+)?;", re.MULTILINE)
 # What belongs to excursions, and words that the course writes otherwise.
 ELSEWHERE = re.compile(r"precision|fp8|e4m3|split.?k|norm_gemm|estimate", re.IGNORECASE)
 WORDS = re.compile(r"\b(widen\w*|reckon\w*|nobody|somebody|everyone|so-manieth|drain\w*|alibi)\b", re.IGNORECASE)
@@ -64,6 +69,29 @@ def table(root: Path) -> str:
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
 
+def flags(text: str) -> list:
+    """The fields of the struct that says what ablations of the kernel leave out."""
+    return [name for fields in DESIGN.findall(text) for name in FLAG.findall(fields)]
+
+
+def over_limits(root: Path, rung: Path) -> list:
+    """What is over the rung's own limits, of its gemm.cu and of the further file together."""
+    limits = LIMITS.get(int(rung.name[:2]))
+    if not limits:
+        return []
+    files = opened(root, rung / "gemm.cu")
+    texts = [file.read_text() for file in files]
+    found, names = [], " and ".join(str(file.relative_to(root)) for file in files)
+    if (lines := sum(len(text.splitlines()) for text in texts)) > limits["lines"]:
+        found.append(f"{names} have {lines} lines together, at most {limits['lines']}")
+    lines, name = max(longest_function(text) for text in texts)
+    if lines > limits["function"]:
+        found.append(f"{name} of {names} has {lines} lines, at most {limits['function']}")
+    if len(of_kernel := [flag for text in texts for flag in flags(text)]) > limits["flags"]:
+        found.append(f"{names} have {len(of_kernel)} flags, at most {limits['flags']}: {', '.join(of_kernel)}")
+    return found
+
+
 def budget_of_gemm(rung: Path) -> int:
     return GEMM[max(first for first in GEMM if first <= int(rung.name[:2]))]
 
@@ -95,6 +123,7 @@ def over_budget(root: Path) -> list:
     for rung in rungs(root):
         found += faults_of(root, rung / "gemm.cu", budget_of_gemm(rung))
         found += faults_of(root, rung / "fused_norm.cu", NORM)
+        found += over_limits(root, rung)
     for file in sorted([*root.glob("[0-9][0-9]_*/**/*.*"), *root.glob("common/ptx/*")]):
         if file.suffix not in {".cu", ".cuh", ".h", ".cc"}:
             continue

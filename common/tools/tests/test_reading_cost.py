@@ -64,6 +64,28 @@ class Made(unittest.TestCase):
         self.write("06_x/other.cuh", "\n")
         self.expect("06_x/gemm.cu takes 2 further files", "06_x/ring.cuh, 06_x/other.cuh")
 
+    def test_limits_of_a_rung(self):
+        self.write("06_x/gemm.cu", '#include "06_x/tiles.cuh"\n' + "\n" * 199)
+        self.write("06_x/tiles.cuh", "\n" * 100)
+        self.assertEqual(cost.over_budget(self.root), [])
+        self.write("06_x/tiles.cuh", "\n" * 101)
+        self.expect("06_x/gemm.cu and 06_x/tiles.cuh have 301 lines together, at most 300")
+        self.write("06_x/tiles.cuh", "int long_one(int x) {\n" + "  ++x;\n" * 58 + "}\n")
+        self.assertEqual(cost.over_budget(self.root), [])
+        self.write("06_x/tiles.cuh", "int long_one(int x) {\n" + "  ++x;\n" * 59 + "}\n")
+        self.expect("long_one of 06_x/gemm.cu and 06_x/tiles.cuh has 61 lines, at most 60")
+        fields = "  Rows rows = Rows::plain;\n  bool b = true;  // c = 1;\n  int group = 8;\n  ptx::Cache of;\n"
+        self.write("06_x/tiles.cuh", f"struct Tricks {{\n{fields}}};\n")
+        self.assertEqual(cost.over_budget(self.root), [])
+        self.write("06_x/tiles.cuh", f"struct Design {{\n{fields}  bool e;\n  static constexpr int f = 1;\n}};\n")
+        self.expect("have 5 flags, at most 4: rows, b, group, of, e")
+
+    def test_limits_of_other_rungs(self):
+        self.write("07_x/gemm.cu", '#include "07_x/tiles.cuh"\n' + "\n" * 270)
+        self.write("07_x/tiles.cuh", "\n" * 100)
+        self.write("07_x/fused_norm.cu", "\n")
+        self.assertEqual(cost.over_budget(self.root), [])
+
     def test_an_excursion_in_the_rungs_own_file(self):
         self.write("06_x/gemm.cu", '#include "06_x/shapes/tiles.cuh"\n')
         self.write("06_x/shapes/tiles.cuh", "// an estimate\n")

@@ -99,10 +99,10 @@ struct Config {
 // Division by a number that the host knows, of numbers below 2^31: the hardware has no integer division, and
 // a CTA's first load would wait for a hundred instructions. (Granlund and Montgomery, "Division by invariant
 // integers using multiplication", 1994)
-class Divisor {
+class FastDivisor {
  public:
-  Divisor() = default;
-  explicit Divisor(int by) : by_(by) {
+  FastDivisor() = default;
+  explicit FastDivisor(int by) : by_(by) {
     while (1ll << shift_ < by) ++shift_;
     factor_ = unsigned(((1ull << (31 + shift_)) + unsigned(by) - 1) / unsigned(by));
   }
@@ -123,8 +123,8 @@ struct Operands {
   // Worked out by the host, for a CTA's first load waits for all that is divided before it.
   int clusters_m, clusters_n, tiles_k;             // tiles of clusters, and k-tiles
   int group;                                       // rows of tiles that follow each other, see Tiles,
-  Divisor per_group, per_column, per_last_column;  // tiles of a group, of a column of one, and of the last
-  Divisor per_part;                                // tiles of clusters
+  FastDivisor per_group, per_column, per_last_column;  // tiles of a group, of a column of one, and of the last
+  FastDivisor per_part;                                // tiles of clusters
   int gpcs, per_gpc, larger_gpcs;  // and of the clusters: the first `larger_gpcs` have one more
   int parts;                       // CTAs of a cluster, or clusters, that have the same tile
   int streamed;                    // tiles of clusters that are cut where a cluster's share ends

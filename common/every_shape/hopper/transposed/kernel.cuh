@@ -187,7 +187,7 @@ cudaError_t launch(const Gemm& gemm, const Launch& how, void* workspace, cudaStr
     const long long at_most = workspace ? std::min(at_once, most_ctas / cluster.size()) / tiles : 1;
     parts = p.parts = int(std::clamp<long long>(parts, 1, std::clamp<long long>(at_most, 1, p.tiles_k)));
     clusters = parts > 1 ? tiles * parts : std::min<long long>(at_once, tiles);
-    p.per_part = Divisor(int(tiles));
+    p.per_part = FastDivisor(int(tiles));
   }
   if constexpr (d.split || d.in_memory) {
     p.share = p.tiles_k / parts;

@@ -101,7 +101,7 @@ class Tiles {
     if (p_.clusters_m > 1) {
       const int group = p_.per_group.quotient(index_), above = group * p_.group;
       const int in_group = p_.per_group.remainder(index_, group);
-      const Divisor& per_column = above + p_.group > p_.clusters_m ? p_.per_last_column : p_.per_column;
+      const FastDivisor& per_column = above + p_.group > p_.clusters_m ? p_.per_last_column : p_.per_column;
       n = per_column.quotient(in_group);
       m = above + per_column.remainder(in_group, n);
     }
@@ -152,9 +152,9 @@ void order(Operands& p, int at_once, int clusters) {
   } else {
     p.group = square_of(1.0 * clusters / most_gpcs);
   }
-  p.per_group = Divisor(p.group * p.clusters_n);
-  p.per_column = Divisor(p.group);
-  if (p.clusters_m % p.group != 0) p.per_last_column = Divisor(p.clusters_m % p.group);
+  p.per_group = FastDivisor(p.group * p.clusters_n);
+  p.per_column = FastDivisor(p.group);
+  if (p.clusters_m % p.group != 0) p.per_last_column = FastDivisor(p.clusters_m % p.group);
   p.per_gpc = clusters / most_gpcs;
   p.larger_gpcs = clusters % most_gpcs;
 }
