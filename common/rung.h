@@ -2,9 +2,8 @@
 //
 // A rung is one step of the course: a folder such as 01_coalesced that solves the same two problems as every
 // other. It includes this header, common/rows/norm.cuh (from 03 on), common/ptx/* (from 04 on), on 06
-// common/tile_order.cuh, and its own files, and nothing else. The harness knows this header and no rung by
-// name. What a rung's excursions need beyond it, each in a folder of its own, is in common/extension.h and the
-// rest of common/rows.
+// common/tile_order.cuh, and its own files, and nothing else. What its excursions need beyond that is in
+// common/extension.h and the rest of common/rows. The harness knows this header and no rung by name.
 #pragma once
 
 #include <cuda_bf16.h>
