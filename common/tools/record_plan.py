@@ -32,8 +32,9 @@ def mnk(*shapes: str) -> str:
 
 
 RUNG_05, RUNG_06, RUNG_07, RUNG_08 = "05_mma_sync", "06_swizzle_ldmatrix", "07_wgmma_tma", "08_warp_specialized"
-# From 08 on a rung chooses by shape: shapes that a sweep of cubes leaves out, some with few tiles and a long k.
-CHOSEN = mnk(
+EVERY_SHAPE = "every_shape"
+# Shapes that a sweep of cubes leaves out, some with few tiles and a long k.
+SHAPES = mnk(
     *("6144x6144x6144", "16384x16384x16384", "4096x14336x4096", "8192x1024x8192", "128x8192x8192", "128x128x16384"),
     *("256x256x8192", "512x512x4096", "1024x1024x4096", "1024x2048x8192", "3072x3072x3072"),
 )
@@ -50,41 +51,57 @@ LARGE_NORMS = ",".join(
     for rows, cols in ((8192, 4096), (32768, 5120), (16384, 8192), (4096, 16384), (2048, 65536))
     + ((4474, 30001), (1024, 131073), (512, 262144), (256, 524288), (128, 1048576))
 )
-VARIANTS_OF_POWER = "128x256,row_by_row,hilbert,no_cluster,cluster_of_4,3_stages,ping_pong,128x128,128x192,fp8"
+TILES = "64x128_alone,64x128_down,64x64,split_2,split_4,split_8,64x128_share_a,64x128_share_b,128x128,128x192"
+VARIANTS_OF_POWER = "row_by_row,hilbert,no_cluster,cluster_of_4,3_stages,ping_pong,fp8"
 TYPES = "bf16,f16,f16_f16,tf32,s8,fp8,fp8_e5m2,bf16_sparse"
 
 GROUPS = (
     Group("roofs", "the card's limits, and ways to bring data in", ("roofs", "memory")),
     Group("ladder", "every variant at the usual size, and a sweep over sizes", ("EVERY {--sweep,--ablate}",)),
     Group(
-        "chosen",
-        "shapes by which 08 chooses; the kernel alone and in a chain; many launches",
+        "shapes",
+        "08 at other shapes; many launches",
         (
-            f"FROM_08 gemm {CHOSEN} {{,--variant early_start}}",
-            "FROM_08 --sweep --variant early_start",
+            f"FROM_08 gemm {SHAPES}",
             "FROM_08 gemm --ablate --size {512,2048,8192} --repeats 300",
-            "FROM_08 fused_norm {--ablate --rows 2048 --cols 65536,--rows 512 --cols 262144}",
+            "FROM_08 fused_norm {--sweep --variant early_start,--ablate --rows 2048 --cols 65536,--rows 512 --cols 262144}",
             "FROM_08 --soak 10000",
-            f"{RUNG_08} gemm --soak 10000 --sweep models",
         ),
     ),
-    # docs/every_shape.md. Of each shape the timing takes 0.15 s, both times.
+    # docs/every_shape.md.
+    Group(
+        "every_shape",
+        "the choice, alone and in a chain; its tiles; rows of every width, groups and operators; many launches",
+        (
+            f"{EVERY_SHAPE} gemm {{--sweep,{SHAPES[1:-1]}}} {{,--variant early_start}}",
+            f"{EVERY_SHAPE} gemm --size {{512,2048,4096,8192}} --variant {{{TILES}}}",
+            f"{EVERY_SHAPE} gemm --size {{4095,4097}}",
+            f"{EVERY_SHAPE} fused_norm {{{WIDTHS},{LARGE_NORMS}}}",
+            f"{EVERY_SHAPE} fused_norm --rows 16384 --cols 8192 --variant {{unfused,recomputed,persisting_gamma}}",
+            f"{EVERY_SHAPE} gemm --variant {{persisting_b,128x256}} --l2-set-aside 30",
+            f"{EVERY_SHAPE} grouped_gemm {{--ablate --sweep,--sweep --even,--soak 2000}}",
+            f"{EVERY_SHAPE} norm_gemm --ablate {{--sweep,--rows 128,--rows 512,--rows 2048}}",
+            f"{EVERY_SHAPE} norm_gemm --ablate --rows {{128,512,2048}} --launches {{stream,graph}}",  # with the gaps, and without
+            f"{EVERY_SHAPE} linear --ablate --sweep",
+            f"{EVERY_SHAPE} row_operator {{--ablate --sweep,--soak 1000}}",
+            f"{EVERY_SHAPE} norm_gemm --soak 2000",
+            f"{EVERY_SHAPE} gemm --soak 10000 {{,--sweep models}}",
+        ),
+    ),
+    # Of each shape the timing takes 0.15 s, both times.
     Group(
         "models",
-        "200 shapes that models have, and what the rung's choice among its designs costs there",
-        (f"{RUNG_08} gemm --sweep models --shapes 200 --seed 1 {{,--tune}}",),
+        "shapes that models have, of two draws, and what the choice among its kernels costs at one of them",
+        (f"{EVERY_SHAPE} gemm --sweep models --shapes 200 {{--seed 1,--seed 31,--seed 1 --tune}}",),
     ),
     Group(
         "beside",
-        "L2 set aside; ping-pong over k; CUTLASS; rows that start anywhere; odd, very wide or single rows of the norm",
+        "ping-pong over k; CUTLASS; rows that start anywhere; odd, very wide or single rows of the norm",
         (
-            f"{RUNG_08} gemm --variant {{persisting_b,128x256}} --l2-set-aside 30",
-            f"{RUNG_08} gemm --sweep k {{--m 4096 --n 4096,--m 2048 --n 2304}} --tune --variant ping_pong;128x256;128x128 --repeats 300",
+            f"{RUNG_08} gemm --sweep k {{--m 4096 --n 4096,--m 2048 --n 2304}} --tune --variant ping_pong;warp_specialized --repeats 300",
             "cutlass_beside gemm --ablate --size {1024,2048,4096,8192}",
-            f"{RUNG_08} gemm --variant any_n_k --size {{4095,4097}}",
             "FROM_03 fused_norm {--rows 2048 --cols 65536,--rows 16384 --cols 8191,--rows 1 --cols 1048576}",
             f"{RUNG_05} fused_norm --ablate --rows 4096 --cols 32768",
-            f"{RUNG_08} fused_norm --variant every_width {{{WIDTHS},{LARGE_NORMS}}}",
             f"03_vectorized fused_norm {{{WIDTHS}}}",
         ),
     ),
@@ -128,17 +145,16 @@ GROUPS = (
     ),
     Group(
         "operators",
-        "grouped products, norm and product as one, every epilogue, LayerNorm and softmax; each many times",
+        "norm and product as one, every epilogue, LayerNorm and softmax; each many times",
         (
-            f"{RUNG_08} grouped_gemm {{--ablate --sweep,--sweep --even,--soak 2000}}",
             "NORM_GEMM norm_gemm --ablate --sweep",
             "NORM_GEMM norm_gemm --ablate --rows {128,512,2048} --launches {stream,graph}",  # with the gaps, and without
             "NORM_GEMM norm_gemm --soak 2000",
             f"{RUNG_06} linear {{--ablate,--soak 1000}}",
             f"{RUNG_08} linear --ablate --sweep",
             f"{RUNG_08} linear --variant {{bias,gelu,silu,geglu,swiglu}} --soak 1000",
-            f"{{01_coalesced,03_vectorized,{RUNG_08}}} row_operator --ablate --sweep",
-            f"{{01_coalesced,03_vectorized,{RUNG_08}}} row_operator --variant {{layer_norm,softmax,softmax_online}} --soak 1000",
+            "{01_coalesced,03_vectorized} row_operator --ablate --sweep",
+            "{01_coalesced,03_vectorized} row_operator --variant {layer_norm,softmax,softmax_online} --soak 1000",
         ),
     ),
 )

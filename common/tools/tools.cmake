@@ -30,7 +30,7 @@ function(ladder_tools)
     COMMAND simulator_speed.py ${bin} --json ${CMAKE_BINARY_DIR}/record/simulator_speed.jsonl)
   if(ladder_gpu_programs)
     ladder_python_target(record
-      DEPENDS ${rungs} roofs memory ${simulated} ${faults} quantisation_error 09_tcgen05_estimate COMMAND record.py ${out})
+      DEPENDS ${rungs} every_shape roofs memory ${simulated} ${faults} quantisation_error every_shape_blackwell_estimate COMMAND record.py ${out})
     ladder_python_target(sanitize DEPENDS ${rungs} COMMAND sanitize.py ${bin})
   else()
     foreach(target record sanitize)
