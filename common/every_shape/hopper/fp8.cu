@@ -19,9 +19,8 @@ struct Fp8Variant {
   }();
 };
 template <Precision precision, class Policy>
-using Unpromoted =
-    Fp8Variant<precision, Policy, tile_64x64, split_2, split_4, split_8, tile_64x128_share_a,
-               tile_64x128_share_b, tile_128x128, tile_128x192, tile_128x256, rung_08::fp8_ping_pong>;
+using Unpromoted = Fp8Variant<precision, Policy, tile_64x64, split_2, split_4, split_8, tile_64x128_share_a,
+                              tile_64x128_share_b, rung_08::fp8_ping_pong>;
 
 using Block = Fp8Variant<Precision::fp8_block, InTurn<Fp8Block>, rung_08::with_scales(tile_64x128_share_b),
                          rung_08::with_scales(rung_08::promoted)>;
