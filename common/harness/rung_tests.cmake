@@ -160,7 +160,7 @@ function(ladder_unit_test prefix name library)
   gtest_discover_tests(${name} TEST_PREFIX ${prefix}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 60)
 endfunction()
 
-# ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
+# ladder_rung_test(NAME FILE): the rung's FILE.cc, such as tests/fp8_test, or one of several rungs by its whole path: a
 # GoogleTest that launches its kernels. On the simulator every TEST in it is a test of ctest's; on a GPU the whole program,
 # NAME_TEST, is one.
 function(ladder_rung_test name file)
