@@ -76,6 +76,14 @@ function(ladder_rung_tests name arch)
   endforeach()
 endfunction()
 
+# ladder_listing(NAME): what a rung's program prints with --list is short enough.
+function(ladder_listing name)
+  if(LADDER_TESTS AND Python3_Interpreter_FOUND)
+    add_test(NAME ${name}.sim.listing COMMAND ${ladder_python} -m common.tools.reading_cost --listing $<TARGET_FILE:${name}_sim>)
+    set_tests_properties(${name}.sim.listing PROPERTIES LABELS simulator TIMEOUT 120)
+  endif()
+endfunction()
+
 # ladder_simulate(NAME TEST COST arguments option...): one test by common/tools/simulate.py, which has these options, and
 # one for a release, with --every.
 function(ladder_simulate name test cost)
