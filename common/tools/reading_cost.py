@@ -99,7 +99,7 @@ def faults_of(root: Path, file: Path, budget: int) -> list:
 def folder_counts(rung: Path) -> tuple:
     """How many files are in the rung's folder, the lines of all, and those of CMakeLists.txt."""
     files = [path for path in rung.rglob("*") if path.is_file()]
-    return len(files), sum(map(lines_of, files)), lines_of(rung / "CMakeLists.txt")
+    return len(files), sum(map(lines_of, files)), sum(map(lines_of, rung.glob("CMakeLists.txt")))
 
 
 def lines_of(file: Path) -> int:
