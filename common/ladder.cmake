@@ -122,6 +122,7 @@ function(ladder_rung name)
   ladder_program(${name} ${ARGN} FUSED_NORM)
   get_target_property(arch ${name}_objects LADDER_ARCH)
   ladder_practice(${name} ${arch})
+  ladder_listing(${name})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 

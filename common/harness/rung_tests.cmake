@@ -76,6 +76,14 @@ function(ladder_rung_tests name arch)
   endforeach()
 endfunction()
 
+# ladder_listing(NAME): what a rung's program prints with --list is short enough.
+function(ladder_listing name)
+  if(LADDER_TESTS AND Python3_Interpreter_FOUND)
+    add_test(NAME ${name}.sim.listing COMMAND ${ladder_python} -m common.tools.reading_cost --listing $<TARGET_FILE:${name}_sim>)
+    set_tests_properties(${name}.sim.listing PROPERTIES LABELS simulator TIMEOUT 120)
+  endif()
+endfunction()
+
 # ladder_simulate(NAME TEST COST arguments option...): one test by common/tools/simulate.py, which has these options, and
 # one for a release, with --every.
 function(ladder_simulate name test cost)
@@ -160,7 +168,7 @@ function(ladder_unit_test prefix name library)
   gtest_discover_tests(${name} TEST_PREFIX ${prefix}. DISCOVERY_MODE PRE_TEST PROPERTIES TIMEOUT 60)
 endfunction()
 
-# ladder_rung_test(NAME FILE): the rung's FILE.cc, such as fp8/fp8_test, or one of several rungs by its whole path: a
+# ladder_rung_test(NAME FILE): the rung's FILE.cc, such as tests/fp8_test, or one of several rungs by its whole path: a
 # GoogleTest that launches its kernels. On the simulator every TEST in it is a test of ctest's; on a GPU the whole program,
 # NAME_TEST, is one.
 function(ladder_rung_test name file)

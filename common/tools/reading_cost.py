@@ -1,17 +1,25 @@
-"""What it takes to read a rung: `reading_cost.py [--check] [ROOT]`.
+"""What it takes to read a rung: `reading_cost.py [--check | --listing PROGRAM] [ROOT]`.
 
 Prints a table of the files that a reader of each rung's gemm.cu and fused_norm.cu opens, without common/: their lines,
-the longest function, and how often it says `if constexpr`. With --check it only prints what is over the course's budgets,
-or what a rung's own files may not include or mention, and exits with 1 if there is any.
+the longest function, and how often it says `if constexpr`; and of all that is in the rung's folder. With --check it only
+prints what is over the course's budgets, or what a rung's own files may not include or mention, and exits with 1 if there is
+any. With --listing it does so of what a rung's program prints with --list.
 """
 
 from __future__ import annotations
 
 import argparse
 import re
+import subprocess
 import sys
 from pathlib import Path
 
+# At most: of a rung's folder,
+FILES = 60
+LINES = {8: 5500, 9: 5500}  # of all its files, in these rungs
+CMAKE = 40  # of CMakeLists.txt
+LISTING = 45  # that its program prints with --list
+# and of what is read first,
 CONTRACT = 120  # lines of common/rung.h
 GEMM = {0: 130, 3: 200, 6: 280}  # of gemm.cu, from that rung on
 NORM = 200  # of fused_norm.cu
@@ -56,7 +64,7 @@ def rungs(root: Path) -> list:
 
 
 def table(root: Path) -> str:
-    rows = [("rung", "problem", "files", "lines", "longest function", "if constexpr")]
+    rows = [("rung", "problem", "files", "lines", "longest function", "if constexpr", "all files", "all lines", "CMakeLists.txt")]
     for rung in rungs(root):
         for problem in "gemm", "fused_norm":
             files = opened(root, rung / f"{problem}.cu")
@@ -64,7 +72,8 @@ def table(root: Path) -> str:
             lines, name = max(longest_function(text) for text in texts)
             counts = len(files), sum(len(text.splitlines()) for text in texts)
             branches = sum(text.count("if constexpr") for text in texts)
-            rows.append((rung.name, problem, *map(str, counts), f"{lines} ({name})", str(branches)))
+            folder = map(str, folder_counts(rung)) if problem == "gemm" else [""] * 3
+            rows.append((rung.name, problem, *map(str, counts), f"{lines} ({name})", str(branches), *folder))
     widths = [max(map(len, column)) for column in zip(*rows)]
     return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in rows)
 
@@ -115,12 +124,42 @@ def faults_of(root: Path, file: Path, budget: int) -> list:
     return found
 
 
+def folder_counts(rung: Path) -> tuple:
+    """How many files are in the rung's folder, the lines of all, and those of CMakeLists.txt."""
+    files = [path for path in rung.rglob("*") if path.is_file()]
+    return len(files), sum(map(lines_of, files)), sum(map(lines_of, rung.glob("CMakeLists.txt")))
+
+
+def lines_of(file: Path) -> int:
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+def folder_faults(rung: Path) -> list:
+    """What of the rung's folder is over budget."""
+    files, lines, cmake = folder_counts(rung)
+    found = []
+    if files > FILES:
+        found.append(f"{rung.name} has {files} files, at most {FILES}")
+    if lines > (most := LINES.get(int(rung.name[:2]), lines)):
+        found.append(f"the files of {rung.name} have {lines} lines, at most {most}")
+    if cmake > CMAKE:
+        found.append(f"{rung.name}/CMakeLists.txt has {cmake} lines, at most {CMAKE}")
+    return found
+
+
+def listing_faults(program: Path) -> list:
+    """Whether what the program prints with --list is over budget."""
+    listed = subprocess.run([program, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+    return [f"{program.name} --list prints {len(listed)} lines, at most {LISTING}"] if len(listed) > LISTING else []
+
+
 def over_budget(root: Path) -> list:
     """A line for each thing that is over budget or in the wrong place."""
     found = []
     if (lines := len((root / "common/rung.h").read_text().splitlines())) > CONTRACT:
         found.append(f"common/rung.h has {lines} lines, at most {CONTRACT} are for a first reading")
     for rung in rungs(root):
+        found += folder_faults(rung)
         found += faults_of(root, rung / "gemm.cu", budget_of_gemm(rung))
         found += faults_of(root, rung / "fused_norm.cu", NORM)
         found += over_limits(root, rung)
@@ -136,12 +175,13 @@ def over_budget(root: Path) -> list:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--listing", type=Path, metavar="PROGRAM")
     parser.add_argument("root", nargs="?", type=Path, default=Path(__file__).resolve().parents[2])
     arguments = parser.parse_args()
-    if not arguments.check:
+    if not arguments.check and not arguments.listing:
         print(table(arguments.root))
         return 0
-    found = over_budget(arguments.root)
+    found = listing_faults(arguments.listing) if arguments.listing else over_budget(arguments.root)
     print("\n".join(found))
     return 1 if found else 0
 

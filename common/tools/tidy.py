@@ -36,8 +36,7 @@ def sources(build: Path, root: Path, parts: list) -> list:
         if file.suffix != ".cc" or root not in file.parents or build.resolve() in file.parents:
             continue
         path = file.relative_to(root)
-        test = "tests" in path.parts or path.stem.endswith("_test")
-        if not test and (not parts or any(part in str(path) for part in parts)):
+        if "tests" not in path.parts and (not parts or any(part in str(path) for part in parts)):
             found.add(file)
     return sorted(found)
 

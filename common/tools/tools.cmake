@@ -43,6 +43,8 @@ function(ladder_tools)
   if(LADDER_TESTS AND Python3_Interpreter_FOUND)
     add_test(NAME tools COMMAND ${ladder_python} -m unittest discover -s ${ladder_tools_folder}/tests)
     set_tests_properties(tools PROPERTIES TIMEOUT 120 COST 20)
+    add_test(NAME course.includes
+      COMMAND ${ladder_python} -m common.tools.layers ${PROJECT_SOURCE_DIR} --includes ${PROJECT_SOURCE_DIR}/common/includes.txt)
     if(ladder_gpu_programs) # what is run on a GPU is read by the programs without one
       add_test(NAME tools.command_lines
         COMMAND ${ladder_python} -m common.tools.tests.plan_test ${CMAKE_RUNTIME_OUTPUT_DIRECTORY})

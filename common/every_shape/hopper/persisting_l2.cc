@@ -9,6 +9,7 @@
 // And a window has a largest size.
 #include <algorithm>
 
+#include "common/every_shape/estimate/estimate.h"
 #include "common/rung.h"
 
 namespace ladder::every_shape {
@@ -69,8 +70,9 @@ cudaError_t launch_persisting_gamma(const FusedNorm& p, cudaStream_t stream) {
 }
 
 cudaError_t launch_persisting_b(const Gemm& p, cudaStream_t stream) {
-  static const auto launch = straight_tiles().back().launch;  // 128x256
-  return launch_with_window(p.b, sizeof p.b[0] * p.k * p.n, stream, [&] { return launch(p, stream); });
+  static const auto launch = straight_candidates().back().launch;  // 128x256
+  return launch_with_window(p.b, sizeof p.b[0] * p.k * p.n, stream,
+                            [&] { return launch(p, {}, stream, false); });
 }
 
 }  // namespace

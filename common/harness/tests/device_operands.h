@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace ladder::rung_08 {
+namespace ladder {
 
 using Bits = std::vector<std::uint16_t>;  // of bf16
 
@@ -43,4 +43,4 @@ class OnDevice {
   void* data_ = nullptr;
 };
 
-}  // namespace ladder::rung_08
+}  // namespace ladder

@@ -18,7 +18,7 @@ class Faults(InFolder):
 
     def test_a_fault(self):
         fault = self.read(HEAD + "unchecked: elements wrong\ncompile: sub/gemm.cu\n" + PATCH)
-        self.assertEqual((fault.rung, fault.name, fault.what), ("42_x", "name", "Nothing waits for the copies."))
+        self.assertEqual((fault.program, fault.name, fault.what), ("42_x", "name", "Nothing waits for the copies."))
         self.assertEqual((fault.run, fault.expect), ("gemm --variant two --size 64", "(race|deadlock) in .*k"))
         self.assertEqual((fault.unchecked, fault.variant), ("elements wrong", "two"))
         self.assertEqual((fault.patched, fault.compiled), ("common/a.cuh", "42_x/sub/gemm.cu"))

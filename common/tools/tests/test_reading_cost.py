@@ -27,6 +27,7 @@ class Made(unittest.TestCase):
         self.write("common/rung.h", "\n")
         self.write("06_x/gemm.cu", '#include "common/rung.h"\n')
         self.write("06_x/fused_norm.cu", "\n")
+        self.write("06_x/CMakeLists.txt", "\n")
         self.assertEqual(cost.over_budget(self.root), [])
 
     def write(self, name, text):
@@ -92,6 +93,46 @@ class Made(unittest.TestCase):
         self.expect("06_x/gemm.cu includes 06_x/shapes/tiles.cuh")
         self.write("06_x/gemm.cu", "// not of fp8\n")
         self.expect("06_x/gemm.cu:1 mentions 'fp8'")
+
+    def test_a_folder_of_many_files(self):
+        for file in range(57):
+            self.write(f"06_x/faults/{file}.patch", "\n")
+        self.assertEqual(cost.over_budget(self.root), [])
+        self.write("06_x/tests/types_test.cc", "\n")
+        self.expect("06_x has 61 files, at most 60")
+
+    def test_a_folder_of_many_lines(self):
+        self.write("06_x/practice/1_long.md", "\n" * 6000)
+        self.assertEqual(cost.over_budget(self.root), [])
+        for rung in "08_x", "09_x":
+            for name in "gemm.cu", "fused_norm.cu", "CMakeLists.txt":
+                self.write(f"{rung}/{name}", "\n")
+            self.write(f"{rung}/practice/1_long.md", "\n" * 5497)
+            self.assertEqual(cost.over_budget(self.root), [])
+            self.write(f"{rung}/practice/1_long.md", "\n" * 5498)
+            self.expect(f"the files of {rung} have 5501 lines, at most 5500")
+            self.write(f"{rung}/practice/1_long.md", "\n")
+
+    def test_a_long_list_of_what_is_built(self):
+        self.write("06_x/CMakeLists.txt", "\n" * 40)
+        self.assertEqual(cost.over_budget(self.root), [])
+        self.write("06_x/CMakeLists.txt", "\n" * 41)
+        self.expect("06_x/CMakeLists.txt has 41 lines, at most 40")
+
+    def test_a_long_listing(self):
+        program = self.root / "06_x_sim"
+        for lines, faults in (45, []), (46, ["06_x_sim --list prints 46 lines, at most 45"]):
+            program.write_text(f'#!/bin/sh\ntest "$*" = --list && seq {lines}\n')
+            program.chmod(0o755)
+            self.assertEqual(cost.listing_faults(program), faults)
+
+    def test_the_table_has_the_folders(self):
+        self.write("06_x/gemm.cu", "int one() {\n}\n")
+        self.write("06_x/fused_norm.cu", "int two() {\n}\n")
+        header, gemm, norm = (line.split() for line in cost.table(self.root).splitlines())
+        self.assertEqual(header[-5:], ["all", "files", "all", "lines", "CMakeLists.txt"])
+        self.assertEqual(gemm, ["06_x", "gemm", "1", "2", "2", "(one)", "0", "3", "5", "1"])
+        self.assertEqual(norm, ["06_x", "fused_norm", "1", "2", "2", "(two)", "0"])
 
     def test_a_word(self):
         self.write("06_x/shapes/tiles.cuh", "\n// Widened once.\n")

@@ -13,7 +13,7 @@ from common.tools import tidy
 class Tidy(InFolder):
     def tidy(self, script, *parts, more=()):
         build = self.root / "build"
-        files = ("a/one.cc", "a/two.cc", "a/one.cc", "b/kernel.cu", "a/tests/other.cc", "a/one_test.cc", "build/made.cc", "/elsewhere/x.cc")
+        files = ("a/one.cc", "a/two.cc", "a/one.cc", "b/kernel.cu", "a/tests/other.cc", "build/made.cc", "/elsewhere/x.cc")
         commands = [{"directory": str(self.root), "file": name} for name in (*files, *more)]
         self.write("build/compile_commands.json", json.dumps(commands))
         program = self.program("clang-tidy", 'for last; do :; done; echo "$last" >&3\n' + script)

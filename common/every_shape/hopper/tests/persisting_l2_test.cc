@@ -7,13 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "common/every_shape/estimate/estimate.h"
 #include "common/harness/tests/device_operands.h"
 #include "common/rung.h"
 
 namespace ladder {
 namespace {
-
-using every_shape::Bits, every_shape::numbers, every_shape::OnDevice;
 
 struct Stream {
   cudaStream_t stream = nullptr;
@@ -30,6 +29,12 @@ template <class Problem>
 const Variant<Problem>& named(const Variants<Problem>& variants, std::string_view name) {
   return *std::find_if(variants.begin(), variants.end(), [&](const auto& v) { return v.name == name; });
 }
+
+cudaError_t launch_128x256(const Gemm& p, cudaStream_t stream) {
+  return every_shape::straight_candidates().back().launch(p, {}, stream, false);
+}
+const Variant<Gemm> plain_product{
+    .name = "128x256", .what = "persisting_b without its window", .launch = launch_128x256};
 
 // The windows of the kernels of a graph in which `variant` and then `plain` were captured; runs it, too.
 template <class Problem>
@@ -104,12 +109,11 @@ TEST(PersistingL2, BOfACapturedProduct) {
   const Bits unwritten(m * n, 0xFFFF);
   const OnDevice a(numbers(m * k, 1)), b(numbers(k * n, 2)), c(unwritten), plain_c(unwritten);
   Gemm p{.m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = plain_c.get()};
-  const auto& plain = named(rung().gemm, "128x256");
-  ASSERT_EQ(plain.launch(p, nullptr), cudaSuccess);
+  ASSERT_EQ(plain_product.launch(p, nullptr), cudaSuccess);
   ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
   p.c = c.get();
-  expect_on_second(captured(p, named(rung().gemm, "persisting_b"), plain), b.get(), std::size_t(k) * n * 2,
-                   1);
+  expect_on_second(captured(p, named(rung().gemm, "persisting_b"), plain_product), b.get(),
+                   std::size_t(k) * n * 2, 1);
   EXPECT_EQ(c.read(m * n), plain_c.read(m * n));
 }
 
@@ -122,7 +126,7 @@ TEST(PersistingL2, ShareOfALargeB) {
   const int m = 8, n = 2048, k = 1024;                                                     // B: 4 MiB
   const OnDevice a(numbers(m * k, 1)), b(numbers(std::size_t(k) * n, 2)), c(Bits(m * n, 0xFFFF));
   const Gemm p{.m = m, .n = n, .k = k, .a = a.get(), .b = b.get(), .c = c.get()};
-  const auto windows = captured(p, named(rung().gemm, "persisting_b"), named(rung().gemm, "128x256"));
+  const auto windows = captured(p, named(rung().gemm, "persisting_b"), plain_product);
   expect_on_second(windows, b.get(), 4 << 20, float(set_aside) / (4 << 20));
   EXPECT_EQ(cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, before), cudaSuccess);
 }

@@ -13,7 +13,6 @@
 namespace ladder {
 namespace {
 
-using every_shape::Bits, every_shape::numbers, every_shape::OnDevice;
 constexpr std::uint16_t one = 0x3F80, unwritten = 0xFFFF;
 
 // Rows of one number, whichever it is, have gamma as their y. With the sum of another launch, whose number
