@@ -128,7 +128,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= warp_size * 2 * vector) return launch<2, order, 256>(p, stream);
   if (p.cols <= warp_size * 4 * vector) return launch<4, order, 256>(p, stream);
   if (p.cols <= 512 * 2 * vector) return launch<2, order, 512>(p, stream);
-  // Wider rows: 1024 threads have at most 64 registers each, so gamma cannot wait in them, too.
+  // Wider rows: 1024 threads have at most 64 registers each, too few to hold gamma as well.
   constexpr Order wide = order == Order::reads_first ? Order::gamma_late : order;
   if (p.cols <= 1024 * 4 * vector) return launch<4, wide, 1024>(p, stream);
   return launch<8, wide, 1024>(p, stream);

@@ -32,7 +32,7 @@ struct Config {
   static constexpr Schedule schedule = schedule_;
   static constexpr int ctas = 2, stages = 6;
   static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
-  // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
+  // The CTA pair's tile of C. A CTA has half of its rows, and loads those of A and half of B's columns.
   static constexpr int tile_m = 256, tile_n = 256, block_m = tile_m / ctas, block_n = tile_n / ctas;
   static constexpr int block_k = 64;
   using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;

@@ -12,7 +12,7 @@
 namespace ladder::rung_08 {
 namespace {
 
-constexpr int block_vectors = BlockScales::block / vector;  // so many lanes have a block
+constexpr int block_vectors = BlockScales::block / vector;  // lanes that share a block
 constexpr int least_threads = 128;                          // of a CTA that shares no row
 
 // Stores y of a thread's vector, the `col`th of the row; `there`: before the row's end, and else h is 0. By

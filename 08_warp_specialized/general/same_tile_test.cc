@@ -15,7 +15,7 @@
 
 namespace ladder {
 namespace rung_08 {
-cudaError_t launch_general_128x256(const Gemm& p, cudaStream_t stream);  // shapes.cu
+cudaError_t launch_general_128x256(const Gemm& p, cudaStream_t stream);  // ablations/general.cu
 }
 
 namespace {

@@ -1,4 +1,4 @@
-// The way to the rung: one CTA with its own tensor core, and one tile. Either one thread loads and
+// The steps towards the rung: one CTA with its own tensor core, and one tile. Either one thread loads and
 // multiplies, with one stage or with several, or two warps share the work.
 //
 // Who waits for whom, all through mbarriers in shared memory:

@@ -17,7 +17,7 @@ struct Config {
   static constexpr bool gated = gated_;
   static constexpr int ctas = 2, stages = 6;
   static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
-  // The CTA pair's tile. A CTA has half of its rows, and loads these of A and half of the weights' columns.
+  // The CTA pair's tile. A CTA has half of its rows, and loads those of A and half of the weights' columns.
   static constexpr int tile_m = 256, mma_n = 256, block_m = tile_m / ctas, block_n = mma_n / ctas;
   static constexpr int tile_n = gated ? mma_n / 2 : mma_n;  // columns of C
   static constexpr int block_k = 64;

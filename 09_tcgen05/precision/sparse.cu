@@ -70,8 +70,8 @@ __device__ void multiply(Shared& shared, const SparseOperands& p, TensorAddress 
     ptx::tcgen05_fence_after();
     const SharedAddress from_a = stage.of(shared.buffer), from_b = from_a + tile_a;
     const TensorAddress metadata = memory + first_metadata + stage.index * metadata_columns;
-    // Ordered before the MMAs, since the same thread issues them. Nothing orders it after the MMAs that read
-    // these columns last but that they are complete: the stage was empty before it was filled.
+    // Ordered before the MMAs, since the same thread issues them. After the MMAs that last read these
+    // columns, since they are complete: the stage was empty before it was filled.
     ptx::tcgen05_copy_columns(metadata, from_b + tile_b);
     const SharedMatrix a(from_a, 0, 8 * row, Swizzle::bytes128);
     const SharedMatrix b(from_b, box_b, 8 * row, Swizzle::bytes128);
