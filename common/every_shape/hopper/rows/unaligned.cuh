@@ -27,7 +27,7 @@ struct Row {
   __device__ int column(int v) const { return v * vector - shift; }  // of its first element; may be negative
 };
 
-// What is there of eight elements: those from `begin` to `end`.
+// Which of eight elements exist: those from `begin` to `end`.
 struct Cut {
   int begin, end;
   __device__ bool whole() const { return begin <= 0 && end >= vector; }
@@ -80,7 +80,7 @@ __device__ inline void store_cut(__nv_bfloat16* to, uint4 bits, Cut cut) {
   });
 }
 
-// The squares of the elements that are there are added.
+// Adds the squares of the elements that exist.
 __device__ inline uint4 add_cut(uint4 x, uint4 residual, Cut cut, float& squares) {
   if (cut.whole()) return add_vector(x, residual, squares);
   const uint4 h = add_vector(x, residual);

@@ -26,8 +26,7 @@ struct WholeVectors {
   }
   __device__ int shift() const { return start % line; }  // elements from the line's first to the row's
   __device__ std::size_t at(int v) const { return start - shift() + std::size_t(v) * vector; }
-  // The vector of gamma that the last elements of vector v are multiplied by. The first are by the one
-  // before, unless `by`, the elements that are, is 0.
+  // The vector of gamma for the last elements of vector v. The first `by` of them take the one before it.
   __device__ int gamma(int v) const { return v - shift() / vector; }
   __device__ int by() const { return start % vector; }
 };
@@ -37,12 +36,12 @@ inline int most_vectors(const FusedNorm& p) {
   return p.cols % line == 0 ? p.cols / vector : ceil_div(p.cols + line - 1, vector);
 }
 
-// So many vectors, or a few more: whole lines.
+// This many vectors, or a few more: whole lines.
 inline int whole_lines(int vectors) {
   constexpr int of_line = line / vector;
   return ceil_div(vectors, of_line) * of_line;
 }
-// A row is cut into parts of so many vectors.
+// Vectors of a part, where a row is cut into `parts`.
 inline int share_of(const FusedNorm& p, int parts) {
   return whole_lines(ceil_div(most_vectors(p), parts));
 }
