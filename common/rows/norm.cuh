@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(threads) row_of_any_width(FusedNorm p) {
       });
 }
 
-// A vector per thread, where the row has so few: more rows at once on an SM.
+// A vector per thread, where rows are short enough: an SM has more rows at once.
 inline cudaError_t launch_any_width(const FusedNorm& p, cudaStream_t stream) {
   const int threads = p.cols <= 128 * vector ? 128 : p.cols <= 256 * vector ? 256 : 512;
   auto* kernel = threads == 128   ? row_of_any_width<128>
