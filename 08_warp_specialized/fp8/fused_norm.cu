@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include "common/extension.h"
-#include "common/rows/norm.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/cvt.cuh"
 #include "common/ptx/mbarrier.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 namespace {

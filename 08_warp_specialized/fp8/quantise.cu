@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "08_warp_specialized/fp8/workspace.h"
-#include "common/rows/norm.cuh"
 #include "common/ptx/cvt.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 namespace {
