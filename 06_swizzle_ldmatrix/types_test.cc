@@ -203,7 +203,7 @@ TEST(Types, TheTwoLargestOfFourStay) {
     }
 }
 
-// The rung's kernel and the general one in bf16, which stands behind stores_later, accumulate in the same
+// The rung's kernel and the general one in bf16, which is that of stores_later, accumulate in the same
 // order: C is the same to the last bit.
 TEST(Types, TheGeneralKernelIsTheRung) {
   constexpr int rows = 130, cols = 264, depth = 200;

@@ -28,7 +28,7 @@ struct QuantisedRows {
   const float* matrix_scale = nullptr;  // of nvfp4, else null
 };
 
-// A linear layer behind a residual add and an RMSNorm:
+// A linear layer after a residual add and an RMSNorm:
 //   h = bf16(x + residual)
 //   W' = bf16(gamma · W), each row of W by its element of gamma
 //   C = bf16(scale · (h · W')), scale = rsqrt(mean over the row of h² + eps), the product accumulated in fp32

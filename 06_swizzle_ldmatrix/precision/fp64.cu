@@ -85,7 +85,7 @@ struct Copies {
         ptx::cp_async_16(to_b + stage + row * row_b, from_b + std::size_t(row) * p.n,
                          column_inside && row_of_b + row < k_left ? 16 : 0);
     }
-    ptx::cp_async_commit_group();  // behind the last k-tile, too: wait_group counts groups
+    ptx::cp_async_commit_group();  // past the last k-tile, too: wait_group counts groups
     from_a += block_k;
     from_b += std::size_t(block_k) * p.n;
     k_left -= block_k;

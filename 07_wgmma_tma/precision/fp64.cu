@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(threads, ctas_per_sm) fp64_kernel(Operands p, 
   for (int k_left = p.k; k_left > 0; k_left -= block_k) {
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
-      if (step == steps - 1) {  // the next fragments are the next k-tile's; behind the last there are zeros
+      if (step == steps - 1) {  // the next fragments are the next k-tile's; past the last there are zeros
         ptx::cp_async_wait_group<stages - 2>();  // this thread's copies of it have landed
         __syncthreads();                         // and all threads' have; no warp reads this k-tile any more
         stage = stage + stage_bytes == shared + shared_bytes ? shared : stage + stage_bytes;

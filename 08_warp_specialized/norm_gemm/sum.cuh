@@ -94,7 +94,7 @@ inline Gemm product(const NormGemm& p) {
   return {p.rows, p.n, p.cols, p.h, at<__nv_bfloat16>(p, NormWorkspace(p).folded), p.c};
 }
 
-// The product's operands behind launch_add().
+// The product's operands after launch_add().
 inline NormOperands operands_of_two_kernels(const NormGemm& p) {
   NormOperands norm{};
   norm.squares = at<float>(p, NormWorkspace(p).squares);

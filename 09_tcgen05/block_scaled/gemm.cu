@@ -265,8 +265,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
     init_barriers(shared.responses.empty, (1 + C::epilogue_warps) * C::ctas + 1);
     ptx::fence_mbarrier_init();
   }
-  // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
-  // its destructor, behind which no CTA accesses its peer.
+  // Its constructor has a barrier of the cluster, after which both CTAs' mbarriers are initialised; so has
+  // its destructor, after which no CTA accesses its peer.
   const ptx::TensorMemory<C::ctas, C::columns> memory(shared.tensor_memory);
   const Tiles<C> tiles{ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses};
 

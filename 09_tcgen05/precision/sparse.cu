@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(threads, 1) sparse_kernel(const __grid_constan
     ptx::mbarrier_init(ptx::shared_address(&shared.accumulator_full), 1);
     ptx::fence_mbarrier_init();
   }
-  // Its constructor has a barrier of the CTA, behind which the mbarriers are initialised.
+  // Its constructor has a barrier of the CTA, after which the mbarriers are initialised.
   const ptx::TensorMemory<1, columns> memory(shared.tensor_memory);
   const int2 tile = tile_of_cluster(blockIdx.x, ceil_div(p.m, block_m), ceil_div(p.n, block_n), group_m);
   const int m = tile.x * block_m, n = tile.y * block_n;

@@ -84,8 +84,8 @@ __global__ void __launch_bounds__(C::threads, 1) pairs_kernel(const __grid_const
     init_barriers(shared.responses.empty, (1 + C::epilogue_warps) * C::ctas + 1);
     ptx::fence_mbarrier_init();
   }
-  // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
-  // its destructor, behind which no CTA accesses its peer. With `true` the barrier behind the allocation is
+  // Its constructor has a barrier of the cluster, after which both CTAs' mbarriers are initialised; so has
+  // its destructor, after which no CTA accesses its peer. With `true` the barrier after the allocation is
   // the CTA's alone.
   const ptx::TensorMemory<C::ctas, C::columns, true> memory(shared.tensor_memory);
   const Order<C> tiles{{ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses}};

@@ -1,6 +1,6 @@
 // The product of row_scales.cuh, launched early, with its first loads before it waits for the add: until then
 // its CTAs would hold empty stages. B, the weights, is not written by the add; A = h and the squares are. So
-// the producer loads B into as many stages as there are, waits for the grid before, and loads A behind it.
+// the producer loads B into as many stages as there are, waits for the grid before, and loads A after it.
 //
 // Before the wait it may only read what no kernel writes that could still be running then. That is more than
 // the grid before: had that one been launched early, too, it could be running beside the one before *it*, and

@@ -62,7 +62,7 @@ struct End {
     x = p.x[row.start + at];
     residual = p.residual[row.start + at];
   }
-  // Returns the square of h. An addition in the constructor would keep loads behind it waiting.
+  // Returns the square of h. An addition in the constructor would keep loads after it waiting.
   __device__ float add(const FusedNorm& p) {
     if (at < 0) return 0;
     gamma = __bfloat162float(p.gamma[at]);
@@ -147,7 +147,7 @@ struct GammaOfLane {
   __device__ GammaOfLane(const FusedNorm& p, const WholeVectors& row, const OfLane& part) : by(row.by()) {
 #pragma unroll
     for (int v = 0; v < vectors; ++v) own[v] = make_uint4(0, 0, 0, 0);
-    // A branch: it keeps the loads of x and residual ahead of it, and additions behind it. With fewer vectors
+    // A branch: it keeps the loads of x and residual ahead of it, and additions after it. With fewer vectors
     // the compiler's own order is faster.
     if (vectors > 2 && !__any_sync(0xFFFFFFFFu, part.left > 0)) return;
     const __nv_bfloat16* const from = p.gamma + row.gamma(part.first) * vector;
