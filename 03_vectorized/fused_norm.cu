@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
 }
 
 // Any width, for what the kernel above does not take: rows too long for registers, and rows that do not start
-// on a 16-byte boundary because cols is no multiple of 8. x, residual, h and y share their alignment, so a
+// on a 16-byte boundary because cols is not a multiple of 8. x, residual, h and y share their alignment, so a
 // few elements are done one by one up to the first boundary, then vectors, then the rest one by one. h is
 // read back from L2.
 constexpr int reread_threads = 512;

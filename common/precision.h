@@ -29,8 +29,8 @@ enum class Number { bf16, f16, tf32, fp32, fp64, s8, s32, e4m3, e5m2, e2m1 };
 //                where that is 0, 1. A NaN is never the largest, and stays NaN; an infinity makes s
 //                infinite and everything NaN
 //   fp8_block    q is e4m3, s is fp32, the largest |x| / 448: of 128 elements along k in a row of A, of 128
-//                by 128 in B. The last blocks are smaller where k or n is no multiple. Where s is 0, so are
-//                they
+//                by 128 in B. The last blocks are smaller where k or n is not a multiple. Where s is 0, so
+//                are they
 //   mxfp8        q is e4m3; a block is 32 elements; s is the smallest power of two, from 2^-127 on, with
 //                which none exceeds 448
 //   nvfp4        q is e2m1, at most ±6; a block is 16, and all of a matrix share a scale t, fp32: its largest

@@ -1,5 +1,5 @@
-// Rows of bf16 that start at any element, where n or k is no multiple of 8: what the variants any_n_k of the
-// rungs have in common. The matrices themselves are aligned to 256 bytes.
+// Rows of bf16 that start at any element, where n or k is not a multiple of 8: what the variants any_n_k of
+// the rungs have in common. The matrices themselves are aligned to 256 bytes.
 #pragma once
 
 #include <cstdint>

@@ -76,8 +76,8 @@ __device__ inline uint4 scale_vector(uint4 h, uint4 gamma, float scale) {
 }
 
 // Any width, one row per CTA: for rows too long for a rung's own kernel, and for rows that do not start on a
-// 16-byte boundary because cols is no multiple of 8. x, residual, h and y share their alignment: the row is
-// cut at the boundaries, and only its first and last vector may lie half outside. h is read back from L2.
+// 16-byte boundary because cols is not a multiple of 8. x, residual, h and y share their alignment: the row
+// is cut at the boundaries, and only its first and last vector may lie half outside. h is read back from L2.
 template <int threads>
 __global__ void __launch_bounds__(threads) row_of_any_width(FusedNorm p) {
   __shared__ float partial[warp_size];

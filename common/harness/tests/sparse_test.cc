@@ -1,5 +1,5 @@
 // For the rungs that take a sparse A of any k: what pruning, compression and the tensor core do with equal
-// elements, NaN, infinity, and where k is no multiple of four. The rest the harness verifies.
+// elements, NaN, infinity, and where k is not a multiple of four. The rest the harness verifies.
 #include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

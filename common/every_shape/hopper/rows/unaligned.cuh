@@ -1,7 +1,7 @@
-// Rows that start anywhere: cols is no multiple of 8. x, residual, h and y share their alignment, so a row is
-// cut at the 16-byte boundaries of the matrix. Its first and its last vector may lie half in a neighbouring
-// row: they are read whole, as all others, and what is not of the row is left out of the sum. h does not
-// depend on the row, so a vector of h is stored whole, by the row of its first element.
+// Rows that start anywhere: cols is not a multiple of 8. x, residual, h and y share their alignment, so a row
+// is cut at the 16-byte boundaries of the matrix. Its first and its last vector may lie half in a
+// neighbouring row: they are read whole, as all others, and what is not of the row is left out of the sum. h
+// does not depend on the row, so a vector of h is stored whole, by the row of its first element.
 #pragma once
 
 #include "common/every_shape/hopper/rows/whole_vectors.cuh"
