@@ -7,7 +7,7 @@ namespace ladder::rung_02 {
 namespace {
 
 constexpr int warp_size = 32;
-constexpr int threads = 512;  // of the CTA that has a row
+constexpr int threads = 512;  // of a CTA, which has one row
 constexpr int warps = threads / warp_size;
 
 __device__ float warp_sum(float value) {

@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(most_threads) row_in_registers(FusedNorm p) {
 }
 
 // Any width, for what the kernel above does not take: rows too long for registers, and rows that do not start
-// on a 16-byte boundary because cols is no multiple of 8. x, residual, h and y share their alignment, so a
+// on a 16-byte boundary because cols is not a multiple of 8. x, residual, h and y share their alignment, so a
 // few elements are done one by one up to the first boundary, then vectors, then the rest one by one. h is
 // read back from L2.
 constexpr int reread_threads = 512;
@@ -128,7 +128,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
   if (p.cols <= warp_size * 2 * vector) return launch<2, order, 256>(p, stream);
   if (p.cols <= warp_size * 4 * vector) return launch<4, order, 256>(p, stream);
   if (p.cols <= 512 * 2 * vector) return launch<2, order, 512>(p, stream);
-  // Wider rows: 1024 threads have at most 64 registers each, so gamma cannot wait in them, too.
+  // Wider rows: 1024 threads have at most 64 registers each, too few to hold gamma as well.
   constexpr Order wide = order == Order::reads_first ? Order::gamma_late : order;
   if (p.cols <= 1024 * 4 * vector) return launch<4, wide, 1024>(p, stream);
   return launch<8, wide, 1024>(p, stream);

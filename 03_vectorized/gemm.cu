@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(C::threads, C::ctas_per_sm) gemm_kernel(Gemm p
     } else {
       multiply(buffer);
       __syncthreads();  // every thread has read the tiles
-      load_global(k0);  // behind the barrier, or the compiler would prefetch after all
+      load_global(k0);  // after the barrier, or the compiler would prefetch after all
       store_shared(buffer);
       __syncthreads();
     }

@@ -14,7 +14,7 @@ namespace {
 
 // The multistage mainloop: wait for the oldest k-tile, barrier, issue the copies of a later k-tile into the
 // stage that has become free, multiply. convert() is this rung's own. In rungs 05 and 06, as in bf16_tiles,
-// the stages are the tiles, and the stage that is free behind the barrier is the previous k-tile's.
+// the stages are the tiles, and the stage that is free after the barrier is the previous k-tile's.
 template <class C, class Track, class Issue, class Convert, class Multiply>
 __device__ void mainloop(int k, Track& track, Issue issue, Convert convert, Multiply multiply) {
   if constexpr (C::ahead) {

@@ -6,8 +6,8 @@
 namespace ladder::rung_05 {
 namespace {
 
-// Two ways to the sum of h² over a warp's part of a row. add() takes 8 elements from every lane, share() is
-// what a lane contributes to the sum.
+// Two ways to sum h² over a warp's part of a row. add() takes 8 elements from every lane, share() is what a
+// lane contributes to the sum.
 struct FmaSum {
   float squares = 0;
   __device__ void add(uint4 h) {

@@ -24,7 +24,7 @@ struct Config {
   static constexpr int copies_b = block_k * block_n / vector / threads;
   static constexpr int ctas_per_sm = threads <= 128 ? 2 : 1;  // 8 warps per SM, and 255 registers per thread
 
-  // `padding` elements behind each row. With 8, what a warp reads at once lies in 32 different banks: of A 8
+  // `padding` elements after each row. With 8, what a warp reads at once lies in 32 different banks: of A 8
   // rows, starting 20 banks apart, 4 words of each; of B every other of 8 rows, starting 8 banks apart, 8
   // words of each. Without, all rows of B start in the same bank, and every other row of A.
   struct Stage {
@@ -55,7 +55,7 @@ __device__ unsigned pack(float low, float high) {
 }
 
 // Global -> shared: this thread's share of the k-tile at k0. n and k are multiples of 8, so a vector lies
-// inside the matrices or outside as a whole; outside, zeros are written. A group is committed even behind the
+// inside the matrices or outside as a whole; outside, zeros are written. A group is committed even past the
 // last k-tile, since wait_group counts groups.
 template <class C>
 __device__ void issue(const Gemm& p, int row0, int col0, int k0, typename C::Stage& tile) {

@@ -10,8 +10,8 @@ namespace {
 
 // A tile of h is one warp's: 8 rows of 64 elements, which are 8 chunks of 16 bytes. A row has all 128 bytes
 // of the 32 banks, so a column of chunks, which ldmatrix reads as one matrix, lies in the same 4 of them: 8
-// wavefronts instead of 1. Swizzled, chunk c of row r lies where chunk c ^ r would: a column, too, meets all
-// banks.
+// wavefronts instead of 1. Swizzled, chunk c of row r lies where chunk c ^ r would: a column covers all
+// banks, too.
 constexpr int tile_rows = 8, chunks = 8, tile_size = tile_rows * chunks;  // in chunks
 constexpr int tile_vectors = tile_size / warp_size;                       // of one thread
 enum class Layout { plain, swizzled };
@@ -51,7 +51,7 @@ __device__ float trace_share(const float (&gram)[4], int lane) {
 template <int tiles, Layout layout, int most_threads>
 __global__ void __launch_bounds__(most_threads) row_in_tiles(FusedNorm p) {
   constexpr int vectors = tiles * tile_vectors;
-  constexpr bool gamma_early = vectors <= 4;  // of 1024 threads' 64 registers, 8 vectors would be half
+  constexpr bool gamma_early = vectors <= 4;  // 8 vectors would be half of 1024 threads' 64 registers
   const int row = blockIdx.x * blockDim.y + threadIdx.y;
   if (row >= p.rows) return;  // all threads of the row together
   const std::size_t start = std::size_t(row) * p.cols;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(most_threads) row_in_tiles(FusedNorm p) {
   __shared__ float partial[warp_size];
   const int lane = threadIdx.x % warp_size, warp = (threadIdx.y * blockDim.x + threadIdx.x) / warp_size;
   auto tile = [&](int t) { return h + (warp * tiles + t) * tile_size; };
-  // Of this thread's v-th vector. 8 lanes fill a row, and so meet all 32 banks in either layout.
+  // Of this thread's v-th vector. 8 lanes fill a row, and so cover all 32 banks in either layout.
   auto own_chunk = [&](int v) {
     const int in_tile = v % tile_vectors * warp_size + lane;
     return tile(v / tile_vectors) + chunk_index<layout>(in_tile / chunks, in_tile % chunks);

@@ -37,10 +37,10 @@ __device__ void store_columns(const float (&values)[2][32], unsigned char (&boxe
   next_box ^= 1;
 }
 
-// What an epilogue does to a thread's row of a tile: a Finish is made of the kernel's operands and the row.
-// It goes through the row 64 columns at a time: load() gets their address in the accumulator before the warp
-// releases that, and the call, after it, their values and the column of C at which they begin. This one
-// changes nothing.
+// What an epilogue does to a thread's row of a tile: a Finish is constructed from the kernel's operands and
+// the row. It goes through the row 64 columns at a time: load() gets their address in the accumulator before
+// the warp releases that, and the call, after it, their values and the column of C at which they begin. This
+// one changes nothing.
 struct Unchanged {
   template <class Operands>
   __device__ Unchanged(const Operands&, int) {}

@@ -9,8 +9,8 @@
 
 namespace ladder::rung_09 {
 
-// Of cudaLaunchKernelEx(). With early_start the grid may begin while the one before it in the stream still
-// runs.
+// What cudaLaunchKernelEx() takes. With early_start the grid may begin while the one before it in the stream
+// still runs.
 struct Launch {
   cudaLaunchAttribute attributes[2]{};
   cudaLaunchConfig_t config{};
@@ -31,7 +31,7 @@ struct Launch {
   Launch(const Launch&) = delete;  // config points to attributes
 };
 
-// Of a kernel with a cluster for each tile of C, p.m x p.n; C is its Config.
+// Launches a kernel with a cluster for each tile of C, p.m x p.n; C is its Config.
 template <class C, class Operands>
 cudaError_t launch_tiles(void (*kernel)(Operands), const Operands& p, cudaStream_t stream,
                          bool early_start = false) {

@@ -21,7 +21,7 @@ constexpr unsigned short both_ctas = 3;                                     // o
 template <int n>
 struct Stage {
   int index = 0, parity = 0;
-  // Of the buffers, or of the barriers, the one of this stage.
+  // The buffer or the barrier of this stage.
   template <class T>
   __device__ SharedAddress of(T (&all)[n]) const {
     return ptx::shared_address(&all[index]);

@@ -8,8 +8,8 @@
 namespace ladder {
 
 // The operands of a gemm whose precision is not bf16. Gemm's a and b are null then, and c, where C is not
-// stored as bf16. Device pointers, aligned to 256 bytes. Of one in bf16 that prepares something there is the
-// workspace alone.
+// stored as bf16. Device pointers, aligned to 256 bytes. A bf16 variant that prepares something has only the
+// workspace.
 struct TypedOperands {
   const float* a;   // [m, k], before it is rounded
   const float* b;   // [k, n], the same
@@ -20,7 +20,7 @@ struct TypedOperands {
 // y of a norm whose precision is not bf16, as QuantisedLayout lays it out. FusedNorm's y is null then.
 //
 // The scale of nvfp4 that all of y share is read: the largest |y| is known only when the last row is, and
-// then all rows would have to be read again. So who launches the norm estimates it, from the layer's y on
+// then all rows would have to be read again. So the caller of the norm estimates it, from the layer's y on
 // other inputs. It should be at least the largest |y| / 2688: block scales saturate at 448.
 struct QuantisedRows {
   unsigned char* elements;
@@ -28,7 +28,7 @@ struct QuantisedRows {
   const float* matrix_scale = nullptr;  // of nvfp4, else null
 };
 
-// A linear layer behind a residual add and an RMSNorm:
+// A linear layer after a residual add and an RMSNorm:
 //   h = bf16(x + residual)
 //   W' = bf16(gamma · W), each row of W by its element of gamma
 //   C = bf16(scale · (h · W')), scale = rsqrt(mean over the row of h² + eps), the product accumulated in fp32
@@ -37,7 +37,7 @@ struct QuantisedRows {
 //
 // What FusedNorm multiplies into y is split up: gamma belongs to the weights and is folded into them once, by
 // prepare(), and a row's scale is a factor of its row of C. So no normalised matrix is ever stored. Either
-// way each term of a sum along cols is rounded once before it is accumulated: there y, here W'.
+// way each term of a dot product along cols is rounded once before it is accumulated: there y, here W'.
 struct NormGemm {
   int rows, cols, n;
   const __nv_bfloat16* x;
@@ -90,7 +90,7 @@ constexpr bool is_gated(Epilogue epilogue) {
   return epilogue == Epilogue::swiglu || epilogue == Epilogue::geglu;
 }
 
-// An operator of rows, each by itself. Extension::operation says which one a variant computes; in fp32,
+// A row operator: each row by itself. Extension::operation says which one a variant computes; in fp32,
 // rounded once to bf16:
 //   layer_norm   y = (x - mean) · rsqrt(variance + eps) · gamma + beta, variance = mean of (x - mean)²
 //   softmax      y = exp(x - max) / sum of exp(x - max); neither gamma nor beta
@@ -115,9 +115,8 @@ struct Extension {
 
   // A gemm in another precision brings its own kernels that round: prepare() enqueues them, they fill the
   // workspace of workspace_bytes(), aligned to 256, and launch() reads it. They are not timed: in a chain of
-  // layers it is the layer before that rounds A, and B is rounded once. A gemm in bf16 may use it for another
-  // layout of B. prepare() is null where launch() alone uses the workspace, and workspace_bytes() where there
-  // is none.
+  // layers the layer before rounds A, and B is rounded once. A gemm in bf16 may use it for another layout of
+  // B. prepare() is null where launch() alone uses the workspace, and workspace_bytes() where there is none.
   std::size_t (*workspace_bytes)(const Problem&) = nullptr;
   cudaError_t (*prepare)(const Problem&, cudaStream_t) = nullptr;
 
@@ -130,8 +129,8 @@ struct Extension {
   // Of a row_operator: what it computes.
   RowOperation operation = RowOperation::none;
 
-  // Of one that estimates which of its launches is the fastest: the one that the estimate ranks so, 0 the
-  // first, which is launch()'s. A sweep over models times the fastest of the first ones beside it.
+  // Of one that estimates which of its launches is fastest: the one with this rank in the estimate, where
+  // rank 0 is launch()'s. A sweep over models times the fastest of the first ranks beside it.
   cudaError_t (*ranked)(const Problem&, int rank, cudaStream_t) = nullptr;
 };
 

@@ -1,4 +1,4 @@
-// The precisions of a product: what its factors are rounded to, what it is added up in, what C is stored as.
+// The precisions of a product: what factors are rounded to, accumulated in, and what C is stored as.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -17,31 +17,31 @@ enum class Number { bf16, f16, tf32, fp32, fp64, s8, s32, e4m3, e5m2, e2m1 };
 // that sm_80 has); past the largest it is the largest (in f16: infinity).
 //   bf16, f16, tf32, fp32
 //                no scales
-//   fp64         q is x itself: no scales. What more bits buy is in the sums
-//   f16_f16      f16 that is added up in f16, too
+//   fp64         q is x itself: no scales. More bits matter in the accumulator
+//   f16_f16      f16, accumulated in f16 as well
 //   s8           q is a whole number, at most ±127; s is 1/32 for all: one in 16 000 of N(0,1) is cut off. C
-//                is the sum of whole numbers, without the scales
+//                is the integer accumulator, without the scales
 //   fp8          q is e4m3, at most ±448; there are no scales
 //   fp8_e5m2     A is e5m2, at most ±57344, and B e4m3: the wider range where gradients are
 //   fp8_e4m3_e5m2, fp8_e5m2_e5m2
 //                the same the other way round; and both e5m2
 //   fp8_tensor   q is e4m3, and all of A share a scale, and all of B: s is fp32, the largest |x| / 448 or,
-//                where that is 0, 1. What is NaN is not the largest, and stays NaN; an infinity makes s
+//                where that is 0, 1. A NaN is never the largest, and stays NaN; an infinity makes s
 //                infinite and everything NaN
 //   fp8_block    q is e4m3, s is fp32, the largest |x| / 448: of 128 elements along k in a row of A, of 128
-//                by 128 in B. The last blocks are smaller where k or n is no multiple. Where s is 0, so are
-//                they
+//                by 128 in B. The last blocks are smaller where k or n is not a multiple. Where s is 0, so
+//                are they
 //   mxfp8        q is e4m3; a block is 32 elements; s is the smallest power of two, from 2^-127 on, with
 //                which none exceeds 448
 //   nvfp4        q is e2m1, at most ±6; a block is 16, and all of a matrix share a scale t, fp32: its largest
 //                |x| / 2688 (6 · 448) or, where that is 0, 1. s is t times the e4m3 nearest to the block's
 //                largest |x| / 6 / t; where s is 0, so are they. An infinity makes all of it NaN. e2m1
-//                has no NaN: what one becomes is not said
+//                has no NaN: what one becomes is unspecified
 //   nvfp4_blocks the same without the matrix's scale: t is 1
 //   bf16_s8, bf16_e4m3
 //                A is bf16, and B, the weights, have 8 bits in memory: q is a whole number, at most ±127, or
 //                e4m3. A column of B shares a scale: s is fp32, the largest |x| / 127 or / 448. Where it is
-//                0, so are they. What is NaN is not the largest, and becomes 0 in s8
+//                0, so are they. A NaN is never the largest, and becomes 0 in s8
 //   bf16_sparse  A has two elements of every four along k at most: the two largest by |bf16(x)|, of equal
 //                ones the first. The others are 0. B is bf16
 enum class Precision {
@@ -70,8 +70,8 @@ enum class Precision {
 struct Format {
   Number a, b;  // the elements of the factors
   int block;  // elements along k that share a scale, 0: none do, or the whole matrix (fp8_tensor), or columns
-  Number sum;  // what products are added up in
-  Number c;    // what the sums are stored as
+  Number sum;  // what products are accumulated in
+  Number c;    // what accumulators are stored as
 };
 
 __host__ __device__ constexpr Format format_of(Precision precision) {
@@ -150,7 +150,7 @@ struct BlockScales {
   int blocks;  // along k; the last one may be shorter
   bool k_contiguous;
 
-  // For every k-block all rows' scales: so many threads' rows, so many neighbours.
+  // For each k-block the scales of all rows side by side: threads with neighbouring rows read neighbours.
   static __host__ __device__ constexpr BlockScales of_a(int rows, int k) {
     return {rows, (k - 1) / block + 1, false};
   }

@@ -32,7 +32,7 @@ class Text {
     if (length_ < most) text_[length_++] = letter;
   }
 
-  static constexpr int most = 159;  // letters; further ones are left out
+  static constexpr int most = 159;  // characters; further ones are left out
   char text_[most + 1] = {};
   int length_ = 0;
 };

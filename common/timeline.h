@@ -24,7 +24,7 @@ struct TimelineWarp {
   unsigned long long clock[2], ns[2];
   unsigned cta, sm, warp;
   Role role;
-  unsigned spans;  // that it had to note; those beyond the capacity are lost
+  unsigned spans;  // that it had to record; those beyond the capacity are lost
 };
 
 // In device memory. used is 0 before the launch.

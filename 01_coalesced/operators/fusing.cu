@@ -18,8 +18,8 @@ __global__ void __launch_bounds__(threads) add_kernel(FusedNorm p) {
     p.h[i] = sum_of(p, i);
 }
 
-// y from h, which is read twice, the second time from L2 where that holds the rows in flight; or,
-// `recomputed`, from x and residual, which are.
+// Computes y from h, which is read twice, the second time from L2 where that holds the rows in flight; or,
+// with `recomputed`, from x and residual, both read twice.
 template <bool recomputed>
 __global__ void __launch_bounds__(threads) norm_kernel(FusedNorm p) {
   __shared__ float partial[warp_size];

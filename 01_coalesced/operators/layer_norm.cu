@@ -1,9 +1,8 @@
 // LayerNorm, neighbouring lanes on neighbouring columns. x is read three times: for the mean, for the
 // variance, and for y; the second and the third time from L1 or L2, where they still hold the row.
 //
-// A variance needs the mean first. The mean of x² less the square of the mean would save a read, and be wrong
-// where the mean is large beside the deviation: both are large numbers then, with errors as large as what is
-// left of them.
+// The variance needs the mean first. mean(x²) - mean(x)² would save a read, and cancel where the mean is
+// large beside the deviation: two large numbers, whose errors are as large as their difference.
 #include "01_coalesced/operators/reduce.cuh"
 #include "common/extension.h"
 

@@ -1,5 +1,5 @@
-// What the rung's operators of rows share: a value from each thread of a row, reduced by shuffles, and across
-// the warps of a CTA through shared memory, as in the rung's fused norm.
+// What the rung's row operators share: a value from each thread of a row, reduced by shuffles, and across the
+// warps of a CTA through shared memory, as in the rung's fused norm.
 #pragma once
 
 #include "common/rung.h"
@@ -25,8 +25,8 @@ __device__ float warp_reduce(float value) {
   return value;
 }
 
-// In every thread of the row. A warp is done then; a CTA has `partial` in shared memory, which is free again
-// when every thread has passed the barrier of another call: two calls in a row take two.
+// The result is in every thread of the row. A CTA needs `partial` in shared memory, which is free again once
+// every thread has passed the barrier of another call: two calls in a row take two of them.
 template <class Reduction, int threads_per_row>
 __device__ float row_reduce(float value, float (&partial)[warp_size]) {
   static_assert(threads_per_row % warp_size == 0, "whole warps, so that shuffles see every lane");

@@ -102,7 +102,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 
 Text unsupported(const FusedNorm& p) {
   if (p.cols % vector == 0 && p.cols <= 1024 * 4 * vector) return {};
-  return "a comparison at rows in registers: cols is no multiple of 8, or above 32768";
+  return "compares rows held in registers: cols must be a multiple of 8, and at most 32768";
 }
 
 }  // namespace

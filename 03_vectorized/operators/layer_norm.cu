@@ -16,7 +16,7 @@ __global__ void __launch_bounds__(most_threads) layer_norm_in_registers(RowOpera
   const std::size_t start = std::size_t(row) * p.cols;
   auto column = [&](int v) { return (v * int(blockDim.x) + int(threadIdx.x)) * vector; };
 
-  // 1024 threads have 64 registers each: gamma and beta cannot wait in them, too.
+  // 1024 threads have 64 registers each: too few to hold gamma and beta as well.
   constexpr bool vectors_early = most_threads < 1024;
   uint4 x[vectors], gamma[vectors], beta[vectors];
 #pragma unroll

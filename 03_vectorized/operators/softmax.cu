@@ -21,13 +21,13 @@ __global__ void __launch_bounds__(most_threads) softmax_in_registers(RowOperator
   uint4 x[vectors];
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
-    constexpr unsigned minus_infinity = 0xFF80FF80;  // twice, past the row's end: exp of it is 0
+    constexpr unsigned minus_infinity = 0xFF80FF80;  // two of them, past the row's end: exp is 0
     x[v] = make_uint4(minus_infinity, minus_infinity, minus_infinity, minus_infinity);
     if (column(v) < p.cols) x[v] = load(p.x + start + column(v));
   }
 
-  // The exponentials wait in fp32 registers where there are enough. An SM computes 16 of them in a cycle, and
-  // a second time costs as much as the first.
+  // The exponentials stay in fp32 registers where there are enough. An SM computes 16 of them per cycle, and
+  // computing them again costs as much as the first time.
   constexpr bool kept = vectors * most_threads <= 1024;
   float largest = lowest;
 #pragma unroll
@@ -71,7 +71,7 @@ cudaError_t launch(const RowOperator& p, cudaStream_t stream) {
 
 template <bool online>
 cudaError_t launch_by_width(const RowOperator& p, cudaStream_t stream) {
-  // With eight vectors each, 1024 threads would spill: x again from L2 costs less.
+  // With eight vectors each, 1024 threads would spill: reading x again from L2 costs less.
   if (p.cols % vector != 0 || p.cols > 1024 * 4 * vector) return launch_softmax_of_any_width(p, stream);
   if (p.cols <= warp_size * 1 * vector) return launch<online, 1, 256>(p, stream);
   if (p.cols <= warp_size * 2 * vector) return launch<online, 2, 256>(p, stream);

@@ -5,8 +5,8 @@
 namespace ladder::rung_03 {
 namespace {
 
-// A type of operand, as the CTA multiplies it: 16 bytes hold `vector` values for the tiles, each one step of
-// k, or four of them where four 8-bit numbers make a value.
+// An operand type as the CTA multiplies it: 16 bytes are `vector` values of the tiles. A value is one step of
+// k, or four steps where it packs four 8-bit numbers.
 struct OfFp32 {
   using Element = float;
   using Value = float;
@@ -24,8 +24,8 @@ struct OfFp32 {
   }
 };
 
-// Four neighbours along k are a value: one dp4a multiplies four pairs of them and adds up the products. Of B,
-// too, they must be neighbours, so its rows run along k (prepare.cu).
+// Four neighbours along k make a value: a dp4a multiplies four pairs and accumulates the products. They must
+// be neighbours in B, too, so its rows run along k (prepare.cu).
 struct OfS8 {
   using Element = int;
   using Value = int;
@@ -54,7 +54,7 @@ template <class Type_>
 struct Config {
   using Type = Type_;
   static constexpr int vector = Type::vector;
-  // The CTA's tile of C, and its step along k, in values: a thread has 16 bytes of A and of B on their way.
+  // The CTA's tile of C, and its step along k, in values: a thread has 16 bytes of A and of B in flight.
   static constexpr int block_m = 128, block_n = 128, block_k = 2 * vector;
   static constexpr int threads = 256;  // 16 x 16, each with 8 x 8 elements of C
   static constexpr int quad = 4;  // values in 16 bytes: a thread's 8 rows are two quads, half a tile apart
@@ -65,8 +65,8 @@ struct Config {
 };
 
 // 16 bytes of row `row` from column `col` on; 0 outside the [rows, cols] matrix. `aligned`: cols is a
-// multiple of their number of elements, so that these are inside or outside together and start on a 16-byte
-// boundary.
+// multiple of the number of elements in 16 bytes, so these are inside or outside together and start on a
+// 16-byte boundary.
 template <bool aligned, class Element>
 __device__ uint4 load_vector(const Element* matrix, int rows, int cols, int row, int col) {
   uint4 bits = make_uint4(0, 0, 0, 0);

@@ -5,13 +5,13 @@ namespace ladder::rung_03 {
 namespace {
 
 constexpr int threads = 256;
-constexpr int most_k = 0x7FFFFFFF / (127 * 127);  // of which no sum passes 2^31
+constexpr int most_k = 0x7FFFFFFF / (127 * 127);  // beyond, an accumulator may pass 2^31
 
 __device__ int rounded(float x) {
   return max(-127, min(127, __float2int_rn(32 * x)));
 }
 
-// A thread for every value of a matrix of `rows` rows along k. from[row * row_step + k * k_step].
+// One thread for each value of a matrix of `rows` rows along k: from[row * row_step + k * k_step].
 __global__ void __launch_bounds__(threads) pack_rows(const float* from, int* to, int rows, int values, int k,
                                                      std::size_t row_step, std::size_t k_step) {
   const std::size_t i = std::size_t(blockIdx.x) * threads + threadIdx.x;
@@ -33,7 +33,7 @@ unsigned grid(std::size_t count) {
 
 Text sums_in_s32(const Gemm& p) {
   if (p.k <= most_k) return {};
-  return {"k must be at most ", most_k, ": longer sums may pass 2^31"};
+  return {"k must be at most ", most_k, ": beyond that an accumulator may pass 2^31"};
 }
 
 std::size_t packed_bytes(const Gemm& p) {

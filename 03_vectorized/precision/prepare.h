@@ -5,10 +5,10 @@
 
 namespace ladder::rung_03 {
 
-// A [m, k] and B transposed [n, k] in s8, four neighbours along k in a value. A row is filled up with zeros
-// to whole vectors of 16 bytes.
+// A [m, k] and B transposed [n, k] in s8, four neighbours along k in a value. Rows are padded with zeros to
+// whole vectors of 16 bytes.
 struct Packed {
-  int values;  // of a row
+  int values;  // in a row
   int *a, *b;
   std::size_t bytes;
 

@@ -33,7 +33,7 @@ struct Shared {
   unsigned fifth_words[C::stages][C::copies][C::threads];
 };
 
-// One of the matrices, as a thread copies it: vectors of rows of whatever length.
+// One of the matrices as a thread copies it: vectors of rows of any length.
 struct Rows {
   const __nv_bfloat16* end;
   int aligned;  // elements
@@ -44,7 +44,7 @@ struct Rows {
         aligned(any_rows::aligned_elements(cols)),
         before(row & cols & 1) {}
 
-  // Copies a vector; of the row `left` elements are left from there. Zeros are written for the others.
+  // Copies a vector. `left` elements of its row remain from there on; zeros are written for the others.
   __device__ void copy(uint4& to, unsigned& fifth_word, const __nv_bfloat16* from, int left) const {
     const ptx::SharedAddress first = ptx::shared_address(&to);
     if (aligned == 8) {
@@ -59,7 +59,7 @@ struct Rows {
         const __nv_bfloat16* const word = from - before + 2 * i;
         const int present = left > 0 ? min(max(left + before - 2 * i, 0), 2) : 0;  // elements
         unsigned* const target = i < 4 ? reinterpret_cast<unsigned*>(&to) + i : &fifth_word;
-        if (present == 1 && word + 1 == end)  // the matrix's last element: a word would end behind it
+        if (present == 1 && word + 1 == end)  // the matrix's last element: a word would end past it
           *target = *reinterpret_cast<const unsigned short*>(word);
         else
           ptx::cp_async<4>(ptx::shared_address(target), word, 2 * present);
@@ -67,7 +67,7 @@ struct Rows {
     }
   }
 
-  // The vector, of what was copied.
+  // The vector, put together from what was copied.
   __device__ uint4 shifted(uint4 bits, const unsigned& fifth_word) const {
     if (!before) return bits;
     return make_uint4(__funnelshift_r(bits.x, bits.y, 16), __funnelshift_r(bits.y, bits.z, 16),

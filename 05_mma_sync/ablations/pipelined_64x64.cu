@@ -16,7 +16,7 @@ constexpr int warps_n = 2, warp_m = 32, warp_n = 32, threads = 128;
 static_assert(block_m * block_k == threads * vector && block_k * block_n == threads * vector,
               "every thread copies one vector of each matrix");
 
-// With 8 elements behind each row, rows of A start 12 banks apart and rows of B 4: the 8 rows that a warp
+// With 8 elements after each row, rows of A start 12 banks apart and rows of B 4: the 8 rows that a warp
 // loads of A at once, 4 words of each, lie in 32 different banks, and so do the 4 rows of B.
 constexpr int padding = 8;
 
@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(threads) gemm_kernel(Gemm p, int tiles_n) {
   const int row0 = blockIdx.x / tiles_n * block_m, col0 = blockIdx.x % tiles_n * block_n;
 
   // Global -> shared: this thread's vectors of the k-tile at k0. Past the edges zeros are written. The group
-  // is committed even behind the last k-tile, where it is empty.
+  // is committed even past the last k-tile, where it is empty.
   const int a_row = threadIdx.x / (block_k / vector), a_k = threadIdx.x % (block_k / vector) * vector;
   const int b_k = threadIdx.x / (block_n / vector), b_col = threadIdx.x % (block_n / vector) * vector;
   auto issue = [&](int k0, int stage) {

@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(threads, ctas_per_sm) gemm_kernel(Gemm p, int 
   const int warp_row = warp / warps_n * warp_m, warp_col = warp % warps_n * warp_n;
   const int g = lane / 4, t = lane % 4;
 
-  // Global -> shared. What finish() stores may take as long to arrive as the MMAs in between.
+  // Global -> shared. What finish() stores has the time of the MMAs in between to arrive.
   any_rows::TileCopy<odd_k, block_m, block_k, threads> copy_a;
   any_rows::TileCopy<odd_n, block_k, block_n, threads> copy_b;
   auto at_a = [&](int stage) {
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(threads, ctas_per_sm) gemm_kernel(Gemm p, int 
     stage = stage + 1 == stages ? 0 : stage + 1;
   }
   ptx::cp_async_wait_group<0>();
-  __syncthreads();  // the stages are C's now
+  __syncthreads();  // from here on the stages hold C
 
   auto& tile_c = reinterpret_cast<Output*>(shared)->c[warp];
 #pragma unroll

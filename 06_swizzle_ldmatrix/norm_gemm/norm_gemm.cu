@@ -1,6 +1,6 @@
-// The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left in
-// front of the product is the addition h = x + residual, and each row's sum of squares, by one kernel. The
-// other is the gemm, which scales C's rows in its epilogue.
+// The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left before
+// the product is h = x + residual and each row's sum of squares, by one kernel. The other one is the gemm,
+// which scales C's rows in its epilogue.
 #include "06_swizzle_ldmatrix/precision/launch.cuh"
 #include "common/extension.h"
 #include "common/rows/norm.cuh"
@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(fold_threads) fold_kernel(NormGemm p) {
   const std::size_t row_vectors = p.n / vector, i = std::size_t(blockIdx.x) * fold_threads + threadIdx.x;
   if (i >= row_vectors * p.cols) return;
   const unsigned gamma =
-      __bfloat16_as_ushort(p.gamma[i / row_vectors]) * 0x10001u;  // twice, as vectors have pairs
+      __bfloat16_as_ushort(p.gamma[i / row_vectors]) * 0x10001u;  // twice: a vector has pairs
   store(static_cast<__nv_bfloat16*>(p.workspace) + i * vector,
         scale_vector(load(p.w + i * vector), make_uint4(gamma, gamma, gamma, gamma), 1));
 }
@@ -95,7 +95,7 @@ constexpr Extension<NormGemm> with_workspace{.workspace_bytes = workspace_bytes,
 
 Variants<NormGemm> norm_gemm() {
   return {{.name = "row_scales",
-           .what = "a sum, and a product that scales rows",
+           .what = "the residual add, then a product that scales rows",
            .unsupported = whole_vectors,
            .launch = launch_both,
            .extension = &with_workspace}};

@@ -40,7 +40,7 @@ struct Config {
 // Global -> shared, as tiles.cuh has it for one B.
 template <class C>
 struct CopiesOfWeights {
-  static constexpr int span_cols = C::gated ? 32 : 64;  // of C, that 128 bytes of a row of B's tile are for
+  static constexpr int span_cols = C::gated ? 32 : 64;  // of C, in 128 bytes of a row of B's tile
   const Linear& p;
   const SharedAddress shared;
   const int row = threadIdx.x / C::span, chunk = threadIdx.x % C::span;
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(C::threads, 1) linear_kernel(Linear p, TileOrd
   wait_for_k_tile<C>();
 #pragma unroll
   for (int i = 0; i < C::mmas_m; ++i) fragments.load(0, stage, 0, i);
-  const int tiles_k = max(ceil_div(p.k, C::block_k), C::ahead);  // more of them than k has are zeros
+  const int tiles_k = max(ceil_div(p.k, C::block_k), C::ahead);  // what is past the end of k is zeros
   for (int index = blockIdx.x; index < order.tiles; index += gridDim.x) {
     float accumulator[C::mmas_m][C::mmas_n][4] = {};
     // During the last `ahead` k-tiles the copies are the next tile's.

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int warp_size = 32;
 constexpr int chunk_bytes = 16;                       // what a lane copies, and a row of an 8x8 matrix
-constexpr int span = 8;                               // chunks in 128 bytes: as many as meet all 32 banks
+constexpr int span = 8;                               // chunks in 128 bytes: as many as cover all 32 banks
 constexpr int mma_m = 16, mma_n = 8, mma_bytes = 32;  // of a row of A, along k
 
 struct Epilogue {
@@ -20,7 +20,7 @@ struct Epilogue {
 template <class Type_, Epilogue epilogue_, int stages_>
 struct Config {
   using Type = Type_;
-  using Element = typename Type::A::Element;  // B's are as long
+  using Element = typename Type::A::Element;  // B's have the same size
   static constexpr Epilogue epilogue = epilogue_;
   static constexpr int stages = stages_;
   static constexpr int vector = chunk_bytes / sizeof(Element);  // elements of a chunk
@@ -33,7 +33,7 @@ struct Config {
   static constexpr int warp_m = block_m / warps_m,
                        warp_n = block_n / warps_n;  // 64 x 64 (fp8: 32 x 64): 128 accumulator registers
   static constexpr int mmas_m = warp_m / mma_m, mmas_n = warp_n / mma_n, steps = 128 / mma_bytes;
-  static constexpr int step_k = block_k / steps;  // of k: an MMA's
+  static constexpr int step_k = block_k / steps;  // of k, in an MMA
   // Bytes of a row in shared memory. B's rows run along n, as in memory, or along k.
   static constexpr int row_a = 128, row_b = Type::k_major_b ? 128 : block_n * int(sizeof(Element));
   static constexpr int rows_b = Type::k_major_b ? block_n : block_k;
@@ -50,9 +50,9 @@ struct Config {
   static_assert(pass_rows % (8 * interleaved) == 0,
                 "a thread's chunk and its row's swizzle are the same in every pass");
   static constexpr int store_cols = 64 / int(sizeof(typename Type::C));  // of C, that a warp stores at a time
-  static constexpr int mmas_of_b = Type::sparse ? 1 : 2;                 // an ldmatrix.x4 has B for so many
+  static constexpr int mmas_of_b = Type::sparse ? 1 : 2;                 // whose B one ldmatrix.x4 loads
   static constexpr int loads_b = mmas_n / mmas_of_b, loads_each = loads_b / mmas_m;
-  static_assert(loads_b % mmas_m == 0, "with every row of MMAs as many fragments of B");
+  static_assert(loads_b % mmas_m == 0, "every row of MMAs loads equally many fragments of B");
   static_assert(tile_metadata == 0 || tile_metadata == threads * chunk_bytes, "a chunk of metadata a thread");
 };
 

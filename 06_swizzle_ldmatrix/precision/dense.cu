@@ -4,7 +4,7 @@
 namespace ladder::rung_06 {
 namespace {
 
-// C is fp32 or s32, twice as long as others: it is worth storing later.
+// C is fp32 or s32, twice as many bytes as in other types: it pays to store it later.
 constexpr Epilogue later{.stores_later = true};
 
 cudaError_t launch_stores_later(const Gemm& p, cudaStream_t stream) {
@@ -16,7 +16,7 @@ constexpr int most_k_of_s8 = 0x7FFFFFFF / (127 * 127);
 
 Text sums_in_s32(const Gemm& p) {
   if (p.k <= most_k_of_s8) return whole_vectors<OfS8>(p);
-  return {"k must be at most ", most_k_of_s8, ": longer sums may pass 2^31"};
+  return {"k must be at most ", most_k_of_s8, ": beyond that an accumulator may pass 2^31"};
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // FP64 on the tensor cores: mma of m8n8k4. A kernel of its own, since little of the rung's carries over.
-// ldmatrix moves 32 bits to a lane, so an element of 64 would arrive in two; fragments come by ordinary
-// 8-byte loads instead. Nothing is packed, so B needs no transposition, wherever its rows run. And an MMA
-// takes so long, for so few products, that loads and copies are never in the way: no fragments are loaded
+// ldmatrix moves 32 bits to a lane, so it would split an element of 64 bits; fragments come by ordinary
+// 8-byte loads instead. Nothing is packed, so B needs no transposition, whichever way its rows run. And an
+// MMA takes so long, for so few products, that loads and copies are never in the way: no fragments are loaded
 // ahead.
 #include "06_swizzle_ldmatrix/precision/prepare.cuh"
 #include "06_swizzle_ldmatrix/tiles.cuh"
@@ -35,20 +35,20 @@ constexpr int mma_m = 8, mma_n = 8, mma_k = 4;
 constexpr int element = sizeof(double), vector = 16 / element;  // elements that cp.async copies at a time
 constexpr int row_a = block_k * element, row_b = block_n * element;  // bytes: 128 and 1024
 constexpr int tile_a = block_m * row_a, stage_bytes = tile_a + block_k * row_b;
-constexpr int shared_bytes = stages * stage_bytes;  // 96 KiB: every GPU since sm_80 has as many for a CTA
+constexpr int shared_bytes = stages * stage_bytes;  // 96 KiB: every GPU from sm_80 on gives a CTA that much
 static_assert(threads / 32 * warp_m * warp_n == block_m * block_n, "a warp for each part of the tile");
 
-// Bytes from the start of a tile to an element. The banks are 128 bytes, and an 8-byte load takes them in two
-// halves of a warp: lanes of four neighbouring rows, four elements of each, 32 bytes. So the unit that moves
-// is 32 bytes, and four rows put it in four places.
+// Bytes from the start of a tile to an element. The banks are 128 bytes wide together, and an 8-byte load is
+// served a half-warp at a time: lanes of four neighbouring rows, four elements of each, 32 bytes. So the
+// swizzle moves 32 bytes as a unit, to a different place in each of four rows.
 __device__ int offset(int row_bytes, int row, int col) {
   return row * row_bytes + (col / 4 ^ row % 4) * 32 + col % 4 * element;
 }
 
 // Global -> shared: of a k-tile a thread copies 16 bytes of every 32nd row of A and of every 4th row of B,
-// zeros past the edges. Both distances are multiples of 4 rows, so the swizzle moves all of a matrix's to the
-// same place in their rows, and the pointers only move on: worked out anew for each k-tile, the addresses
-// would take more issue slots than the MMAs leave.
+// zeros past the edges. Both distances are multiples of 4 rows, so the swizzle puts all of a matrix's copies
+// at the same place in their rows, and the pointers only advance: computed anew for each k-tile, the
+// addresses would take more issue slots than the MMAs leave.
 struct Copies {
   static constexpr int vectors_a = block_k / vector, vectors_b = block_n / vector;  // in a row
   static constexpr int down_a = threads / vectors_a, down_b = threads / vectors_b;
@@ -62,7 +62,7 @@ struct Copies {
   const bool column_inside;
   int k_left;
   const SharedAddress to_a, to_b;
-  int stage = 0;  // that the next copies fill, in bytes
+  int stage = 0;  // byte offset of the stage that the next copies fill
 
   __device__ Copies(const Fp64Product& product, const void* shared, int row0, int col0)
       : p(product),
@@ -85,7 +85,7 @@ struct Copies {
         ptx::cp_async_16(to_b + stage + row * row_b, from_b + std::size_t(row) * p.n,
                          column_inside && row_of_b + row < k_left ? 16 : 0);
     }
-    ptx::cp_async_commit_group();  // behind the last k-tile, too: wait_group counts groups
+    ptx::cp_async_commit_group();  // past the last k-tile, too: wait_group counts groups
     from_a += block_k;
     from_b += std::size_t(block_k) * p.n;
     k_left -= block_k;
@@ -93,8 +93,8 @@ struct Copies {
   }
 };
 
-// Shared -> registers -> tensor cores: a warp's part of a k-tile. Lane 4g + t has of 8 rows of A row g, and
-// of 8 columns of B column g; of four of k the t-th.
+// Shared -> registers -> tensor cores: a warp's part of a k-tile. Lane 4g + t holds row g of 8 rows of A and
+// column g of 8 columns of B, both at the t-th of four of k.
 __device__ void multiply(double (&accumulator)[warp_m / mma_m][warp_n / mma_n][2], const unsigned char* stage,
                          int warp_row, int warp_col) {
   const int g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;

@@ -19,7 +19,7 @@ struct E5m2 {
 // registers than a thread has (docs/deeper/precision.md). Here a fragment of A is converted once, and the
 // CTA's tile is half as wide, which leaves registers for the converted fragments.
 //
-// Of four neighbours along k two are in one MMA and two in the next: of A and of B the same ones.
+// Of four neighbours along k, two go to one MMA and two to the next: the same ones of A and of B.
 __device__ void multiply_converted(float (&d)[4], const unsigned (&a_low)[4], const unsigned (&a_high)[4],
                                    const unsigned (&b)[2]) {
   const unsigned b_low[2] = {ptx::e4m3x2_to_f16x2(b[0]), ptx::e4m3x2_to_f16x2(b[1])};
@@ -65,8 +65,8 @@ Text from_sm_89(const Gemm& p) {
   return {"fp8 needs compute capability 8.9; this GPU has ", major, ".", minor};
 }
 
-// C is short, and stored later all the same: where it is not, ptxas puts 48 instructions into the loop that
-// do nothing (UIADD3 of URZ), beside those that convert.
+// C has few bytes, but is stored later all the same: otherwise ptxas adds 48 instructions that do nothing
+// (UIADD3 of URZ) to the loop, beside those that convert.
 constexpr Epilogue later{.stores_later = true};
 
 }  // namespace

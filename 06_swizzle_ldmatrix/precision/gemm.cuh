@@ -15,7 +15,7 @@ namespace {
 
 using ptx::SharedAddress;
 
-// The operands as the kernel reads them. k counts what is not stored of A, too.
+// The operands as the kernel reads them. k includes what is not stored of A.
 template <class Type>
 struct Product {
   int m, n, k;
@@ -46,7 +46,7 @@ struct TypedCopies {
   const SharedAddress to_b = shared + C::tile_a + chunk_offset<C::interleaved>(C::row_b, row, chunk);
   const std::size_t row_bytes_a = (Type::sparse ? p.k / 2 : p.k) * size;
   const std::size_t row_bytes_b = (Type::k_major_b ? p.k : p.n) * size;
-  SharedAddress stage = 0;  // that the next copies fill
+  SharedAddress stage = 0;  // the one that the next copies fill
   const unsigned char *from_a, *from_b;
   const unsigned* from_metadata = nullptr;
   int rows_left, cols_left, k_left;  // of A, of B and of k, from where the next copies read
@@ -81,12 +81,12 @@ struct TypedCopies {
         copy_b(b / C::across_b * C::pass_rows, b % C::across_b);
     }
     if (step != C::steps - 2) return;
-    if (Type::sparse)  // a chunk a thread: of 16 rows there are 16 for the k-tile
+    if (Type::sparse)  // one chunk per thread: 16 rows have 16 of them in a k-tile
       ptx::cp_async_16(shared + stage + C::tile_a + C::tile_b + threadIdx.x * chunk_bytes, from_metadata,
                        k_left > 0 ? 16 : 0);
     ptx::cp_async_commit_group();
   }
-  // A pass of rows, `down` the tile; of a B that lies along n, the `across`-th 128 bytes of them.
+  // A pass of rows, `down` rows from the tile's top; of a B that lies along n, their `across`-th 128 bytes.
   __device__ void copy_a(int down) const {
     const bool inside = down < rows_left && chunk * C::vector * (Type::sparse ? 2 : 1) < k_left;
     ptx::cp_async_16(to_a + stage + down * C::row_a, from_a + down * row_bytes_a, inside ? 16 : 0);
@@ -167,16 +167,16 @@ struct TypedFragments {
     else
       ptx::ldmatrix_x4_trans(b[set][i], lane_b[i] + stage + step * C::step_k * C::row_b);
   }
-  // Fragment i of A, and as large a share of B's.
+  // Fragment i of A, and the same share of B's fragments.
   __device__ void load(int set, SharedAddress stage, int step, int i) {
     load_a(set, stage, step, i);
 #pragma unroll
     for (int of_b = i * C::loads_each; of_b < (i + 1) * C::loads_each; ++of_b) load_b(set, stage, step, of_b);
   }
 
-  // Row i of the warp's MMAs. Odd rows run backwards, their first B is the one just used; not with a sparse
-  // A: there the last row runs as the next step's first one does, so that what is loaded in its course has a
-  // row's time to arrive. Calls `done` with each ldmatrix of B that the row has used up.
+  // Row i of the warp's MMAs. Odd rows run backwards: their first fragment of B is the one just used. Not
+  // with a sparse A: its last row runs the same way as the next step's first one, so that what is loaded
+  // meanwhile has a row's time to arrive. Calls `done` with each ldmatrix of B that the row has used up.
   template <class Accumulators, class Done>
   __device__ void multiply(Accumulators& accumulator, int set, int step, int i, Done done) const {
 #pragma unroll
@@ -204,7 +204,7 @@ struct DeferredStores {
   const int n;
   const uint4* next = kept;
   typename C::Type::C* c = nullptr;
-  int waiting = 0;            // so many times 8 rows are kept
+  int waiting = 0;            // rows that are kept, in units of 8
   int rows_left[2] = {0, 0};  // of this lane's x-th 16 bytes of a row: rows from c to the last one kept
   uint4 bits[2];              // stored two steps after they were loaded from shared memory
 
@@ -260,7 +260,7 @@ __device__ void multiply_k_tile(Accumulators& accumulator, TypedFragments<C>& fr
   }
 }
 
-// `most_deferred`: shared memory behind the ring buffer holds so many times 8 rows of a warp's tile.
+// `most_deferred`: rows of a warp's tile, in units of 8, that fit into shared memory behind the ring buffer.
 template <class C>
 __global__ void __launch_bounds__(C::threads, 1)
     gemm_kernel(Product<typename C::Type> p, TileOrder<8> order, int most_deferred) {
@@ -273,8 +273,8 @@ __global__ void __launch_bounds__(C::threads, 1)
   DeferredStores<C> deferred{reinterpret_cast<uint4*>(shared + C::shared_bytes) + threadIdx.x, p.n};
   SharedAddress stage = 0;  // whose k-tile is multiplied
 
-  // The copies are so many k-tiles ahead: during the last ones of a tile they are the next tile's. Less of k
-  // than that is filled up with zeros.
+  // Copies run `ahead` k-tiles ahead: during the last ones of a tile they are the next tile's. A k with fewer
+  // k-tiles is padded with zeros.
   constexpr int ahead = C::stages - 1;
   const int tiles_k = max(ceil_div(p.k, C::block_k), ahead);
   copies.begin_tile(order, blockIdx.x);

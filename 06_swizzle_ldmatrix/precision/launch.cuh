@@ -1,4 +1,4 @@
-// Starts the kernel: how many CTAs, stages and rows of C that are stored later a GPU has room for.
+// Launches the kernel, with as many CTAs, stages and deferred rows of C as a GPU has room for.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The operands of a gemm, rounded to a type and laid out for its kernel: A along k, B along n or k. Of a
-// sparse A the elements that stay and the metadata that say where they were.
+// sparse A, the elements that are kept and the metadata that say where they were.
 #pragma once
 
 #include <utility>
@@ -63,8 +63,8 @@ __global__ void __launch_bounds__(prepare_threads)
     if (col0 + i < n && row0 + x < k) to[std::size_t(col0 + i) * k + row0 + x] = Number::round(square[x][i]);
 }
 
-// Of 16 columns of a row of A the eight that stay, and where they were: four bits for every four. Of each
-// four the two largest stay, of equal ones the first; a NaN is larger than any number.
+// The eight of 16 columns of a row of A that are kept, and where they were: four bits for every four. Of each
+// four the two largest are kept, of equal ones the first; a NaN is larger than any number.
 template <class Type>
 __device__ unsigned prune(const float* from, typename Type::A::Element* to) {
   unsigned metadata = 0;
@@ -76,7 +76,7 @@ __device__ unsigned prune(const float* from, typename Type::A::Element* to) {
     int kept = 0;
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      int before = 0;  // of the others, those that stay rather than this one
+      int before = 0;  // how many of the others are kept before this one
 #pragma unroll
       for (int j = 0; j < 4; ++j) {
         const unsigned size = __float_as_uint(fabsf(float(x[i]))),

@@ -17,15 +17,15 @@
 
 namespace ladder::rung_06 {
 
-// Metadata are a word for a lane: of 16 rows and 64 columns of A, as the 32 lanes of a warp hold them for two
+// Metadata are a word per lane: for 16 rows and 64 columns of A, as the 32 lanes of a warp hold them for two
 // mma.sp (common/ptx/mma.cuh), 128 bytes. Those of 16 rows follow each other along k. Rows and columns are
-// filled up to whole tiles of a CTA, 256 by 128.
+// padded to whole tiles of a CTA, 256 by 128.
 __host__ __device__ inline std::size_t metadata_at(int k, int tile, int block) {
   return (std::size_t(tile) * ceil_div(k, 128) * 2 + block) * 32;
 }
-constexpr unsigned first_two_of_four = 0x44444444;  // columns 0 and 1, eight times: of what is 0
+constexpr unsigned first_two_of_four = 0x44444444;  // columns 0 and 1, eight times, where A is 0
 
-// Elements, and what fp32 becomes as one.
+// Element types, and the conversion of fp32 to each.
 struct Bf16 {
   using Element = __nv_bfloat16;
   static __device__ Element round(float x) { return __float2bfloat16_rn(x); }

@@ -27,8 +27,8 @@ constexpr int shared_bytes = stages * stage_bytes;  // 96 KiB: every GPU from sm
 constexpr int row_c = warp_n + 8;                   // elements; C lies where the stages were
 static_assert(block_m * warps_n * row_c * 2 <= shared_bytes, "C fits where the stages were");
 
-// Bytes from the start of a stage to a chunk of 16. Eight rows of it meet all banks: of A two lie in 128
-// bytes.
+// Bytes from the start of a stage to a chunk of 16. Eight rows of it cover all banks; of A, two rows share
+// 128 bytes.
 __device__ int chunk_of_a(int row, int chunk) {
   return row * row_a + (chunk ^ row / 2 % 4) * 16;
 }
@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(threads, 1) gemm_kernel(Gemm p, TileOrder<8> o
   const int2 tile = order.tile(blockIdx.x);
   const int row0 = tile.x * block_m, col0 = tile.y * block_n;
 
-  // Global -> shared. What finish() stores may take as long to arrive as the MMAs in between.
+  // Global -> shared. What finish() stores has the time of the MMAs in between to arrive.
   any_rows::TileCopy<odd_k, block_m, block_k, threads> copy_a;
   any_rows::TileCopy<odd_n, block_k, block_n, threads> copy_b;
   auto at_a = [&](int stage) {
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(threads, 1) gemm_kernel(Gemm p, TileOrder<8> o
     stage = stage + 1 == stages ? 0 : stage + 1;
   }
   ptx::cp_async_wait_group<0>();
-  __syncthreads();  // the stages are C's now
+  __syncthreads();  // from here on the stages hold C
 
   auto* const tile_c = reinterpret_cast<unsigned*>(shared) + warp * warp_m * row_c / 2;  // words: pairs
 #pragma unroll

@@ -1,5 +1,5 @@
-// What the types do at their ends: overflow, subnormals, infinity and NaN, through rounding, compression and
-// the tensor core. What they do in between the harness verifies.
+// What the types do at the ends of their range: overflow, subnormals, infinity and NaN, through rounding,
+// compression and the tensor core. What they do in between the harness verifies.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_runtime_api.h>
@@ -187,7 +187,7 @@ TEST(Types, WholeNumbersAreCutOffAndSummedExactly) {
   EXPECT_NE(std::strstr(s8.unsupported(longest).c_str(), "2^31"), nullptr);
 }
 
-// Whichever two of four are the largest stay, wherever they are in a row; of equal ones the first.
+// The two largest of four are kept, wherever they are in a row; of equal ones the first.
 TEST(Types, TheTwoLargestOfFourStay) {
   std::vector<float> a(m * k), b(k * n);
   for (int i = 0; i < m * k; ++i) a[i] = float((i * 2654435761u >> 12) % 9) - 4;  // many are equal
@@ -203,7 +203,7 @@ TEST(Types, TheTwoLargestOfFourStay) {
     }
 }
 
-// The rung's kernel and the general one in bf16, which stands behind stores_later, accumulate in the same
+// The rung's kernel and the general one in bf16, which is that of stores_later, accumulate in the same
 // order: C is the same to the last bit.
 TEST(Types, TheGeneralKernelIsTheRung) {
   constexpr int rows = 130, cols = 264, depth = 200;

@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(threads, 1) gemm_kernel(Gemm p, int tiles_m, i
                          p.b + std::size_t(k) * p.n + col, inside ? 16 : 0);
       }
     }
-    ptx::cp_async_commit_group();  // behind the last k-tile, too: wait_group counts groups
+    ptx::cp_async_commit_group();  // past the last k-tile, too: wait_group counts groups
   };
 
   // Shared -> tensor cores, with the rung's descriptors.

@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(threads, 1)
     load(t - 1 + stages);
   };
   // Two sets of fragments, for k-tiles in turn. The number of k-tiles is even because ptxas serialises the
-  // MMAs (C7513) where the second of the two is behind a condition.
+  // MMAs (C7513) where the second of the two is under a condition.
   unsigned even[steps][4], odd[steps][4];
   ptx::keep_accumulators(accumulator);
   for (int t = 0; t < tiles_k; t += 2) {

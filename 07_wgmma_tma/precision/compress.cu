@@ -1,5 +1,5 @@
-// Rounds A and B to bf16, prunes A to two of every four neighbours along k, and lays out what stays, and the
-// metadata, as the sparse kernel reads them.
+// Rounds A and B to bf16, prunes A to two of every four neighbours along k, and lays out what is kept, and
+// the metadata, as the sparse kernel reads them.
 #include "07_wgmma_tma/precision/compressed.h"
 
 namespace ladder::rung_07 {
@@ -7,16 +7,16 @@ namespace {
 
 constexpr int threads = 256, most_ctas = 4096;
 
-// Of four neighbours in bf16 the two largest stay, of equal ones the first; a NaN is larger than any number.
-// `stored`: the two, the first one in the lower half. Returns where they were: two bits each, again the first
-// one's lower.
+// Of four neighbours in bf16 the two largest are kept, of equal ones the first; a NaN is larger than any
+// number. `stored`: the two, the first one in the lower half. Returns where they were: two bits each, again
+// the first one's lower.
 __device__ unsigned prune(const unsigned (&x)[4], unsigned& stored) {
   constexpr unsigned size = 0x7FFF;  // all but the sign: in this order numbers are ordered by |x|
   unsigned code = 0;
   int kept = 0;
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-    int before = 0;  // of the others, those that stay rather than this one
+    int before = 0;  // how many of the others are kept before this one
 #pragma unroll
     for (int j = 0; j < 4; ++j)
       before += j < i ? (x[j] & size) >= (x[i] & size) : (x[j] & size) > (x[i] & size);

@@ -1,6 +1,6 @@
 // FP64 on Hopper's tensor cores. wgmma has no fp64; what sm_90 adds are larger forms of mma.sync. m16n8k4 has
 // twice the multiply-adds of rung 06's m8n8k4, and twice its rate. So the warps' other instructions have half
-// the time, and this kernel is about them: a thread's copies go by pointers that only move on, and fragments
+// the time, and this kernel is about them: a thread's copies use pointers that only advance, and fragments
 // are loaded a step ahead. (They come by 8-byte loads: ldmatrix would deal out an element's two halves to two
 // lanes.)
 #include "common/extension.h"
@@ -37,9 +37,9 @@ struct Workspace {
   }
 };
 
-// Bytes from the start of a tile to an element. An 8-byte load takes the banks in two halves of a warp: lanes
-// of four neighbouring rows, four elements of each, 32 bytes. So 32 bytes are the unit that moves, and four
-// rows put it in four places.
+// Bytes from the start of a tile to an element. An 8-byte load is served a half-warp at a time: lanes of four
+// neighbouring rows, four elements of each, 32 bytes. So the swizzle moves 32 bytes as a unit, to a different
+// place in each of four rows.
 __device__ int offset(int row_bytes, int row, int col) {
   return row * row_bytes + (col / 4 ^ row % 4) * 32 + col % 4 * element;
 }
@@ -51,8 +51,8 @@ struct Operands {
 };
 
 // Global -> shared: of a k-tile a thread copies 16 bytes of every 16th row of A and of every 4th row of B,
-// zeros past the edges and past the end of k. Both distances are multiples of 4 rows, so the swizzle moves
-// all of a matrix's to the same place in their rows.
+// zeros past the edges and past the end of k. Both distances are multiples of 4 rows, so the swizzle puts all
+// of a matrix's copies at the same place in their rows.
 struct Copies {
   static constexpr int vectors_a = block_k / vector, vectors_b = block_n / vector;  // in a row
   static constexpr int down_a = threads / vectors_a, down_b = threads / vectors_b;
@@ -66,7 +66,7 @@ struct Copies {
   const bool column_inside;
   int k_left;
   const SharedAddress to_a, to_b;
-  int stage = 0;  // that the next copies fill, in bytes
+  int stage = 0;  // byte offset of the stage that the next copies fill
 
   __device__ Copies(const Operands& operands, const void* shared, int row0, int col0)
       : p(operands),
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(threads, ctas_per_sm) fp64_kernel(Operands p, 
   for (int k_left = p.k; k_left > 0; k_left -= block_k) {
 #pragma unroll
     for (int step = 0; step < steps; ++step) {
-      if (step == steps - 1) {  // the next fragments are the next k-tile's; behind the last there are zeros
+      if (step == steps - 1) {  // the next fragments are the next k-tile's; past the last there are zeros
         ptx::cp_async_wait_group<stages - 2>();  // this thread's copies of it have landed
         __syncthreads();                         // and all threads' have; no warp reads this k-tile any more
         stage = stage + stage_bytes == shared + shared_bytes ? shared : stage + stage_bytes;
@@ -143,7 +143,7 @@ __global__ void __launch_bounds__(threads, ctas_per_sm) fp64_kernel(Operands p, 
         for (int j = 0; j < warp_n / mma_n; ++j) ptx::mma_m16n8k4_f64(accumulator[i][j], now.a[i], now.b[j]);
     }
   }
-  ptx::cp_async_wait_group<0>();  // of zeros: shared memory must outlive them
+  ptx::cp_async_wait_group<0>();  // zeros, which must not land after the CTA has left
 
   // Registers -> global: a lane has two neighbours of a row, 16 bytes.
   const int row = row0 + warp_row + threadIdx.x % 32 / 4, col = col0 + warp_col + threadIdx.x % 4 * 2;

@@ -18,17 +18,17 @@ constexpr int group_m = 8;  // rows of CTA tiles that neighbouring CTAs share
 template <int block_m_, int warpgroups, int block_k_, int stages_, int ctas_>
 struct Tile {
   static constexpr int block_m = block_m_, block_n = warpgroups * mma_n, block_k = block_k_, stages = stages_;
-  static constexpr int ctas = ctas_, threads = warpgroups * 128, steps = block_k / mma_k;  // CTAs of an SM
+  static constexpr int ctas = ctas_, threads = warpgroups * 128, steps = block_k / mma_k;  // CTAs per SM
   static constexpr int tile_b = block_n * block_k, box_a = block_m * box_row;
   static constexpr int boxes_a = block_k / box_cols, stage_bytes = tile_b + boxes_a * box_a;
   static constexpr int tile_c = block_m * box_row;                  // a warpgroup's 64 columns
   static constexpr int shared_bytes = stages * stage_bytes + 1024;  // 1024 to align it
   static_assert(stages * stage_bytes >= warpgroups * tile_c, "the epilogue reuses the buffer for C");
 };
-// Few rows: the time is that of the weights' bytes. So the tiles are narrow, for as many CTAs as possible,
-// and two share an SM: one has loads under way while the other converts.
+// With few rows, reading the weights takes the time. So the tiles are narrow, for as many CTAs as possible,
+// and two share an SM: one has loads in flight while the other converts.
 using Narrow = Tile<64, 1, 128, 4, 2>;
-// Many rows: of the tensor cores. A converted fragment is multiplied by 256 rows of A.
+// With many rows, the MMAs do. A converted fragment is multiplied by 256 rows of A.
 using Wide = Tile<256, 2, 64, 5, 1>;
 constexpr int most_rows_of_narrow = 128;
 

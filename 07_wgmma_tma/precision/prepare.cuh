@@ -64,7 +64,7 @@ template <class Weight>
 __global__ void __launch_bounds__(prepare_threads)
     round_weights(const float* from, const Workspace to, int k, int n) {
   constexpr int depth = 64, words = depth / 4;
-  __shared__ float part[depth][columns + 1];  // one more: no bank conflicts, either way
+  __shared__ float part[depth][columns + 1];  // one column more: no bank conflicts, either way
   const int parts = ceil_div(to.pitch_b, depth);
   const int col0 = int(blockIdx.x / parts) * columns, row0 = int(blockIdx.x % parts) * depth;
   for (int i = threadIdx.x; i < depth * columns; i += prepare_threads) {

@@ -27,7 +27,7 @@ struct Config {
                        tile_b = boxes_b * box_b;
   static constexpr int strip = block_k / 64 * Compressed::words * 4;  // bytes of metadata, of 64 rows
   static constexpr int stage_bytes = tile_a + tile_b + warpgroups * strip;
-  static constexpr int stage_pitch = (stage_bytes + 1023) / 1024 * 1024;  // every stage begins with a pattern
+  static constexpr int stage_pitch = (stage_bytes + 1023) / 1024 * 1024;  // a multiple of the pattern
   static constexpr int shared_bytes = stages * stage_pitch + 1024;        // to align it
   static constexpr int group_m = 8;  // rows of CTA tiles that neighbouring CTAs share
   static_assert(block_k == 64 || block_k == 128, "a row of A is a row of a swizzle");
@@ -78,9 +78,9 @@ __global__ void __launch_bounds__(C::threads, 1)
 
   float accumulator[C::block_n / 8][4] = {};
   ptx::keep_accumulators(accumulator);
-  // A word of metadata is for 64 of k, two MMAs: the selector says in which lanes of every four. MMAs read it
-  // when they run, not when they are issued, so a k-tile's words are not overwritten before its MMAs have
-  // been waited for: there are two sets, in turn.
+  // A word of metadata covers 64 of k, two MMAs: the selector says which lanes of every four supply it. MMAs
+  // read it when they run, not when they are issued, so a k-tile's words are not overwritten before its MMAs
+  // have been waited for: there are two sets, in turn.
   unsigned metadata[2][C::block_k / 64] = {};
   auto step = [&](int t, unsigned(&words)[C::block_k / 64]) {
     ptx::mbarrier_wait(full(t), t / C::stages % 2);

@@ -1,6 +1,6 @@
-// Any n and k. TMA takes no matrix whose rows are no multiples of 16 bytes: A is copied into padded rows
-// first where k is no multiple of 8. Where n is none, so is B, and C is copied out of padded rows at the end.
-// The copies are part of the launch, and of its time.
+// Any n and k. TMA only takes matrices whose rows are multiples of 16 bytes: A is copied into padded rows
+// first where k is not a multiple of 8. Where n is not, so is B, and C is copied out of padded rows at the
+// end. The copies are part of the launch, and of its time.
 #include "common/extension.h"
 #include "common/rows/padded_rows.cuh"
 
@@ -13,7 +13,7 @@ namespace {
 
 using padded_rows::bytes_of, padded_rows::pitch_of;
 
-// The padded copies, those that there are, in the workspace.
+// The padded copies, where there are any, in the workspace.
 struct Copies {
   bool of_a, of_bc;
   std::size_t b, c, end;  // bytes from its start; A is first
@@ -59,7 +59,7 @@ constexpr Extension<Gemm> with_workspace{.workspace_bytes = [](const Gemm& p) { 
 
 Variants<Gemm> any_n_k() {
   return {{.name = "any_n_k",
-           .what = "any n and k: copies with padded rows of what is not aligned, in the same launch",
+           .what = "any n and k: what is not aligned is copied into padded rows, in the same launch",
            .launch = launch,
            .extension = &with_workspace}};
 }

@@ -1,5 +1,5 @@
-// Weights of 8 bits at their ends: every code, what is not a number, and columns without a scale. What they
-// do in between the harness verifies.
+// Weights of 8 bits at the ends of their range: every code, what is not a number, and columns without a
+// scale. What they do in between the harness verifies.
 #include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

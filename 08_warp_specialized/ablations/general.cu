@@ -51,7 +51,7 @@ Variants<Gemm> general_variants() {
        .what = "C stored by threads, 16 bytes each, not by TMA",
        .launch = launch<general::tile_128x256, ThreadsStore>},
       {.name = "shared_a",
-       .what = "pairs of CTAs beside each other, which share A",
+       .what = "two CTAs side by side share A",
        .launch = launch<Design{.cluster_m = 1, .cluster_n = 2, .group = 16}>},
       {.name = "cluster_of_4",
        .what = "two by two CTAs share A and B",

@@ -4,15 +4,15 @@
 #include <algorithm>
 
 #include "common/extension.h"
-#include "common/rows/norm.cuh"
 #include "common/ptx/cluster.cuh"
 #include "common/ptx/cvt.cuh"
 #include "common/ptx/mbarrier.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 namespace {
 
-constexpr int block_vectors = BlockScales::block / vector;  // so many lanes have a block
+constexpr int block_vectors = BlockScales::block / vector;  // lanes that share a block
 constexpr int least_threads = 128;                          // of a CTA that shares no row
 
 // Stores y of a thread's vector, the `col`th of the row; `there`: before the row's end, and else h is 0. By

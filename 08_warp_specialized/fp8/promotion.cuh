@@ -1,6 +1,6 @@
-// Mainloops of 8-bit operands that do not leave long sums to the tensor core, whose accumulators have 14
-// bits: every few k-tiles the accumulator is added to another one, in fp32 registers, which only threads can
-// do. It is also where scales of blocks come in: a k-tile is as long as a block.
+// Mainloops for 8-bit operands that do not accumulate for long in the tensor core, whose accumulators have 14
+// bits: every few k-tiles they are added to others, in fp32 registers, which only threads can do. It is also
+// where scales of blocks come in: a k-tile is as long as a block.
 #pragma once
 
 #include "08_warp_specialized/fp8/fp8.cuh"
@@ -19,10 +19,10 @@ __device__ __forceinline__ void promote(float (&accumulator)[columns][4], const 
           scaled ? fmaf(part[j][q], scales[q / 2], accumulator[j][q]) : accumulator[j][q] + part[j][q];
 }
 
-// One part of so many k-tiles: while the threads add it, this warpgroup has no MMAs in flight.
+// One part, of `k_tiles` k-tiles: while the threads add it, this warpgroup has no MMAs in flight.
 //
-// `part` is the tensor core's while multiply() runs, which waits for the last of its MMAs, and the threads'
-// until the next wgmma_fence(), which is multiply()'s first.
+// `part` belongs to the tensor core while multiply() runs, which waits for the last of its MMAs, and to the
+// threads until the next wgmma_fence(), which is multiply()'s first.
 template <class Base, int k_tiles>
 struct Promoted : Base {
   template <class C, class Meanwhile>
@@ -42,9 +42,9 @@ struct Promoted : Base {
 
 // Two parts in turn, each of one k-tile: while threads add one, the tensor core accumulates the other.
 //
-// A part is the tensor core's from its issue() until wait_group says that at most the other's group is left;
-// its stage is released after that, too. The scales that came with the k-tile are in registers by then: all
-// lanes have read them before issue() ends.
+// A part belongs to the tensor core from its issue() until wait_group says that at most the other's group is
+// left; its stage is released after that, too. The scales that came with the k-tile are in registers by then:
+// all lanes have read them before issue() ends.
 template <class Base>
 struct InTurn : Base {
   template <class C>

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "08_warp_specialized/fp8/workspace.h"
-#include "common/rows/norm.cuh"
 #include "common/ptx/cvt.cuh"
+#include "common/rows/norm.cuh"
 
 namespace ladder::rung_08 {
 namespace {
@@ -42,7 +42,7 @@ __device__ float warp_max(float value) {
   return value;
 }
 
-// The largest |x| of a whole matrix: *largest is 0 before. Its count of elements is a multiple of four.
+// The largest |x| of a whole matrix: *largest is 0 beforehand. The number of elements is a multiple of four.
 __global__ void __launch_bounds__(threads)
     find_largest(const float* matrix, std::size_t count, unsigned* largest) {
   float mine = 0;  // a NaN is never the larger one to fmaxf
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(threads) quantise_rows(const float* from, cons
 template <Precision precision>
 __global__ void __launch_bounds__(threads) quantise_columns(const float* from, const Workspace to) {
   constexpr int slab = 32;
-  __shared__ float transposed[block][slab + 1];  // [n][k]; one more: no bank conflicts, either way
+  __shared__ float transposed[block][slab + 1];  // [n][k]; one column more: no bank conflicts
   __shared__ float of_warp[threads / warp_size];
   const int n = to.b.rows, k = to.b.cols, blocks = ceil_div(k, block);
   const int of_n = int(blockIdx.x / blocks), of_k = int(blockIdx.x % blocks);

@@ -25,14 +25,14 @@ struct Bf16 {
     return ptx::make_tensor_map(&p->map_b, gemm.b, p->k, p->n, C::block_k, C::box_n, Swizzle::bytes128);
   }
 
-  // The producer warp: before it loads A's rows from `row` on, columns from k on; and with the thread that
-  // issues the loads of k-tile t.
+  // Called by the producer warp before it loads A's rows from `row` on, columns from k on; and by the thread
+  // that issues the loads of k-tile t.
   template <class C>
   __device__ static void wait_for_a(const typename C::Operands&, int /*row*/, int /*k*/) {}
   template <class C>
   __device__ static void load_scales(const typename C::Operands&, typename C::Shared&, int /*stage*/,
                                      int /*row*/, int /*t*/) {}
-  // All four warps of the producer's warpgroup, when their part of the loads is done.
+  // Called by all four warps of the producer's warpgroup when their part of the loads is done.
   template <class C>
   __device__ static void after_loads(const typename C::Operands&, int /*warp*/) {}
 

@@ -25,8 +25,8 @@ struct Design {
   int cluster_n = 1;  // and beside each other, and share A
   int cluster_k = 1;  // or that have the same tile, each with a part of k
   Order order = Order::supertile;
-  int group = 8;           // clusters
-  bool ping_pong = false;  // a tile for each consumer, in turn, instead of one for all
+  int group = 8;           // in clusters, see Order
+  bool ping_pong = false;  // a tile for each consumer, in turn, instead of one for all (CUTLASS: cooperative)
   bool persistent = true;  // as many CTAs as run at once, instead of one for each tile
 };
 
@@ -60,7 +60,7 @@ struct Config {
   // With two consumers each of 384 threads has 168 registers at the launch.
   static constexpr bool move_registers = consumers == 2;
 
-  // Split-K: each CTA of the cluster adds up the parts of `own` of the tile's columns of 8, and stores them.
+  // Split-K: each CTA of the cluster reduces the parts of `own` of the tile's columns of 8, and stores them.
   static constexpr int own = block_n / 8 / cluster_k;
   static constexpr int partial_bytes =
       (cluster_k - 1) * own * consumers * warpgroup_size * int(sizeof(float4));

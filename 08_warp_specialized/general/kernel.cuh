@@ -136,7 +136,7 @@ cudaError_t launch(const Gemm& gemm, cudaStream_t stream, const typename P::Para
   return cudaLaunchKernelEx(&config, gemm_kernel<C>, p);
 }
 
-// TMA takes no matrix whose rows are no multiples of 16 bytes.
+// TMA only takes matrices whose rows are multiples of 16 bytes.
 template <class Problem>
 Text rows_of_vectors(const Problem& p) {
   return p.n % 8 == 0 && p.k % 8 == 0 ? Text() : Text("n and k must be multiples of 8");

@@ -6,7 +6,7 @@
 
 namespace ladder::rung_08::general {
 
-// Further on in the ring buffer by so many k-tiles.
+// Advances in the ring buffer by this many k-tiles.
 template <class C>
 __device__ void skip(Stage<C>& stage, int k_tiles) {
   stage.parity ^= (stage.index + k_tiles) / C::stages & 1;

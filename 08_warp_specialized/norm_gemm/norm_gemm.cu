@@ -1,7 +1,7 @@
-// The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left in
-// front of the product is the sum h = x + residual. In two kernels, the first adds and leaves the sums of
-// squares, the second is the general gemm, which scales C's rows as it stores them. In one kernel, the gemm
-// adds as well: add_rows.cuh.
+// The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left before
+// the product is h = x + residual. In two kernels, the first adds and leaves the rows' sums of squares, the
+// second is the general gemm, which scales C's rows as it stores them. In one kernel, the gemm adds as well:
+// add_rows.cuh.
 #include "08_warp_specialized/norm_gemm/sum.cuh"
 
 namespace ladder::rung_08 {
@@ -9,7 +9,7 @@ namespace {
 
 using general::Design;
 
-// product_early: the product starts while the sum still runs.
+// product_early: the product starts while the add still runs.
 template <bool product_early>
 cudaError_t launch_two_kernels(const NormGemm& p, cudaStream_t stream) {
   const NormOperands norm = operands_of_two_kernels(p);
@@ -36,10 +36,10 @@ cudaError_t launch_strips(const NormGemm& p, cudaStream_t stream) {
 Variants<NormGemm> norm_gemm() {
   Variants<NormGemm> variants = {
       {.name = "late_start",
-       .what = "a sum, and a product that scales rows and starts when the sum has ended",
+       .what = "the residual add, and a product that scales rows and starts when the add has ended",
        .launch = launch_two_kernels<false>},
       {.name = "row_scales",
-       .what = "a sum, and a product that scales rows and starts while the sum still runs",
+       .what = "the residual add, and a product that scales rows and starts while the add still runs",
        .launch = launch_two_kernels<true>},
       {.name = "high_strips",
        .what = "one kernel: the product's producers add, in strips as high as the gemm's",

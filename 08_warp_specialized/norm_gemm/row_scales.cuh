@@ -38,9 +38,9 @@ __device__ inline float row_scale(const NormOperands& p, int row, int rows, int 
 struct ScaleRows : general::Bf16 {
   using Parameters = NormOperands;
 
-  // Of each 64 rows a warp has 16, and a thread two, 8 apart. Where the squares are this grid's: the producer
-  // warp, which waited for A's last columns, has seen them all, and so has this thread, which waited for what
-  // that warp then loaded.
+  // Of each 64 rows a warp has 16, and a thread two, 8 apart. Where this grid computes the squares, the
+  // producer warp has seen all of them, since it waited for A's last columns, and so has this thread, since
+  // it waited for what that warp loaded next.
   template <class C>
   struct Scales {
     __device__ void load(const typename C::Operands&) {}

@@ -36,7 +36,7 @@ static __global__ void __launch_bounds__(fold_threads) fold_kernel(NormGemm p, _
   const std::size_t row_vectors = p.n / vector, i = std::size_t(blockIdx.x) * fold_threads + threadIdx.x;
   if (i >= row_vectors * p.cols) return;
   const unsigned gamma =
-      __bfloat16_as_ushort(p.gamma[i / row_vectors]) * 0x10001u;  // twice, as vectors have pairs
+      __bfloat16_as_ushort(p.gamma[i / row_vectors]) * 0x10001u;  // twice: a vector has pairs
   store(folded + i * vector, scale_vector(load(p.w + i * vector), make_uint4(gamma, gamma, gamma, gamma), 1));
 }
 
@@ -94,7 +94,7 @@ inline Gemm product(const NormGemm& p) {
   return {p.rows, p.n, p.cols, p.h, at<__nv_bfloat16>(p, NormWorkspace(p).folded), p.c};
 }
 
-// The product's operands behind launch_add().
+// The product's operands after launch_add().
 inline NormOperands operands_of_two_kernels(const NormGemm& p) {
   NormOperands norm{};
   norm.squares = at<float>(p, NormWorkspace(p).squares);

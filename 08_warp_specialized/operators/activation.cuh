@@ -24,7 +24,7 @@ struct Silu {
 };
 
 // The tanh form, x/2 · (1 + tanh(u)), u = √(2/π) · (x + 0.044715 x³): (1 + tanh(u)) / 2 is the sigmoid of 2u.
-// It takes exp and a reciprocal instead of the tanh of the hardware, whose error of 2^-11 is next to bf16's.
+// It takes exp and a reciprocal instead of the hardware's tanh, whose error of 2^-11 is close to bf16's own.
 struct Gelu {
   __device__ float operator()(float x) const {
     constexpr float scale = -log2_of_e * 2 * 0.7978845608f;  // -log2(e) · 2 · √(2/π)

@@ -15,7 +15,7 @@
 namespace ladder::rung_08 {
 namespace {
 
-struct Multiply {  // what multiply() asks of a design
+struct Multiply {  // what multiply() needs of a design
   bool first_mma_sets = true;
 };
 

@@ -1,5 +1,5 @@
-// FP8 where the harness does not look: the norm and the gemm as a chain of layers, sums that are too long for
-// the tensor core, and what scales are for.
+// FP8 where the harness does not look: the norm and the gemm as a chain of layers, a k too long for the
+// tensor core's accumulators, and what scales are for.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// The way to the rung: one CTA with its own tensor core, and one tile. Either one thread loads and
+// The steps towards the rung: one CTA with its own tensor core, and one tile. Either one thread loads and
 // multiplies, with one stage or with several, or two warps share the work.
 //
 // Who waits for whom, all through mbarriers in shared memory:
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
     ptx::mbarrier_init(ptx::shared_address(&shared.accumulator_full), 1);
     ptx::fence_mbarrier_init();
   }
-  // Its constructor has a barrier of the CTA, behind which the mbarriers are initialised.
+  // Its constructor has a barrier of the CTA, after which the mbarriers are initialised.
   const ptx::TensorMemory<1, C::block_n> memory(shared.tensor_memory);
   const int2 tile =
       tile_of_cluster(blockIdx.x, ceil_div(p.m, C::block_m), ceil_div(p.n, C::block_n), C::group_m);

@@ -140,7 +140,7 @@ cudaError_t launch_by_width(const FusedNorm& p, cudaStream_t stream) {
 template <Precision precision>
 Text whole_blocks(const FusedNorm& p) {
   if (p.cols % block<precision> == 0) return {};
-  return {"cols must be a multiple of ", block<precision>, ": so many elements share a scale"};
+  return {"cols must be a multiple of ", block<precision>, ": that many elements share a scale"};
 }
 
 template <Precision p>

@@ -30,7 +30,7 @@ struct Config {
   static constexpr int ctas = 2, stages = scaled ? 5 : 6;
   static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
 
-  // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
+  // The CTA pair's tile of C. A CTA has half of its rows, and loads those of A and half of B's columns.
   static constexpr int tile_m = 256, tile_n = 256, block_m = tile_m / ctas, block_n = tile_n / ctas;
   static constexpr int block_k = row * 8 / layout.bits, mma_k = 32 * 8 / layout.bits;  // elements
   using Mma = ptx::MmaDescriptor<ctas, kind, tile_m, tile_n, ptx::Major::k, ptx::Major::k>;
@@ -265,8 +265,8 @@ __global__ void __launch_bounds__(C::threads, 1) gemm_kernel(const __grid_consta
     init_barriers(shared.responses.empty, (1 + C::epilogue_warps) * C::ctas + 1);
     ptx::fence_mbarrier_init();
   }
-  // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
-  // its destructor, behind which no CTA accesses its peer.
+  // Its constructor has a barrier of the cluster, after which both CTAs' mbarriers are initialised; so has
+  // its destructor, after which no CTA accesses its peer.
   const ptx::TensorMemory<C::ctas, C::columns> memory(shared.tensor_memory);
   const Tiles<C> tiles{ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses};
 
@@ -323,7 +323,7 @@ template <Precision precision>
 Text whole_blocks(const Gemm& p) {
   constexpr int block = Config<precision>::layout.block;
   if (p.n % 8 == 0 && p.k % (block ? block : 8) == 0) return {};
-  if (block) return {"n must be a multiple of 8, k of ", block, ": so many elements share a scale"};
+  if (block) return {"n must be a multiple of 8, k of ", block, ": that many elements share a scale"};
   return "n must be a multiple of 8 and k too: a tensor map's rows are multiples of 16 bytes";
 }
 
@@ -346,7 +346,7 @@ Variants<Gemm> block_scaled_gemm() {
        .launch = launch<Precision::mxfp8>,
        .extension = &rounded<Precision::mxfp8>},
       {.name = "nvfp4_blocks",
-       .what = "nvfp4 without the scale of each matrix: too small numbers are lost, too large ones cut off",
+       .what = "nvfp4 without the scale of each matrix: small numbers are lost, and large numbers saturate",
        .unsupported = whole_blocks<Precision::nvfp4_blocks>,
        .launch = launch<Precision::nvfp4_blocks>,
        .extension = &rounded<Precision::nvfp4_blocks>},

@@ -38,7 +38,7 @@ __device__ void store_block(const Quantised& to, int row, int of_block, const fl
   store_words(to.elements + row * to.layout.pitch() + of_block * sizeof rounded, rounded);
 }
 
-// The largest |x| of a whole matrix: *largest is 0 before. Its elements are a multiple of four.
+// The largest |x| of a whole matrix: *largest is 0 beforehand. The number of elements is a multiple of four.
 __global__ void __launch_bounds__(threads)
     find_largest(const float* matrix, std::size_t count, unsigned* largest) {
   float mine = 0;  // a NaN is never the larger one to fmaxf

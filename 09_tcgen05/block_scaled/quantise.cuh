@@ -70,7 +70,7 @@ __device__ float largest_of(const float (&x)[n]) {
   return largest;
 }
 
-// 8 bytes or a multiple of 16, to an address as aligned.
+// 8 bytes or a multiple of 16, to an address with the same alignment.
 template <int n>
 __device__ void store_words(unsigned char* to, const unsigned (&from)[n]) {
   static_assert(n == 2 || n % 4 == 0);

@@ -1,7 +1,6 @@
-// The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left in
-// front of the product is the sum h = x + residual and each row's sum of squares, which one kernel computes.
-// The other is the rung's gemm, whose epilogue has a row of C in each thread, and multiplies it by one
-// number.
+// The norm disappears. Its scale is a factor of a row of C, gamma a factor of a row of W: what is left before
+// the product is h = x + residual and each row's sum of squares, which one kernel computes. The other one is
+// the rung's gemm, whose epilogue has a row of C in each thread, and multiplies it by one number.
 #include "09_tcgen05/launch.h"
 #include "09_tcgen05/operators/kernel.cuh"
 #include "common/extension.h"

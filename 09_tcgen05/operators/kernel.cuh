@@ -17,7 +17,7 @@ struct Config {
   static constexpr bool gated = gated_;
   static constexpr int ctas = 2, stages = 6;
   static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
-  // The CTA pair's tile. A CTA has half of its rows, and loads these of A and half of the weights' columns.
+  // The CTA pair's tile. A CTA has half of its rows, and loads those of A and half of the weights' columns.
   static constexpr int tile_m = 256, mma_n = 256, block_m = tile_m / ctas, block_n = mma_n / ctas;
   static constexpr int tile_n = gated ? mma_n / 2 : mma_n;  // columns of C
   static constexpr int block_k = 64;
@@ -71,8 +71,8 @@ __global__ void __launch_bounds__(C::threads, 1) fused_kernel(const __grid_const
     init_barriers(shared.responses.empty, (1 + C::epilogue_warps) * C::ctas + 1);
     ptx::fence_mbarrier_init();
   }
-  // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
-  // its destructor, behind which no CTA accesses its peer.
+  // Its constructor has a barrier of the cluster, after which both CTAs' mbarriers are initialised; so has
+  // its destructor, after which no CTA accesses its peer.
   const ptx::TensorMemory<C::ctas, C::columns> memory(shared.tensor_memory);
   const Tiles<C> tiles{ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses};
 

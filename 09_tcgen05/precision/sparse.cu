@@ -70,8 +70,8 @@ __device__ void multiply(Shared& shared, const SparseOperands& p, TensorAddress 
     ptx::tcgen05_fence_after();
     const SharedAddress from_a = stage.of(shared.buffer), from_b = from_a + tile_a;
     const TensorAddress metadata = memory + first_metadata + stage.index * metadata_columns;
-    // Ordered before the MMAs, since the same thread issues them. Nothing orders it after the MMAs that read
-    // these columns last but that they are complete: the stage was empty before it was filled.
+    // Ordered before the MMAs, since the same thread issues them. After the MMAs that last read these
+    // columns, since they are complete: the stage was empty before it was filled.
     ptx::tcgen05_copy_columns(metadata, from_b + tile_b);
     const SharedMatrix a(from_a, 0, 8 * row, Swizzle::bytes128);
     const SharedMatrix b(from_b, box_b, 8 * row, Swizzle::bytes128);
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(threads, 1) sparse_kernel(const __grid_constan
     ptx::mbarrier_init(ptx::shared_address(&shared.accumulator_full), 1);
     ptx::fence_mbarrier_init();
   }
-  // Its constructor has a barrier of the CTA, behind which the mbarriers are initialised.
+  // Its constructor has a barrier of the CTA, after which the mbarriers are initialised.
   const ptx::TensorMemory<1, columns> memory(shared.tensor_memory);
   const int2 tile = tile_of_cluster(blockIdx.x, ceil_div(p.m, block_m), ceil_div(p.n, block_n), group_m);
   const int m = tile.x * block_m, n = tile.y * block_n;

@@ -13,8 +13,8 @@
 
 namespace ladder::beside {
 
-// A CTA's tile and the cluster; who runs the mainloop and the epilogue of a tile. As many stages as shared
-// memory has room for beside the epilogue.
+// A CTA's tile and the cluster; the schedules of mainloop and epilogue. As many stages as shared memory has
+// room for beside the epilogue.
 template <class Tile, class Cluster, class Mainloop, class Epilogue>
 struct Sm90 {
   using CollectiveEpilogue = typename cutlass::epilogue::collective::CollectiveBuilder<
@@ -31,7 +31,7 @@ struct Sm90 {
       cute::Shape<int, int, int, int>, CollectiveMainloop, CollectiveEpilogue>>;
 };
 
-// Given, or CUTLASS asks for all of the device's properties at each launch, which takes milliseconds.
+// Set here, or CUTLASS queries all of the device's properties at each launch, which takes milliseconds.
 inline int multiprocessors() {
   int device = 0, count = 0;
   cudaGetDevice(&device);

@@ -205,8 +205,8 @@ function(ladder_rung_test name file)
   endif()
 endfunction()
 
-# ladder_timeline(NAME K_TILES WARPS arguments): what --trace writes on the simulator, of tiles with so many k-tiles by
-# CTAs with these warps, "1 producer, 2 consumer", that note what they do.
+# ladder_timeline(NAME K_TILES WARPS arguments): what --trace writes on the simulator, of tiles with K_TILES k-tiles by
+# CTAs with these WARPS, "1 producer, 2 consumer", that note what they do.
 function(ladder_timeline name k_tiles warps arguments)
   if(LADDER_TESTS AND Python3_Interpreter_FOUND)
     separate_arguments(arguments)

@@ -191,7 +191,7 @@ COUNTED = ("global_", "shared_", "async_copy_", "bulk_copy_", "wgmma_", "tcgen05
 
 
 class Lazy(dict):
-    """Registers and spills only where an expression asks: ptxas takes seconds. A kind of access that is not there is 0."""
+    """Registers and spills only where an expression has them: ptxas takes seconds. A kind of access that is not there is 0."""
 
     def __init__(self, values: dict, assemble):
         super().__init__(values)

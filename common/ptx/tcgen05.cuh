@@ -50,7 +50,7 @@ __device__ __forceinline__ void tcgen05_fence_after() {
 // barrier comes first: "the issuing warp must make sure that peer CTA is launched". (tcgen05.alloc,
 // tcgen05.relinquish_alloc_permit, tcgen05.dealloc, .sync.aligned)
 //
-// With `relaxed_start` the CTAs of a pair do not meet behind the allocation: that barrier is the CTA's alone.
+// With `relaxed_start` the CTAs of a pair do not meet after the allocation: that barrier is the CTA's alone.
 // An MMA must then wait for something that the peer does after its own allocation, such as its TMA loads. Of
 // what was written before, the peer sees what fence_mbarrier_init() has made visible.
 template <int ctas, int columns, bool relaxed_start = false>

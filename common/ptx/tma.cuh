@@ -89,7 +89,7 @@ __device__ __forceinline__ void tma_store(const CUtensorMap& map, int x, int y, 
                : "memory");
 }
 
-// The same of one matrix of several, the z-th: what lies outside of it arrives as zeros, too.
+// tma_load() from one of several matrices, the z-th: what lies outside of it arrives as zeros, too.
 // (cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes)
 __device__ __forceinline__ void tma_load(SharedAddress to, const CUtensorMap& map, int x, int y, int z,
                                          SharedAddress barrier) {
@@ -120,7 +120,7 @@ enum class Swizzle { none = 16, bytes32 = 32, bytes64 = 64, bytes128 = 128 };
 // Describes a row-major matrix of bf16, fp32, bytes or 64-bit words to TMA, for boxes of box_rows x box_cols
 // elements, both at most 256. The bytes of box_cols are a multiple of 16 and, where swizzled, at most the
 // swizzle's. A row starts `pitch` elements after the row before, or cols where pitch is 0; that is a multiple
-// of 16 bytes, and `matrix` is aligned to 16. `matrices`: so many one after the other in memory, and a box
+// of 16 bytes, and `matrix` is aligned to 16. `matrices` of them lie one after the other in memory, and a box
 // lies within one; 0: a map of two dimensions. Returns cudaErrorNotSupported where the driver has no tensor
 // maps, and cudaErrorInvalidValue where it refuses this one. (cuTensorMapEncodeTiled, looked up at run time,
 // so that nothing links to the driver)

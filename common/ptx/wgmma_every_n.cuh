@@ -1,6 +1,6 @@
 // wgmma in every width, where wgmma.cuh has four. And with A transposed, too: both operands are as a matrix
-// product has them whose *columns* fill the 64 rows of the MMA (08_warp_specialized/shapes/swapped). PTX ISA,
-// "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async instruction".
+// product has them whose *columns* fill the 64 rows of the MMA (common/every_shape/hopper/transposed). PTX
+// ISA, "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Operation using wgmma.mma_async instruction".
 // sm_90a and nothing else.
 #pragma once
 
@@ -9,7 +9,7 @@
 namespace ladder::ptx {
 
 // clang-format off
-// The first n accumulators as operands of asm: their numbers, and the operands.
+// The first 4n accumulators, of n blocks of 8 columns, as operands of asm: their numbers, and the operands.
 #define LADDER_NUMBERS_1 "%0, %1, %2, %3"
 #define LADDER_NUMBERS_2 LADDER_NUMBERS_1 ", %4, %5, %6, %7"
 #define LADDER_NUMBERS_3 LADDER_NUMBERS_2 ", %8, %9, %10, %11"

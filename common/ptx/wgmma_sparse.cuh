@@ -33,8 +33,8 @@ LADDER_WGMMA_OF_EVERY_N(LADDER_WGMMA_SP_M64K32)
 
 // shared -> word, for MMAs to come. Those that were issued with `word` have been waited for: an H100 reads
 // metadata when an MMA runs (the ISA says nothing of that), and wrong metadata make a wrong product. ptxas
-// does not know, and would give the register to another value in between. So it may not: the load is
-// conditional, on what is never 0, and the old value lives until here.
+// does not know that, and would give the register to another value in between. The load's condition prevents
+// that: for all that ptxas knows, the old value of `word` is needed until here.
 __device__ inline void load_metadata(unsigned& word, SharedAddress from, int never_0) {
   asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p ld.shared.b32 %0, [%1]; }"
                : "+r"(word)

@@ -1,5 +1,5 @@
-// Rows of bf16 that start at any element, where n or k is no multiple of 8: what the variants any_n_k of the
-// rungs have in common. The matrices themselves are aligned to 256 bytes.
+// Rows of bf16 that start at any element, where n or k is not a multiple of 8: what the variants any_n_k of
+// the rungs have in common. The matrices themselves are aligned to 256 bytes.
 #pragma once
 
 #include <cstdint>
@@ -89,7 +89,7 @@ class TileCopy {
     for (int i = 0; i < held_words; ++i) {
       const int down = i * held_rows;
       unsigned* const to = place(first_row_ + down, first_col_);
-      if (present == 1 && down + 1 == rows_low)  // the matrix's last element: a word would end behind it
+      if (present == 1 && down + 1 == rows_low)  // the matrix's last element: a word would end past it
         *to = *reinterpret_cast<const unsigned short*>(from);
       else
         ptx::cp_async<4>(ptx::shared_address(to), from, down < rows_low ? 2 * present : 0);

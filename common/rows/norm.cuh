@@ -76,8 +76,8 @@ __device__ inline uint4 scale_vector(uint4 h, uint4 gamma, float scale) {
 }
 
 // Any width, one row per CTA: for rows too long for a rung's own kernel, and for rows that do not start on a
-// 16-byte boundary because cols is no multiple of 8. x, residual, h and y share their alignment: the row is
-// cut at the boundaries, and only its first and last vector may lie half outside. h is read back from L2.
+// 16-byte boundary because cols is not a multiple of 8. x, residual, h and y share their alignment: the row
+// is cut at the boundaries, and only its first and last vector may lie half outside. h is read back from L2.
 template <int threads>
 __global__ void __launch_bounds__(threads) row_of_any_width(FusedNorm p) {
   __shared__ float partial[warp_size];
@@ -124,7 +124,7 @@ __global__ void __launch_bounds__(threads) row_of_any_width(FusedNorm p) {
       });
 }
 
-// A vector per thread, where the row has so few: more rows at once on an SM.
+// A vector per thread, where rows are short enough: an SM has more rows at once.
 inline cudaError_t launch_any_width(const FusedNorm& p, cudaStream_t stream) {
   const int threads = p.cols <= 128 * vector ? 128 : p.cols <= 256 * vector ? 256 : 512;
   auto* kernel = threads == 128   ? row_of_any_width<128>

@@ -1,6 +1,6 @@
-// Copies of matrices whose rows TMA does not take, since their length is no multiple of 16 bytes: into rows
-// that start on boundaries of 128 bytes, and back. Both kernels read and write 16 aligned bytes at a time;
-// what lies between two such chunks on the one side is shifted in registers.
+// Copies of matrices whose rows TMA does not take, since their length is not a multiple of 16 bytes: into
+// rows that start on boundaries of 128 bytes, and back. Both kernels read and write 16 aligned bytes at a
+// time; what lies between two such chunks on the one side is shifted in registers.
 #pragma once
 
 #include "common/rung.h"

@@ -28,7 +28,7 @@ __device__ inline Exponentials warp_merge(Exponentials value) {
   return {largest, warp_sum(value.sum * __expf(value.largest - largest))};
 }
 
-// The values of a row's threads merged, in each of them, as row_sum() adds them up. `none` merges to nothing.
+// The values of a row's threads merged, in each of them, as row_sum() adds them. `none` merges to nothing.
 template <class T>
 __device__ T row_merge(T value, T none, T (&partial)[warp_size]) {
   value = warp_merge(value);
@@ -54,8 +54,8 @@ __device__ void for_vector(uint4 bits, const F& f) {
   f(low_half(bits.z), 4), f(high_half(bits.z), 5), f(low_half(bits.w), 6), f(high_half(bits.w), 7);
 }
 
-// The compiler forgets what it has made of these elements, and converts them again where they are used next.
-// In fp32 they would take twice the registers.
+// Makes the compiler forget what it has made of these elements, and convert them again where they are used
+// next. In fp32 they would take twice the registers.
 __device__ inline void forget(uint4& bits) {
   asm volatile("" : "+r"(bits.x), "+r"(bits.y), "+r"(bits.z), "+r"(bits.w));
 }
@@ -123,7 +123,7 @@ __global__ void __launch_bounds__(threads) softmax_of_any_width(RowOperator p) {
   for_row<true>(p, start, [&](float x, int) { return __expf(x - row.largest) * scale; });
 }
 
-// A vector per thread, where the row has so few: more rows at once on an SM.
+// A vector per thread, where rows are short enough: an SM has more rows at once.
 inline cudaError_t launch_layer_norm_of_any_width(const RowOperator& p, cudaStream_t stream) {
   const int threads = p.cols <= 128 * vector ? 128 : 512;
   auto* kernel = threads == 128 ? layer_norm_of_any_width<128> : layer_norm_of_any_width<512>;

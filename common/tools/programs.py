@@ -52,7 +52,7 @@ def device_of(program: Path) -> str:
 
 
 def run_for(seconds: float, command: list, **options) -> subprocess.CompletedProcess:
-    """Runs a command, and ends it after so many seconds with all that it started: the target of a profiler, too, which
+    """Runs a command, and ends it after this many seconds with all that it started: the target of a profiler, too, which
     would otherwise stay on the GPU. What it printed until then is in the exception."""
     with subprocess.Popen(command, text=True, errors="replace", start_new_session=True, **options) as process:
         try:

@@ -33,7 +33,7 @@ class Recording(NamedTuple):
     keep: tuple = (1,)  # which accesses of a kind, by number; empty: every access that is not like an earlier one
     arrays: str = ""  # only accesses to these; empty: to all, and to shared memory
     ptx: str = ""  # only by opcodes that begin so
-    within: int = 0  # only to so many bytes from the lowest of their addresses on; 0: to any
+    within: int = 0  # only to this many bytes from the lowest of their addresses on; 0: to any
     warp: int = 0  # of a timeline
     device: str = DEVICE
 
@@ -114,7 +114,7 @@ def active(access: dict) -> list:
 
 
 def of_interest(recording: Recording, lines: list) -> list:
-    """The accesses that the recording asks for."""
+    """The accesses that the recording selects."""
     accesses = []
     for access in lines:
         if "allocation" in access:

@@ -16,9 +16,8 @@ constexpr std::size_t page = 4096;  // bytes, the host's
 // Elsewhere a launch moves all managed memory at once, and there are no faults to measure.
 void require_page_faults() {
   int device = 0, faults = 0;
-  check(cudaGetDevice(&device), "asking for the device");
-  check(cudaDeviceGetAttribute(&faults, cudaDevAttrConcurrentManagedAccess, device),
-        "asking for page faults");
+  check(cudaGetDevice(&device), "getting the device");
+  check(cudaDeviceGetAttribute(&faults, cudaDevAttrConcurrentManagedAccess, device), "querying page faults");
   if (!faults)
     throw Failure(Exit::cannot_run, "managed memory has no page faults here (concurrentManagedAccess is 0)");
 }
@@ -30,7 +29,7 @@ Block::Block(Kind kind, std::size_t bytes) : kind_(kind), bytes_(bytes) {
     case Kind::pageable:
       host_ = std::aligned_alloc(page, (bytes + page - 1) / page * page);
       if (!host_) throw std::bad_alloc();
-      std::memset(host_, 0, bytes);  // else its pages are not there yet, and the first sample counts that
+      std::memset(host_, 0, bytes);  // else its pages do not exist yet, and the first sample pays for that
       break;
     case Kind::pinned:
       check(cudaHostAlloc(&host_, bytes, cudaHostAllocDefault), "allocating pinned memory");

@@ -24,8 +24,8 @@ constexpr int warm_samples = 2, samples = 15;
 std::string host_link() {
   int device = 0;
   char id[32] = "";
-  check(cudaGetDevice(&device), "asking for the device");
-  check(cudaDeviceGetPCIBusId(id, sizeof id, device), "asking where the device is");
+  check(cudaGetDevice(&device), "getting the device");
+  check(cudaDeviceGetPCIBusId(id, sizeof id, device), "getting the device's PCI address");
   for (char& c : id) c = char(std::tolower(static_cast<unsigned char>(c)));
   std::string folder = "/sys/bus/pci/devices/", speed, width;
   folder += id;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr int threads = 256;
 
-// A vector for each thread: what waits for the link, or for a page, is other threads' work too.
+// A vector for each thread: while one waits for the link, or for a page, others work.
 __global__ void __launch_bounds__(threads) pass_kernel(uint4* vectors, std::size_t count) {
   const std::size_t i = std::size_t(blockIdx.x) * threads + threadIdx.x;
   if (i >= count) return;

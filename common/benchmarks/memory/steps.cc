@@ -64,7 +64,7 @@ Trial pin(const Numbers& from) {
           },
           [=] {
             cudaPointerAttributes found{};
-            check(cudaPointerGetAttributes(&found, one->block.host()), "asking what kind of memory it is");
+            check(cudaPointerGetAttributes(&found, one->block.host()), "querying the kind of memory");
             return found.type == cudaMemoryTypeHost;
           }};
 }
@@ -92,7 +92,7 @@ class Reader {
  private:
   static int count_sms() {
     int device = 0, sms = 0;
-    check(cudaGetDevice(&device), "asking for the device");
+    check(cudaGetDevice(&device), "getting the device");
     check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
     return sms;
   }
@@ -129,7 +129,7 @@ Trial read(const Numbers& from) {
 void prefetch(const Block& managed, cudaMemLocationType to, cudaStream_t stream) {
   cudaMemLocation where{};
   where.type = to;
-  if (to == cudaMemLocationTypeDevice) check(cudaGetDevice(&where.id), "asking for the device");
+  if (to == cudaMemLocationTypeDevice) check(cudaGetDevice(&where.id), "getting the device");
   check(cudaMemPrefetchAsync(managed.device(), managed.bytes(), where, 0, stream), "prefetching");
 }
 

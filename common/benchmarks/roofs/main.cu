@@ -143,7 +143,7 @@ void measure_roof(const Roof& roof, const System& system, JsonLines& json) {
 
 void run(const System& system, const std::string& only, JsonLines& json) {
   int device = 0, sms = 0;
-  check(cudaGetDevice(&device), "asking for the device");
+  check(cudaGetDevice(&device), "getting the device");
   check(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device), "counting multiprocessors");
 
   // The copy: 2 GiB in, 2 GiB out, or what a smaller card has room for; far more than any L2.
@@ -156,7 +156,7 @@ void run(const System& system, const std::string& only, JsonLines& json) {
   const int ctas = sms * ctas_per_sm;
   float* out = reinterpret_cast<float*>(to.data());
   const std::size_t vectors = elements * sizeof(__nv_bfloat16) / 16;
-  // Of all, or as many bytes as a matrix of weights has, another part in each launch.
+  // All of it, or as many bytes as a matrix of weights has, another part in each launch.
   const std::size_t short_vectors = std::min<std::size_t>(vectors, (128 << 20) / 16);
   const int parts = int(vectors / short_vectors);
   std::vector<Contender> read_streams, short_reads;
@@ -231,7 +231,7 @@ void run(const System& system, const std::string& only, JsonLines& json) {
     add_fp64(Fp64Mma::m16n8k4, "fp64_m16n8k4", "fp64 tensor cores, by the mma.sync of sm_90");
   }
 
-  // As many bytes as the norms of the chapters move, in parts by turns.
+  // As many bytes as the chapters' norms move, in parts by turns.
   const std::size_t copied = std::min<std::size_t>(vectors, (128 << 20) / 16);
   for (const CopyInFlight way : copies_in_flight) {
     const auto copy = [&, way](int part, cudaStream_t s) {
@@ -239,7 +239,7 @@ void run(const System& system, const std::string& only, JsonLines& json) {
     };
     const std::string name = "copy_" + std::to_string(way.kib()) + "_kib";
     roofs.push_back({name,
-                     "a copy of 128 MiB, with so much in flight on an SM",
+                     "a copy of 128 MiB, with this much in flight on an SM",
                      "GB/s",
                      32.0 * double(copied),
                      {{name, copy}},

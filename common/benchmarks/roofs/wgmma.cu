@@ -11,7 +11,7 @@ constexpr int stages = 4, row = 128, tile_a = 128 * row, tile_b = 256 * row;
 constexpr int bytes = stages * (tile_a + tile_b);
 static_assert(bytes == wgmma_elements * sizeof(__nv_bfloat16));
 
-// The main loop of a GEMM without its copies: m64n256k16 from shared memory, 128x256 sums per CTA.
+// The mainloop of a GEMM without its copies: m64n256k16 from shared memory, a CTA accumulates 128x256.
 __global__ void __launch_bounds__(threads, 1) wgmma_kernel(const __nv_bfloat16* random, float* out) {
   extern __shared__ __align__(1024) unsigned char tiles[];
   for (int i = threadIdx.x * 16; i < bytes; i += threads * 16)

@@ -19,7 +19,7 @@ struct B200 {
 };
 
 // Assumed: what rung 08's estimate was fitted to on an H200.
-constexpr double sm_per_cycle = 64;  // bytes that an SM takes in
+constexpr double sm_per_cycle = 64;  // bytes that an SM loads
 constexpr double around = 2500;      // cycles before a tile's first MMA and after its last one
 constexpr double exchange = 800;     // cycles of split-K
 
@@ -39,7 +39,7 @@ constexpr Tile tiles[] = {{"256x256", 256, 256, 2, 1, true},
 struct Estimate {
   int tile, parts;                // which of the tiles; of k
   long long ctas, waves = 0;      // whole waves: a tile that does not fit into one waits for the next
-  double tensor = 0, intake = 0;  // cycles of a k-tile of 64: MMAs; the SM takes in A and B
+  double tensor = 0, intake = 0;  // cycles of a k-tile of 64: MMAs; loading A and B into the SM
   double dram = 0;                // cycles in which DRAM delivers A and B and takes C, each once
   bool bound_by_dram = false;
   double cycles = 0;
@@ -76,7 +76,7 @@ inline Estimate shortest(const Gemm& p, int sms) {
   Estimate best = estimate(p, 0, sms);
   for (int which = 1; which < int(std::size(tiles)); ++which) {
     const Estimate next = estimate(p, which, sms);
-    if (next.cycles <= best.cycles) best = next;  // of two alike the smaller: it loads fewer rows of zeros
+    if (next.cycles <= best.cycles) best = next;  // of two equals the smaller: it loads fewer rows of zeros
   }
   return best;
 }

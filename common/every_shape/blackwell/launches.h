@@ -8,7 +8,7 @@
 
 namespace ladder::every_shape {
 
-// pairs.cu: the rung's kernel in the CTA pair's tiles of 256 rows and 256 or 128 columns. Serpentine: every
+// pairs.cu: rung 09's kernel in the CTA pair's tiles of 256 rows and 256 or 128 columns. Serpentine: every
 // second group of tile rows goes back from the last column.
 cudaError_t launch_pairs(const Gemm& p, int tile_n, bool serpentine, cudaStream_t stream, bool early_start);
 

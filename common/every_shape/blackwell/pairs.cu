@@ -1,6 +1,6 @@
-// The rung's kernel with what gemm.cu leaves out: a tile of half the width, an order of tiles that turns
-// round, a start without a cluster barrier that orders memory, and early launch. What loads, multiplies and
-// stores is as there, and so is who waits for whom.
+// Rung 09's kernel with what its gemm.cu leaves out: a tile of half the width, an order of tiles that turns
+// round, a start without a cluster barrier that orders memory, and early launch. Loads, MMAs and epilogue are
+// as there, and so are their waits.
 #include "09_tcgen05/epilogue.cuh"
 #include "common/every_shape/blackwell/launches.h"
 #include "common/ptx/dependent_launch.cuh"
@@ -16,7 +16,7 @@ struct Config {
   static constexpr bool serpentine = serpentine_;
   static constexpr int ctas = 2, stages = tile_n_ == 256 ? 6 : 8;
   static constexpr int group_m = 8;  // rows of tiles that neighbouring clusters share
-  // The CTA pair's tile of C. A CTA has half of its rows, and loads these of A and half of B's columns.
+  // The CTA pair's tile of C. A CTA has half of its rows, and loads those of A and half of B's columns.
   static constexpr int tile_m = 256, tile_n = tile_n_, block_m = tile_m / ctas, block_n = tile_n / ctas;
   static constexpr int block_k = 64;
   using Mma = ptx::MmaDescriptor<ctas, ptx::MmaKind::f16, tile_m, tile_n, ptx::Major::k, ptx::Major::mn>;
@@ -49,7 +49,7 @@ struct Operands {
   int m, n, tiles_k;
 };
 
-// The tiles of a cluster, in the rung's order or serpentine: every second group of rows goes through the
+// The tiles of a cluster, in rung 09's order or serpentine: every second group of rows goes through the
 // columns from the right. So it begins with the columns of B with which the group before has ended, and which
 // are still in L2.
 template <class C>
@@ -84,9 +84,9 @@ __global__ void __launch_bounds__(C::threads, 1) pairs_kernel(const __grid_const
     init_barriers(shared.responses.empty, (1 + C::epilogue_warps) * C::ctas + 1);
     ptx::fence_mbarrier_init();
   }
-  // Its constructor has a barrier of the cluster, behind which both CTAs' mbarriers are initialised; so has
-  // its destructor, behind which no CTA accesses its peer. Behind the allocation it has only a barrier
-  // of the CTA: `true` is for that.
+  // Its constructor has a barrier of the cluster, after which both CTAs' mbarriers are initialised; so has
+  // its destructor, after which no CTA accesses its peer. With `true` the barrier after the allocation is
+  // the CTA's alone.
   const ptx::TensorMemory<C::ctas, C::columns, true> memory(shared.tensor_memory);
   const Order<C> tiles{{ceil_div(p.m, C::tile_m), ceil_div(p.n, C::tile_n), shared.responses}};
   ptx::let_next_grid_start();

@@ -1,8 +1,8 @@
 // Prints what the estimate says, for the page on shapes; nothing here is measured.
 //
-//   09_tcgen05_estimate            the choice for some shapes, beside the rung's tile
-//   09_tcgen05_estimate M N K      every tile at one shape
-//   09_tcgen05_estimate serpentine bytes from DRAM with the rung's order of tiles, and turning round
+//   every_shape_blackwell_estimate            the choice for some shapes, beside rung 09's tile
+//   every_shape_blackwell_estimate M N K      every tile at one shape
+//   every_shape_blackwell_estimate serpentine bytes from DRAM in rung 09's order of tiles, and serpentine
 #include <charconv>
 #include <cstdio>
 #include <cstring>
@@ -33,7 +33,7 @@ void print_header() {
               "tensor", "intake", "cycles", "us", "256x256 takes");
 }
 
-// What an L2 of `capacity` bytes has to fetch from DRAM, if it replaces what was not used for longest.
+// The bytes that an L2 of `capacity` bytes fetches from DRAM, if it replaces the least recently used.
 class Cache {
  public:
   explicit Cache(double capacity) : capacity_(capacity) {}
@@ -108,7 +108,7 @@ int print(int count, char** arguments) {
       const char* const text = arguments[i + 1];
       const auto [end, error] = std::from_chars(text, text + std::strlen(text), size[i]);
       if (error != std::errc{} || *end || size[i] < 1 || size[i] > max_dimension) {
-        std::fprintf(stderr, "09_tcgen05_estimate: %s is no size of a matrix\n", text);
+        std::fprintf(stderr, "every_shape_blackwell_estimate: %s is not a size\n", text);
         return 2;
       }
     }
@@ -119,7 +119,7 @@ int print(int count, char** arguments) {
     return 0;
   }
   if (count != 1) {
-    std::fprintf(stderr, "usage: 09_tcgen05_estimate [M N K | serpentine]\n");
+    std::fprintf(stderr, "usage: every_shape_blackwell_estimate [M N K | serpentine]\n");
     return 2;
   }
   print_header();

@@ -5,7 +5,7 @@ namespace every_shape {
 Variants<Gemm> shapes();
 }
 
-// No rung of the course, but the harness takes it for one.
+// Not a rung of the course, but the harness treats it as one.
 const Rung& rung() {
   static const Rung r{
       .name = "every_shape_blackwell",

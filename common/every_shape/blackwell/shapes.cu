@@ -32,7 +32,7 @@ Text rows_of_vectors(const Gemm& p) {
 Variants<Gemm> shapes() {
   Variants<Gemm> variants = {
       {.name = "relaxed_start",
-       .what = "the rung with one cluster barrier less at the start",
+       .what = "rung 09's kernel with one cluster barrier less at the start",
        .launch = launch_relaxed},
       {.name = "serpentine",
        .what = "the same, and every second group of tile rows goes back from the last column",

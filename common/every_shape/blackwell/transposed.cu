@@ -4,7 +4,7 @@
 //
 // The accumulator is transposed, too: a lane of tensor memory is a column of C, so a warp stores 32 columns
 // of a row at once. Each CTA of the cluster owns an equal part of the tile's rows. Its peers send it their
-// accumulators of them, and it adds them up and stores them.
+// accumulators for these rows, and it reduces and stores them.
 //
 // Who waits for whom, all through mbarriers in shared memory:
 //   load      empty of a stage: the MMAs that read it are complete (tcgen05.commit)
@@ -37,7 +37,7 @@ struct Config {
 
   struct Shared {
     alignas(1024) unsigned char buffer[stages][stage_bytes];
-    float4 received[groups][cols];  // of parts in the order of k, of each the groups that this CTA owns
+    float4 received[groups][cols];  // by part, in the order of k: the groups that this CTA owns
     ptx::Mbarrier full[stages], empty[stages], accumulator_full, combined;
     TensorAddress tensor_memory;
   };
@@ -59,7 +59,7 @@ struct Work {
 
 template <class C>
 __device__ Work work_of(const Operands& p) {
-  // Clusters that run at the same time go down the same columns of B, which L2 then has.
+  // Clusters that run at the same time go down the same columns of B, which then are in L2.
   const int tile = int(blockIdx.x) / p.parts, tiles_m = ceil_div(p.m, C::rows), part = ptx::cluster_rank();
   return {.row = tile % tiles_m * C::rows,
           .col = tile / tiles_m * C::cols,
@@ -108,8 +108,8 @@ __device__ void multiply(typename C::Shared& shared, const Work& work, TensorAdd
 }
 
 // Accumulators -> the owners' shared memory, by four warps; a thread has a column of C. An owner is known
-// only at run time, and registers cannot be indexed by it, but addresses can: so its own rows go through
-// shared memory, too. What a thread writes there is read by itself, and needs no barrier.
+// only at run time, and registers cannot be indexed by it, but addresses can: so the CTA's own rows go
+// through shared memory, too. A thread reads back only what it wrote itself, which needs no barrier.
 template <class C>
 __device__ void send(typename C::Shared& shared, const Work& work, int own_groups,
                      TensorAddress accumulator) {
@@ -138,12 +138,12 @@ __device__ void send(typename C::Shared& shared, const Work& work, int own_group
 
 // Shared -> C, by the same warps: the rows that this CTA owns. The parts are added in the order of k,
 // whichever arrived first, so the result is the same in every run. A warp stores 64 bytes of a row, which are
-// whole sectors. A CTA that waits for what is sent to it cannot exit too early; what it has sent came from
+// whole sectors. A CTA that waits for what its peers send cannot exit too early; what it has sent came from
 // registers, so it need not wait for that to land.
 template <class C>
 __device__ void store(typename C::Shared& shared, const Operands& p, const Work& work, int own_groups) {
   const int col = work.col + int(threadIdx.x), row = work.row + work.part * own_groups * 4;
-  const int rows = col < p.n ? p.m - row : 0;  // that lie in C
+  const int rows = col < p.n ? p.m - row : 0;  // rows that lie in C
   __nv_bfloat16* to = p.c + std::size_t(row) * p.n + col;
   ptx::mbarrier_wait(ptx::shared_address(&shared.combined), 0);
   for (int group = 0; group < own_groups; ++group) {

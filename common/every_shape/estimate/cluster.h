@@ -5,8 +5,8 @@
 
 namespace ladder::every_shape {
 
-// So many CTAs beside each other, which share A, and below each other, which share B: powers of two. Their
-// ranks count along the rows.
+// n CTAs beside each other, which share A, and m below each other, which share B: powers of two. Their ranks
+// count along the rows.
 struct Cluster {
   int n = 1, m = 1;
   __host__ __device__ constexpr int size() const { return n * m; }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int row_bytes = 128;  // of a k-tile's row, of A or B
 constexpr double never = std::numeric_limits<double>::infinity();
-constexpr double hopeless = 2;  // times the lowest formula: not given to the network
+constexpr double hopeless = 2;  // times the lowest formula: above that a launch is not passed to the network
 
 // Clusters that run at once. A cluster lies within a GPC, whose SMs need not be a multiple of four.
 int clusters_at_once(int ctas, int sms) {
@@ -49,9 +49,9 @@ Layout layout(const Gemm& p, const Candidate& c, const Launch& how, int sms) {
   const int size = cluster_m * cluster_n * (in_memory ? 1 : parts);  // CTAs of a cluster
   const int together = in_memory ? parts : 1;                        // clusters that have the same tile
   at.at_once = clusters_at_once(size, sms) * c.per_sm / together;
-  if (in_memory && at.clusters > at.at_once) return at;  // they wait for each other
+  if (in_memory && at.clusters > at.at_once) return at;  // they wait for each other, so all must run at once
   if (c.kind == Kind::straight_split && at.clusters > at.at_once)
-    return at;  // parts are for what leaves SMs idle
+    return at;  // splitting k is for what leaves SMs idle
   at.waves = std::ceil(at.clusters / at.at_once);
   at.ctas = std::min(at.clusters, at.at_once) * size * together;
   at.tiles_k = ceil_div(tiles_k, parts);

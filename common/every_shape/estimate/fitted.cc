@@ -11,7 +11,7 @@
 
 namespace ladder::every_shape {
 
-// Of the file that CMake makes of h200.txt and h100.txt.
+// In the file that CMake makes of h200.txt and h100.txt.
 extern const char* const text_of_h200;
 extern const char* const text_of_h100;
 

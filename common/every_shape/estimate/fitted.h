@@ -23,8 +23,8 @@ struct Fitted {
 // The file of a card, which the program contains; read once.
 const Fitted& fitted_to(Card card);
 
-// Such a file's text <-> the numbers, of which it has four digits. read_fitted() throws a
-// std::invalid_argument that names the line which is not as it should be.
+// Such a file's text <-> its numbers, printed to four digits. read_fitted() throws std::invalid_argument,
+// which names the line that it cannot read.
 Fitted read_fitted(std::string_view text);
 std::string text_of(const Fitted& fitted, Card card, std::size_t shapes);
 

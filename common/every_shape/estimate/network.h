@@ -17,12 +17,12 @@ struct Network {
   float out[hidden];
 };
 
-// Of the problem, the layout, the formula and the kernel, most of them between -2 and 2. The kernel's traits
-// are the last.
+// What goes in: of the problem, the layout, the formula and the kernel, most of it between -2 and 2. The
+// kernel's traits are the last.
 Network::Inputs network_inputs(const Gemm& p, const Candidate& candidate, const Launch& how,
                                const Layout& layout, const Formula& formula, const Traits& traits);
 
-// The hidden layer's sums and values, x / (1 + |x|) of each.
+// The hidden layer before and after its activation, x / (1 + |x|).
 void hidden_layer(const Network& network, const Network::Inputs& inputs, Network::Hidden& sums,
                   Network::Hidden& values);
 float output(const Network& network, const Network::Hidden& values);

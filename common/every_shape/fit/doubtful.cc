@@ -26,7 +26,7 @@ Doubt doubt_at(const Gemm& p, std::span<const Fitted> fitted, std::size_t most) 
         ways.push_back({int(kernel), how, 0});
     });
   }
-  std::vector<double> mean(ways.size());  // of the logarithm of what a way takes longer than the choice
+  std::vector<double> mean(ways.size());  // log(estimate of a way / estimate of the choice)
   std::set<std::size_t> chosen;           // by a fit
   for (const Fitted& f : fitted) {
     std::vector<double> above;

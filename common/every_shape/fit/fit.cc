@@ -11,18 +11,18 @@
 namespace ladder::every_shape {
 namespace {
 
-// The temperature, of logarithms of times: falls in the first half of the steps, and stays.
+// The temperature, in logarithms of times: it falls in the first half of the steps, and stays.
 constexpr double hot = 0.1, cold = 0.015;
-constexpr double convex = 5;         // what is lost counts more, the more it is
-constexpr double proportional = 20;  // the weight of the second thing,
-constexpr double fast = 0.1;  // and the logarithm of a ratio to the fastest at which a kernel counts 1/e
-// The weight of a number's distance, squared, from the one it began with.
+constexpr double convex = 5;         // a large loss counts more than in proportion
+constexpr double proportional = 20;  // the weight of the second term,
+constexpr double fast = 0.1;         // and log(time / the fastest's) at which a kernel counts 1/e
+// The weight of a parameter's squared distance from where it started.
 constexpr double near_start = 3e-4, traits_near_start = 1e-4;
 constexpr double rate = 0.01, decay = 0.9, decay_of_squares = 0.99;  // Adam's
 constexpr int batches = 4;                                           // a step sees every fourth shape
 constexpr double difference = 1e-4;  // of a cost's logarithm, for the gradient
 
-// All that is fitted as one row: the logarithms of the costs, then the network, then the traits.
+// All parameters in one row: the logarithms of the costs, then the network, then the traits.
 static_assert(sizeof(Costs) % sizeof(double) == 0 && sizeof(Network) % sizeof(float) == 0);
 constexpr std::size_t of_costs = sizeof(Costs) / sizeof(double), of_network = sizeof(Network) / sizeof(float);
 constexpr std::size_t biases = offsetof(Network, bias) / sizeof(float),
@@ -65,8 +65,8 @@ struct Estimate {
   Network::Hidden sums, values;
   double formula, log;  // logarithms: of the formula, and of the estimate
   double log_us;
-  double lost;                   // of which the mean is made small
-  double taken = 0, weight = 0;  // the probability; and among the proportional
+  double lost;                   // minimised in the mean
+  double taken = 0, weight = 0;  // its probability; its weight in the second term
 
   Formula formula_of(const Costs& costs) const {
     return every_shape::formula(*candidate, way->how, at, measured_sms, costs);
@@ -106,7 +106,7 @@ OfShape estimates(const MeasuredShape& shape) {
   return all;
 }
 
-// Adds a shape's part of the gradient. shifted[i]: the costs with the i-th a little larger. The network's
+// Adds a shape's share of the gradient. shifted[i]: the costs with the i-th a little larger. The network's
 // inputs count as constants: the gradient of the costs is that of the formula itself.
 void add_gradient(OfShape& all, const Fitted& f, const std::vector<Costs>& shifted, double temperature,
                   Row& gradient) {

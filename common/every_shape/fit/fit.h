@@ -14,10 +14,10 @@ namespace ladder::every_shape {
 // As the estimate is now, in the order of all_candidates().
 Fitted as_it_is(Card card);
 // What a fit begins with: the other card's numbers, from which a card's own differ little, so that fewer
-// measurements do.
+// measurements are enough.
 Fitted start_of(Card card);
 
-// What the first choice loses, as a part of the fastest kernel's time.
+// What the first choice loses, as a fraction of the fastest kernel's time.
 struct Regret {
   double mean = 0, worst = 0;
   double near = 0, far = 0;  // shares of the shapes at which it is at most 3 %, and more than 10 %
@@ -32,27 +32,26 @@ std::vector<MeasuredShape> without(std::span<const MeasuredShape> shapes, int pa
 std::vector<MeasuredShape> only(std::span<const MeasuredShape> shapes, int part, int parts);
 
 // Steps of gradient descent (Adam) from `start`, in the logarithms of the costs, the network's weights and
-// the traits, all at once; what need not change stays. Two things are made small, in the mean over the
-// shapes.
+// the traits, all at once; what need not change stays. They minimise two terms, in the mean over the shapes.
 //
-// The first is what is lost, if each way to launch a kernel were taken with a probability that falls with its
-// estimate, in the end by 1/e for each percent. It is a smooth function of the estimates, which the loss of
-// the one that is chosen is not.
+// The first is the expected loss, if each way to launch a kernel were taken with a probability that falls
+// with its estimate, in the end by 1/e for each percent. It is a smooth function of the estimates, which the
+// loss of the one that is chosen is not.
 //
 // The second is how far the estimates are from being proportional to the times, of kernels that are among the
-// fastest or seem to be. Otherwise one that is never taken would be estimated at random, and one that is
-// taken wrongly would never be let go. It weighs more than the first, which alone learns the noise of the
-// fastest ones.
+// fastest or seem to be. Otherwise one that is never taken would have a random estimate, and one that is
+// taken wrongly would stay chosen. It weighs more than the first, which alone learns the noise of the fastest
+// ones.
 Fitted fit(std::span<const MeasuredShape> shapes, const Fitted& start, int steps);
 
 // Where another measurement would teach most: of the shapes of a draw that are not among `measured`, those at
-// which fits to different parts of `measured` choose most differently, and of each the fits' choices and, up
-// to so many ways, those with the lowest estimates. Their times are 0. Where nothing is measured yet: the
-// first of the draw, with the lowest estimates of `start`.
+// which fits to different parts of `measured` choose most differently; and of each shape the fits' choices,
+// filled up to `ways` with the lowest estimates. Their times are 0. Where nothing is measured yet: the first
+// shapes of the draw, with the lowest estimates of `start`.
 std::vector<MeasuredShape> doubtful(std::span<const MeasuredShape> measured, const Fitted& start,
                                     std::uint64_t seed, int shapes, int steps, std::size_t ways = 26);
 
-// A tile of the transposed product that the rung does not have.
+// A tile of the transposed product that every_shape does not have.
 struct MissingTile {
   Kind kind;  // whole or ping_pong
   int rows, cols;

@@ -1,5 +1,5 @@
-// every_shape_measure SEED SHAPES SECONDS: times the rung's kernels at shapes of --sweep models, each in
-// every cluster and with every number of parts that the estimate does not hold to be hopeless, and prints
+// every_shape_measure SEED SHAPES SECONDS: times every_shape's kernels at shapes of --sweep models, each in
+// every cluster and with every number of parts that the estimate does not rule out as hopeless, and prints
 // what every_shape_fit reads. every_shape_measure FILE SECONDS: times what `every_shape_fit doubtful` has
 // printed.
 #include <algorithm>
@@ -23,7 +23,7 @@ namespace {
 
 constexpr double hopeless = 2;      // times the lowest estimate
 constexpr double most_flop = 1e12;  // of a shape: a few milliseconds
-// If they are many all are timed once, and again those that are so near to the fastest.
+// If there are many, all are timed once, and those this close to the fastest again.
 constexpr std::size_t few = 30;
 constexpr double near = 1.2;
 constexpr int repeats = 8;  // as many in one order as in the other
@@ -48,7 +48,7 @@ std::vector<Gemm> operand_sets(Gemm p, const GuardedBuffer& in, const GuardedBuf
   return sets;
 }
 
-// All take turns: one that runs alone begins at a higher clock than the power limit leaves it later.
+// All take turns: one that runs alone begins at a higher clock than the power limit allows it later.
 void time(const std::vector<Way*>& ways, const std::vector<Gemm>& sets, int samples) {
   std::vector<Contender> contenders;
   for (const Way* way : ways) {

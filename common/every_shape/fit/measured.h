@@ -11,7 +11,7 @@
 
 namespace ladder::every_shape {
 
-constexpr int measured_sms = 132;  // of the GPU that the costs are those of
+constexpr int measured_sms = 132;  // of the GPU that the costs are for
 
 struct Way {
   int kernel;  // of all_candidates()
@@ -25,8 +25,8 @@ struct MeasuredShape {
 
 void write(std::ostream& to, const MeasuredShape& shape);
 
-// Adds a file's shapes. Kernels that the rung no longer has are left out, and what the estimate does not
-// allow. Throws std::runtime_error, where a time is 0, too, unless they are still to be measured.
+// Adds a file's shapes, but for kernels that every_shape no longer has and launches that the estimate rules
+// out. Throws std::runtime_error, where a time is 0, too, unless they are still to be measured.
 void read(const std::string& file, std::vector<MeasuredShape>& shapes, bool to_be_measured = false);
 
 }  // namespace ladder::every_shape

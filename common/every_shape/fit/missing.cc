@@ -7,7 +7,7 @@
 namespace ladder::every_shape {
 namespace {
 
-constexpr double least = 0.03;          // that a tile must be faster by where it counts: a logarithm
+constexpr double least = 0.03;          // log of how much faster a tile must be for a shape to count
 constexpr int most_accumulators = 192;  // of a thread
 
 // Kernels of a kind whose CTAs have an SM to themselves, those with a similar tile first.
@@ -21,7 +21,7 @@ std::vector<const Candidate*> nearest(std::span<const Candidate> have, const Can
   return alike;
 }
 
-// With the clusters of the kernel whose tile is the most similar one, and the traits between those of two.
+// With the clusters of the kernel with the most similar tile, and traits between those of the nearest two.
 std::vector<Candidate> tiles_not_among(std::span<const Candidate> have) {
   std::vector<Candidate> tiles;
   for (const Kind kind : {Kind::whole, Kind::ping_pong}) {

@@ -1,6 +1,6 @@
-// Any n and k. TMA takes no matrix whose rows are no multiples of 16 bytes: A is copied into padded rows
-// first where k is no multiple of 8, and B where n is none; that is part of the launch, and of its time. C is
-// stored by threads, in words.
+// Any n and k. TMA only takes matrices whose rows are multiples of 16 bytes: A is copied into padded rows
+// first where k is not a multiple of 8, and B where n is not; that is part of the launch, and of its time. C
+// is stored by threads, in words.
 #include "common/every_shape/hopper/any_n_k.h"
 #include "common/every_shape/hopper/by_shape.cuh"
 #include "common/extension.h"

@@ -7,7 +7,7 @@
 
 namespace ladder::every_shape {
 
-// TMA takes no matrix whose rows are no multiples of 16 bytes.
+// TMA only takes matrices whose rows are multiples of 16 bytes.
 inline bool wants_padding(const Gemm& p) {
   return p.n % 8 != 0 || p.k % 8 != 0;
 }

@@ -46,7 +46,7 @@ constexpr Candidate candidate(const char* name = nullptr) {
           .operand_bytes = C::operand};
 }
 
-// The design of the lowest estimate: its number in the list, and the estimate.
+// The design with the lowest estimate: its number in the list, and the estimate.
 template <class P, Design... designs>
 cudaError_t choose_design(const Gemm& p, int* which, double* cycles = nullptr) {
   static constexpr Candidate candidates[] = {candidate<designs, P>()...};

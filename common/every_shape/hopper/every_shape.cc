@@ -37,7 +37,7 @@ const Candidate& as_known(const Candidate& candidate) {
 
 namespace {
 
-// A choice takes a CPU longer than a launch, so a thread remembers those that it has made.
+// Choosing takes a CPU longer than launching, so a thread remembers the choices that it has made.
 cudaError_t choose_once(const Gemm& p, int rank, Chosen* chosen) {
   struct Made {
     int device = -1, m, n, k, rank;

@@ -20,11 +20,11 @@ namespace {
 constexpr int lanes = 8;  // side by side in a row of B, 8 columns each
 constexpr int threads = 256, warps = threads / warp_size, groups = threads / lanes;
 constexpr int cols = lanes * vector;
-constexpr int step = 8;                // rows of B that a thread has on their way
+constexpr int step = 8;                // rows of B that a thread has in flight
 constexpr int k_step = groups * step;  // and all of the CTA's threads
 constexpr int per_sm = 4, most_parts = 8;
 
-// sums of a thread's part of k -> the CTA's sum of its column, in thread `column` of the first `cols`.
+// A thread's sums over its part of k -> the CTA's sum of a column, in thread `column` of the first `cols`.
 __device__ float column_sum(const float (&sums)[vector], float (&of_warp)[warps][cols]) {
   const int warp = threadIdx.x / warp_size, lane = threadIdx.x % lanes;
   float own[vector];
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(threads, per_sm) matrix_vector(Gemm p, int par
   }
 
   // Each CTA of the cluster sends the others the columns that are theirs. They are added in the order of k,
-  // whichever arrives first. Who waits for what is sent to it cannot exit too early.
+  // whichever arrives first. A CTA that waits for what its peers send cannot exit too early.
   if (parts > 1) ptx::cluster_wait();  // the peers have started, and their barriers are initialised
   const float sum = column_sum(sums, of_warp);
   if (threadIdx.x < cols) {

@@ -1,6 +1,6 @@
-// What is read again and again is to stay in L2: kernels, launched while their stream has an
-// access policy window over gamma, or over B. A line of the window that is read becomes a persisting one. Of
-// these L2 evicts none while they fit the part that is set aside for them, whatever streams through the rest.
+// Keeps in L2 what is read again and again: kernels are launched while their stream has an access policy
+// window over gamma, or over B. A line of the window that is read becomes a persisting one. L2 evicts none of
+// these while they fit the part that is set aside for them, whatever streams through the rest.
 //
 // Three things bound it. The part set aside is a limit of the whole process, cudaLimitPersistingL2CacheSize,
 // 3/16 of L2 unless the program has set another (--l2-set-aside). A launch leaves it alone: it would take L2
@@ -54,11 +54,11 @@ cudaError_t launch_with_window(const void* base, std::size_t bytes, cudaStream_t
   return error != cudaSuccess ? error : restored;
 }
 
-// Without a window a variant would be the rung under another name. In an instance of MIG it is like that.
+// Without a window a variant would be its plain kernel. In an instance of MIG it is like that.
 Text nothing_set_aside() {
   std::size_t set_aside = 0;
   const cudaError_t error = cudaDeviceGetLimit(&set_aside, cudaLimitPersistingL2CacheSize);
-  if (error != cudaSuccess) cudaGetLastError();  // it is said here, and no launch's
+  if (error != cudaSuccess) cudaGetLastError();  // reported here, and not by a later launch
   return error == cudaSuccess && set_aside > 0
              ? Text()
              : "no part of L2 is set aside for lines that persist (cudaLimitPersistingL2CacheSize)";

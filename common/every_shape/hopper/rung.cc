@@ -19,7 +19,7 @@ Variants<RowOperator> layer_norm();
 Variants<RowOperator> softmax();
 }  // namespace every_shape
 
-// No rung of the course, but the harness takes it for one.
+// Not a rung of the course, but the harness treats it as one.
 const Rung& rung() {
   static const Rung r{
       .name = "every_shape",

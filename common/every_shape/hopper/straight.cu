@@ -1,4 +1,4 @@
-// Rung 08's general kernel in other tiles and clusters than the rung's.
+// Rung 08's general kernel in other tiles and clusters than gemm.cu's.
 #include "common/every_shape/hopper/any_n_k.h"
 #include "common/every_shape/hopper/by_shape.cuh"
 

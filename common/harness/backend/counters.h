@@ -1,5 +1,5 @@
-// What the simulator counts of one launch. The names are those of the hardware's counters in profile.py,
-// where both have one, so that the two can be laid side by side.
+// What the simulator counts of one launch. The names are those of the hardware's counters in
+// hardware_counters.py, where both have one, so that the two can be laid side by side.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class JsonObject;
 struct AccessCounts {
   std::uint64_t requests = 0;          // instructions of a warp with at least one active lane
   std::uint64_t sectors = 0;           // distinct 32-byte sectors, request by request; 0 for shared memory
-  std::uint64_t bytes = 0;             // asked for by the active lanes
+  std::uint64_t bytes = 0;             // requested by the active lanes
   std::uint64_t wavefronts = 0;        // of shared memory: passes over its banks
   std::uint64_t ideal_wavefronts = 0;  // of shared memory: what they would be without bank conflicts
 
@@ -43,7 +43,7 @@ struct Counters {
   std::uint64_t tensor_instructions = 0, tensor_macs = 0;  // mma of a warp; multiply-adds that they do
   std::map<std::string, std::uint64_t> mix;  // instruction with type, such as "fma.rn.f32" → how many
   std::vector<std::string> notes;            // what the hardware may do differently, a line each
-  std::string listing;  // the kernel's source with each line's counts; empty: not asked for
+  std::string listing;  // the kernel's source with each line's counts; empty: not requested
 
   double active_lanes() const { return instructions > 0 ? double(lanes) / double(instructions) : 0; }
   std::uint64_t wavefronts() const {

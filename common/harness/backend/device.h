@@ -1,6 +1,6 @@
 // What a GPU and the simulator do each in their own way. A program is linked with gpu.cc or with
-// simulated.cc, beside objects that are the same for both. What the other kind alone can do throws
-// std::logic_error: cli/ lets no command line ask for it.
+// simulated.cc, beside objects that are the same for both. What only the other kind can do throws
+// std::logic_error: cli/ accepts no command line that leads there.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace ladder {
 DeviceKind device_kind();          // the one that is linked
 std::uint64_t guard_zone_bytes();  // before and after each buffer, see GuardedBuffer
 
-// What stands below the harness. Empty: there is none.
+// What the harness runs on. Empty: there is none.
 struct Platform {
   std::string driver;                          // "580.159.04"
   std::string cublas;                          // "13.1.0"
@@ -25,13 +25,13 @@ struct Platform {
 };
 
 // Called before any other function of the CUDA runtime. Throws Failure(Exit::bad_usage) where the environment
-// asks the simulator for what it does not know.
+// sets the simulator to what it does not know.
 Platform platform();
 
 // --- Only on the simulator.
 
-// Calls `launch`, which launches kernels and waits for them, and says what they did. `listing`: line by line,
-// too.
+// Calls `launch`, which launches kernels and waits for them, and returns what they did. `listing`: line by
+// line, too.
 Counters count(const std::function<void()>& launch, bool listing);
 
 }  // namespace ladder

@@ -34,7 +34,7 @@ static const char* name_of(simulator::Checks checks) {
 Platform platform() {
   try {
     simulator::Settings& settings = simulator::settings();
-    // Where no GPU is chosen and the usual one is too old for the rung.
+    // Where no GPU is chosen and the default one is too old for the rung.
     const char* chosen = std::getenv("SIMULATOR_DEVICE");
     if ((!chosen || !*chosen) && rung().needs.major > 9) settings.device = "b200";
     return {.driver = {}, .cublas = {}, .checks = name_of(settings.checks), .schedule_seed = settings.seed};

@@ -32,7 +32,7 @@ System this_system() {
   cudaDeviceProp properties{};
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess)
-    error = cudaFree(nullptr);  // makes the context: a device that is not usable says so now
+    error = cudaFree(nullptr);  // creates the context: a device that is not usable reports it here
   if (error == cudaSuccess) error = cudaGetDeviceProperties(&properties, device);
   if (error != cudaSuccess) {
     int supported = 0;
@@ -42,7 +42,7 @@ System this_system() {
                   std::string("no usable CUDA GPU: ") +
                       (no_driver ? "no NVIDIA driver is loaded" : cudaGetErrorString(error)));
   }
-  check(cudaRuntimeGetVersion(&runtime), "asking for the runtime's version");
+  check(cudaRuntimeGetVersion(&runtime), "reading the runtime's version");
 
   System m;
   m.device = properties.name;
@@ -83,7 +83,7 @@ void require(const System& system, const ComputeCapability& needs) {
 
 std::uint64_t free_device_bytes() {
   std::size_t available = 0, total = 0;
-  check(cudaMemGetInfo(&available, &total), "asking for free GPU memory");
+  check(cudaMemGetInfo(&available, &total), "reading the free GPU memory");
   return available;
 }
 

@@ -11,7 +11,7 @@
 namespace ladder {
 
 // Calls body(slice, begin, end) for consecutive slices of [0, count), one per core, and waits. Slices hold at
-// least `grain` elements. Returns how many slices there were; what a slice throws is thrown again here.
+// least `grain` elements. Returns how many slices there were; what a slice throws is rethrown here.
 template <class Body>
 std::size_t parallel_slices(std::uint64_t count, std::uint64_t grain, const Body& body) {
   const std::uint64_t cores = std::max(1u, std::thread::hardware_concurrency());

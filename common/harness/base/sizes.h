@@ -9,7 +9,7 @@ inline std::uint64_t area(int x, int y) {
   return std::uint64_t(x) * std::uint64_t(y);
 }
 
-// The next one that is a multiple.
+// Rounds up to a multiple.
 inline int next_multiple(int size, int of) {
   return (size + of - 1) / of * of;
 }

@@ -39,8 +39,8 @@ void check_tuned_names(const Rung& rung, const Options& o) {
   }
 }
 
-// --sweep models, --sweep k and --tune: of the gemm alone, and nothing beside them that chooses other
-// variants or work.
+// --sweep models, --sweep k and --tune: for the gemm only, without options that choose other variants or
+// work.
 void choose_models(const std::string& problem, bool shapes_given, Options& o) {
   if (shapes_given && !o.models)
     bad_usage("--shapes is how many shapes --sweep models draws: not without it");
@@ -48,7 +48,7 @@ void choose_models(const std::string& problem, bool shapes_given, Options& o) {
                                     std::pair(o.tune, "--tune")}) {
     if (!given) continue;
     if (!o.runs<Gemm>())
-      bad_usage(name + std::string(" is of gemm alone, not of ") + (problem.empty() ? "a norm" : problem));
+      bad_usage(name + std::string(" is for gemm only, not for ") + (problem.empty() ? "a norm" : problem));
     for_each_problem([&]<class Problem>() {
       if (!std::is_same_v<Problem, Gemm>) o.of<Problem>().runs = false;
     });
@@ -79,7 +79,7 @@ void choose_traced(const Rung& rung, Options& o) {
     bad_usage("--trace: what is to run has no timeline; there is: " + (names.empty() ? "none" : names));
 }
 
-// Sizes that the named problem has not.
+// Sizes that the named problem does not have.
 template <class Problem>
 void check_foreign_sizes(const Sizes& sizes) {
   using Info = ProblemInfo<Problem>;
@@ -89,7 +89,7 @@ void check_foreign_sizes(const Sizes& sizes) {
               " or --size, not " + options_text(foreign, " or "));
 }
 
-// Sizes, and --even, that one problem alone has.
+// Sizes, and --even, that only one problem has.
 void check_sole_owners(const std::string& problem, const Sizes& sizes, const Options& o) {
   for_each_problem([&]<class Problem>() {
     using Info = ProblemInfo<Problem>;
@@ -97,13 +97,13 @@ void check_sole_owners(const std::string& problem, const Sizes& sizes, const Opt
     for (const SizeName& each : size_names()) {
       const std::vector<std::string> own = Sizes::names_of<Problem>();
       const bool sole = each.problems == 1 && std::find(own.begin(), own.end(), each.name) != own.end();
-      if (sole && sizes.get(each.name)) bad_usage("--" + each.name + " is of " + Info::name + " alone");
+      if (sole && sizes.get(each.name)) bad_usage("--" + each.name + " is for " + Info::name + " only");
     }
   });
-  if (o.even && problem != ProblemInfo<GroupedGemm>::name) bad_usage("--even is of grouped_gemm alone");
+  if (o.even && problem != ProblemInfo<GroupedGemm>::name) bad_usage("--even is for grouped_gemm only");
 }
 
-// Of the sizes of a gemm and of a norm one kind alone, where the named problem does not have both; and those
+// Either the sizes of a gemm or those of a norm, where the named problem does not have both; and either those
 // or --size.
 void check_kinds_of_sizes(const Sizes& sizes, bool named_apart) {
   if (!named_apart && sizes.any_of<Gemm>() && sizes.any_of<FusedNorm>())
@@ -133,7 +133,7 @@ void choose_problems(const Rung& rung, const std::string& problem, const Sizes& 
         problem.empty() ? Info::runs_unnamed && !sizes.any(Sizes::foreign<Problem>()) : problem == Info::name;
     o.of<Problem>().runs = chosen && !Info::variants(rung).empty();
   });
-  if (!o.any_runs()) bad_usage("these sizes are of no problem here; there is: " + known_problems(rung));
+  if (!o.any_runs()) bad_usage("no problem here has these sizes; there is: " + known_problems(rung));
 }
 
 void choose_shapes(const Sizes& sizes, Options& o) {
@@ -146,7 +146,7 @@ void choose_shapes(const Sizes& sizes, Options& o) {
   });
 }
 
-// What cannot stand beside each other.
+// Options that exclude each other.
 void check_combinations(const Options& o) {
   const bool sweeps_sizes = o.sweep && !o.models;
   if (o.soak && (o.any_shape() || sweeps_sizes || o.ablate || o.verify_only || o.counters || o.source))

@@ -11,7 +11,7 @@ static const char sizes_and_variants[] =
   --groups G --even    of grouped_gemm: products; as many rows for each, not as a router shares them out
   --size N             every dimension at once
   --variant NAME       one of the rung's variants (see --list); without it, the rung itself
-  --pad                fill up n and k of a gemm with zeros to the next sizes that its variants take
+  --pad                pad n and k of a gemm with zeros to the next sizes that its variants take
   --type T             bf16, tf32, fp8, ...: the variant of this precision; with --ablate all of them
 )";
 
@@ -20,7 +20,7 @@ static const char on_a_gpu[] = R"(  --ablate             every variant: what eac
   --sweep              a range of sizes
   --sweep k            gemm: k from 64 to 16384, at the m and n of --m and --n
   --sweep models       gemm: shapes that language models have, and what they come to, cuBLAS against the rung
-  --shapes N           of which so many are drawn, by --seed (default 200)
+  --shapes N           how many of them are drawn, by --seed (default 200)
   --tune               gemm: all variants in bf16, in turns: which is fastest, and how far off the rung is; with
                        --variant ONE,OTHER these and the rung, and the time of each
   --verify-only        check, do not time; without sizes, a list of awkward ones
@@ -34,7 +34,7 @@ how
   --repeats N          timed samples per kernel (default: as many as fit 1.5 s, of --sweep models 0.15 s)
   --seed N             seed of the random inputs, and of --sweep models (default 1)
   --outlier N          the last element of a gemm's A and of its B is N: what that costs the others
-  --l2-set-aside MIB   so much of L2 set aside for lines that persist (cudaLimitPersistingL2CacheSize)
+  --l2-set-aside MIB   MiB of L2 set aside for lines that persist (cudaLimitPersistingL2CacheSize)
   --input HOW          beside --power, the elements of A and B: normal (default), integers, ones, zeros
   --reference cpu      check against fp64 on the CPU instead of cuBLAS; --verify-only then keeps to small sizes
 )";

@@ -65,7 +65,7 @@ struct Options {
   int repeats = 0;  // 0: as many as fit a fixed time
   Launches launches = Launches::automatic;
   std::uint64_t seed = 1;
-  int power_seconds = 0;        // run without a pause for so long and watch the card, instead of timing
+  int power_seconds = 0;        // run for this long without a pause and watch the card, instead of timing
   Input input = Input::normal;  // of a gemm's timed A and B, beside power_seconds
   int outlier = 0;       // what the last element of a gemm's normal A and of its B is; 0: like the others
   int l2_set_aside = 0;  // MiB of L2 set aside for lines that persist; 0: as the driver has it

@@ -30,7 +30,7 @@ class Sizes {
   bool any_of() const {
     return any(names_of<Problem>());
   }
-  // What other problems have and this one has not; those that one problem alone has are left out.
+  // What other problems have and this one does not; those that only one problem has are left out.
   template <class Problem>
   static std::vector<std::string> foreign() {
     const std::vector<std::string> own = names_of<Problem>();

@@ -63,7 +63,7 @@ LtProblem::LtProblem(Library& library, const Gemm& p, Precision precision, int p
     set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, first.bias);
   }
   cublasLtMatmulPreference_t preference = nullptr;
-  check(cublasLtMatmulPreferenceCreate(&preference), "asking for algorithms");
+  check(cublasLtMatmulPreferenceCreate(&preference), "querying algorithms");
   cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
                                        sizeof workspace_bytes);
   algorithms.resize(wanted);

@@ -13,7 +13,7 @@
 
 namespace ladder {
 
-// What cublasLt is told of a precision.
+// How a precision is described to cublasLt.
 struct LtTypes {
   cudaDataType a, b, c, scale;  // of A, B, C and of alpha and beta
   cublasComputeType_t compute;
@@ -31,8 +31,8 @@ struct LtSets {
   std::vector<LibraryOperands> rounded;
 };
 
-// A product described to cublasLt. Of the rungs' own operands, in bf16, all is as the rungs have it. Of
-// LibraryOperands B is transposed, with k along its rows as A has it, which 8-bit types ask for: in the
+// A product described to cublasLt. The rungs' own operands, in bf16, are described as the rungs have them. B
+// of LibraryOperands is transposed, with k along its rows as A has it, which 8-bit types require: in the
 // library's columns of A·B it is op(B) that is transposed.
 struct LtProblem {
   LtTypes types;
@@ -40,8 +40,8 @@ struct LtProblem {
   cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;  // of the column-major view: a is B, b is A
   std::vector<cublasLtMatmulHeuristicResult_t> algorithms;
 
-  // `pitch`: elements from row to row of A and of B transposed. `fast`: FP8 sums that stay in the tensor
-  // core.
+  // `pitch`: elements from row to row of A and of B transposed. `fast`: FP8 accumulators that stay in the
+  // tensor core.
   // `first`: of set 0. The heuristic looks at the scales' pointers, too.
   // `epilogue`: with the operands' bias, where they have one, as long as a column of the library's C: a row
   // of ours.

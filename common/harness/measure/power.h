@@ -28,7 +28,7 @@ struct PowerRun {
 // in a row, over `sets` buffer sets.
 PowerRun run_without_pause(const Contender& contender, int sets, double seconds);
 
-// The score of a launch that takes so many microseconds.
+// The score of a launch that takes this many microseconds.
 using Score = std::function<double(double microseconds)>;
 
 // A table with a row for each tenth of the run, and its energy below. `unit`: of the score, TFLOPS or GB/s.

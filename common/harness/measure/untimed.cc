@@ -1,4 +1,4 @@
-// In place of benchmark.cc, on the simulator: options never ask for times here.
+// In place of benchmark.cc, on the simulator: no options lead here.
 #include <stdexcept>
 
 #include "common/harness/measure/benchmark.h"

@@ -1,4 +1,4 @@
-// In place of every problem's baselines.cc, on the simulator: options never ask for them here.
+// In place of every problem's baselines.cc, on the simulator: no options lead here.
 #include <stdexcept>
 
 #include "common/harness/problems/gemm/library_reference.h"

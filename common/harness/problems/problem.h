@@ -6,7 +6,7 @@
 //   reference.h, .cc     what the outputs must be, on the CPU
 //   workload.h, .cc      the inputs and outputs in device memory
 //   baselines.cc         what it is timed beside, on a GPU
-//   problem.h            ProblemInfo: all of it under the names by which the harness asks
+//   problem.h            ProblemInfo: all of it under the names that the harness uses
 #pragma once
 
 #include <concepts>
@@ -62,7 +62,7 @@ struct Held {
   std::vector<std::shared_ptr<const void>> behind;
 };
 
-// Several sets of inputs and outputs of one shape. `content`: what of it is asked for, where it was padded.
+// Several sets of inputs and outputs of one shape. `content`: the sizes as given, before padding.
 template <class Problem>
 Workload<Problem> make_workload(const Problem& shape, const Problem& content, int sets,
                                 const InputOptions& options) {

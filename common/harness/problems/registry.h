@@ -25,7 +25,7 @@ void for_each_problem(const Function& f) {
 #undef LADDER_CALL
 }
 
-// What the harness asks of each of them.
+// What the harness needs of each of them.
 template <class P>
 concept Described = requires(const P p, const Rung& rung, const Variant<P>& variant, std::mt19937_64& random,
                              Workload<P>& workload, std::string& outside) {
@@ -57,7 +57,7 @@ concept Described = requires(const P p, const Rung& rung, const Variant<P>& vari
   { bytes_needed(p, 1, true, true) } -> std::same_as<double>;
   { host_bytes_needed(p, true) } -> std::same_as<double>;
   { ProblemInfo<P>::workspace_needed(variant, p) } -> std::same_as<double>;
-  { ProblemInfo<P>::score(extension_of(variant), p, 1.0) } -> std::same_as<double>;  // at so many us
+  { ProblemInfo<P>::score(extension_of(variant), p, 1.0) } -> std::same_as<double>;  // at 1 us a launch
   // On a GPU; declared by every problem.h, and defined in baselines.cc.
   { baselines(variant, std::vector<P>()) } -> std::same_as<Baselines>;
   // Inputs, outputs and what these must be: see GemmWorkload.

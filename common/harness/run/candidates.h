@@ -8,7 +8,7 @@
 
 namespace ladder {
 
-// The variant that is named, or the last that the options leave: the rung itself, where they ask for nothing.
+// The variant that is named, or the last that the options leave: the rung itself, where they choose nothing.
 template <class Problem>
 const Variant<Problem>* chosen_one(const Rung& rung, const Options& options) {
   const Variant<Problem>* last = nullptr;
@@ -62,8 +62,8 @@ bool refused_alike(const std::vector<Candidate<Problem>>& candidates) {
                                         [&](const auto& c) { return c.result.refused == reason; });
 }
 
-// With --pad, the problem whose rows are the next multiples of a power of two with which no variant that a
-// larger one would satisfy refuses it.
+// With --pad, the problem with its rows padded to the smallest power of two at which no more variants refuse
+// it than at the largest one.
 template <class Problem>
 Problem padded(const Context& context, const Problem& content) {
   using Info = ProblemInfo<Problem>;

@@ -56,7 +56,7 @@ struct Job {
   using Info = ProblemInfo<Problem>;
 
   const Context& context;
-  Problem shape, content;  // content: what is asked for; the shape is larger where it was padded
+  Problem shape, content;  // content: as typed; the shape is larger where it was padded
   int sets;                // of buffers, to rotate over
   std::vector<Candidate<Problem>>& candidates;
   Workload<Problem>& workload;

@@ -15,8 +15,8 @@ namespace {
 void set_l2_aside(int mib) {
   if (mib == 0) return;
   int device = 0, most = 0;
-  check(cudaGetDevice(&device), "asking for the device");
-  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device), "asking for L2's size");
+  check(cudaGetDevice(&device), "getting the device");
+  check(cudaDeviceGetAttribute(&most, cudaDevAttrMaxPersistingL2CacheSize, device), "reading L2's size");
   const std::size_t bytes = std::size_t(mib) << 20;
   if (bytes > std::size_t(most)) {
     std::string line = "--l2-set-aside: this GPU sets aside at most ";

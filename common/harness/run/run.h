@@ -1,4 +1,4 @@
-// Runs a rung as the options ask.
+// Runs a rung as the options say.
 #pragma once
 
 #include "common/harness/base/failure.h"

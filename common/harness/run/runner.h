@@ -46,7 +46,7 @@ class Runner {
   using Info = ProblemInfo<Problem>;
   using Candidates = std::vector<Candidate<Problem>>;
 
-  // `content`: what is asked for; the shape is larger where it was padded.
+  // `content`: the sizes as given; the shape is larger where it was padded.
   void run_shape(const Problem& shape, const Problem& content, bool only_shape) {
     Candidates candidates = chosen(context_, shape);
     for (auto& c : candidates) c.result.shape = shape_text(content);
@@ -57,7 +57,7 @@ class Runner {
     std::fputs(notes.c_str(), stdout);
   }
 
-  // Whether any can, and the result of who cannot says why. Throws where the one shape there is runs nowhere.
+  // Whether any can run; the results of the others say why not. Throws where the only shape runs nowhere.
   bool can_run(const Problem& shape, Candidates& candidates, int sets, bool only_shape) const {
     const std::string no_memory = lack_of_memory(shape, candidates, sets, context_.options, timed_);
     if (!no_memory.empty() && only_shape)
@@ -100,8 +100,7 @@ class Runner {
   void print(const Problem& shape, const Problem& content, Candidates& candidates) {
     const Options& options = context_.options;
     if (shape_text(shape) != shape_text(content) && !options.rows)
-      std::printf("%s, filled up with zeros to %s:\n", shape_text(content).c_str(),
-                  shape_text(shape).c_str());
+      std::printf("%s, padded with zeros to %s:\n", shape_text(content).c_str(), shape_text(shape).c_str());
     if (candidates.size() > 1 && refused_alike(candidates)) {  // one row says it
       candidates.erase(candidates.begin() + 1, candidates.end());
       candidates[0].result.variant = "every variant";

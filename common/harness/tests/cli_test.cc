@@ -186,7 +186,7 @@ std::string name_of_the_rung() {
   return name().substr(0, name().rfind("_sim"));
 }
 
-// The GPU that a rung's program is where none is asked for: an H200, or what the rung needs.
+// The GPU that a rung's program simulates by default: an H200, or what the rung needs.
 std::string default_device() {
   return run_program({"gemm", "--size", "8"}, "SIMULATOR_DEVICE", "h200").exit_code == 77 ? "b200" : "h200";
 }

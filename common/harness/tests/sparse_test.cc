@@ -1,5 +1,5 @@
 // For the rungs that take a sparse A of any k: what pruning, compression and the tensor core do with equal
-// elements, NaN, infinity, and where k is no multiple of four. The rest the harness verifies.
+// elements, NaN, infinity, and where k is not a multiple of four. The rest the harness verifies.
 #include <cuda_bf16.h>
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -54,9 +54,9 @@ std::vector<float> product(const Variant<Gemm>& variant, const std::vector<float
   return {host.begin(), host.end()};
 }
 
-// Whichever two of four are the largest stay, wherever they are in a row; of equal ones the first. k ends
-// within a four, and within the 16 columns of a word's half. A column of B has powers of two for four
-// elements of a row, so that C tells which of them stayed.
+// The two largest of four are kept, wherever they are in a row; of equal ones the first. k ends within a
+// four, and within the 16 columns of a word's half. A column of B has powers of two for four elements of a
+// row, so that C tells which of them were kept.
 TEST(Sparse, TheTwoLargestOfFourStay) {
   for (const int k : {1, 2, 7, 64, 66, 203}) {
     std::vector<float> a(m * k);

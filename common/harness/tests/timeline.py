@@ -2,8 +2,8 @@
 
 usage: timeline.py PROGRAM OUTPUT K_TILES WARPS [ARGUMENT...]
 
-PROGRAM ARGUMENT... --trace OUTPUT must succeed. Of every CTA there must be so many WARPS, as "1 producer, 2 consumer"; of
-each warp bars that follow each other without a gap; and of each tile K_TILES loads or products, in order.
+PROGRAM ARGUMENT... --trace OUTPUT must succeed. Every CTA must have these WARPS, as "1 producer, 2 consumer"; every warp
+bars that follow each other without a gap; and every tile K_TILES loads or products, in order.
 """
 
 import json

@@ -156,7 +156,7 @@ float decoded_element(Precision precision, unsigned char bits) {
   return is_nvfp4(precision) ? decode(bits & 0xF, 2, 1, 1) : decode_e4m3(bits);
 }
 
-// Two of every four stay, the largest, of equal ones the first; a NaN is larger than any number. The last
+// Two of every four are kept, the largest, of equal ones the first; a NaN is larger than any number. The last
 // four may be fewer.
 static void prune(std::span<float> row) {
   auto size = [](float x) { return std::bit_cast<std::uint32_t>(x) & 0x7FFFFFFFu; };

@@ -94,7 +94,7 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
   verdict.add(all);
 }
 
-// Whether it is FP8 that sm_89 or sm_90 adds up.
+// Whether it is FP8 that sm_89 or sm_90 accumulates.
 static bool added_up_in_14_bits(Precision precision) {
   const Number a = format_of(precision).a;  // where one of them has 8 bits, and is not converted, both have
   return (a == Number::e4m3 || a == Number::e5m2) && precision != Precision::mxfp8;

@@ -38,7 +38,7 @@ struct Verdict {
 
 // What an element may be: the roundings, to the output's type, of all numbers within `slack` of `exact`. The
 // kernel's fp32 result is only required to lie within `slack`, and rounding is monotone, so nothing tighter
-// can be asked and nothing looser passes: with slack 0 there is one right answer.
+// can be required and nothing looser passes: with slack 0 there is one right answer.
 struct Expected {
   double exact;
   double slack;
@@ -58,9 +58,8 @@ void check_element(const char* name, T got, std::uint64_t index, std::uint64_t c
                    Verdict& verdict);
 
 // Checks a matrix of another precision, stored as QuantisedLayout says, with this scale that all of it share.
-// Each scale may be that of any block
-// whose numbers lie within their slack, and each element what its scale makes of any such number. A scale
-// that is wrong counts as one more wrong element.
+// Each scale may be that of any block whose numbers lie within their slack, and each element what its scale
+// makes of any such number. A scale that is wrong counts as one more wrong element.
 template <class ExpectedAt>
 Verdict check_quantised(const char* name, Precision precision, int rows, int cols,
                         std::span<const std::byte> elements, std::span<const std::byte> scales,
@@ -71,9 +70,9 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
                  int row, int block, std::span<const std::byte> elements, std::span<const std::byte> scales,
                  std::span<const Expected> expected, Verdict& verdict);
 
-// The largest error that adding up k products of bf16 in fp32 can make, in any order, on a unit that may
-// truncate instead of rounding: k · 2^-23 · Σ|a·b|, and Σ|a·b| <= |a|₂·|b|₂. Products of two bf16 are exact
-// in fp32. (Higham, Accuracy and Stability of Numerical Algorithms, §3.1, with the unit roundoff doubled.)
+// The largest error of accumulating k products of bf16 in fp32, in any order, on a unit that may truncate
+// instead of rounding: k · 2^-23 · Σ|a·b|, and Σ|a·b| <= |a|₂·|b|₂. Products of two bf16 are exact in fp32.
+// (Higham, Accuracy and Stability of Numerical Algorithms, §3.1, with the unit roundoff doubled.)
 // A tensor core cuts each of K products and the sum so far at least 24 bits below the largest, adds them and
 // truncates: k/K · (K · 2^-24 + 2^-23) · Σ|a·b|, which is no more for K > 1; K is 4 to 16 since sm_80.
 //
@@ -84,7 +83,7 @@ void check_block(const char* name, const QuantisedLayout& layout, Precision prec
 // were fp32: k · 2^-53.
 double accumulation_slack(Precision precision, double k, double norm_a, double norm_b);
 
-// Whole numbers up to 2^these are added up without error.
+// Whole numbers up to 2^these are accumulated without error.
 int exact_bits(Precision precision);
 
 // The same for y of the fused norm, at |y| and row length cols: the squares' sum is off by at most cols ·

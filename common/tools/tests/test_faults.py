@@ -1,4 +1,4 @@
-"""Tests of what is read of a planted fault, and of what CMake is told of it."""
+"""Tests of what is read of a planted fault, and of what CMake gets of it."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Sanitized(InFolder):
         self.assertIn("not clean: 42_x memcheck\n", said)
 
     def test_no_gpu(self):
-        """The sanitizer is not asked: of a program that finds no GPU it knows no exit code."""
+        """The sanitizer is not run: it has no exit code for a program that finds no GPU."""
         self.write("42_x.missing", "")
         code, said = self.sanitize(CLEAN)
         self.assertEqual((code, self.log()), (1, []))

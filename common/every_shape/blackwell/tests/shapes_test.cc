@@ -67,7 +67,7 @@ class OnDevice {
 };
 
 // Four parts of k: 2^24, 1, -2^24 and 3. Added in fp32 in this order they make 3: the 1 is lost. (Unless the
-// first two alone change places, any other order makes another number.)
+// first two alone change places, any other order gives another number.)
 void expect_order(int rows) {
   const int m = 130, n = 136, parts = 4, k = parts * 64;
   std::vector<__nv_bfloat16> a(m * k), b(k * n), c(m * n);

@@ -1,4 +1,4 @@
-// What the estimate must not take, and what its formula must say, whatever the costs are fitted to.
+// What the estimate must not choose, and what its formula must give, whatever the costs are fitted to.
 #include "common/every_shape/estimate/estimate.h"
 
 #include <gtest/gtest.h>
@@ -279,7 +279,7 @@ TEST(Network, KnowsEveryKernel) {
   EXPECT_EQ(&as_known(stranger), &stranger);
 }
 
-// A factor, and no second formula: far from what it has learned it must not run away.
+// A correction, and no second formula: far from what it has learned it must not run away.
 TEST(Network, CorrectsByAFactor) {
   for (const Gemm& p : {shape(1, 8, 8), shape(100000, 8, 8), shape(8, 100000, 8), shape(8, 8, 1000000),
                         shape(20000, 20000, 20000)}) {

@@ -1,5 +1,5 @@
 // Products in groups, in one launch: the experts of a mixture-of-experts layer. In the order of the data:
-// tiles.cuh, which tiles a CTA computes; ../shapes/transposed/mainloop.cuh, global -> shared -> accumulators;
+// tiles.cuh, which tiles a CTA computes; ../transposed/mainloop.cuh, global -> shared -> accumulators;
 // store.cuh, accumulators -> C; kernel.cuh.
 #include "common/every_shape/hopper/grouped/kernel.cuh"
 #include "common/extension.h"
@@ -13,9 +13,9 @@ constexpr Design tile_128x64{.rows = 64};
 constexpr Design tile_256x152{.rows = 152, .blocks = 2};
 constexpr Cluster pairs{.n = 2};  // which share A
 
-// The host knows the average alone. Where groups are low, B's bytes take the time, and a tile as high as most
-// groups reads each once; where they are high the MMAs do, and a large tile reads least of A and B from L2.
-// The bound is where the two were equally fast on one H100, with weights that do not stay in L2.
+// The host knows only the average. With few rows in a group, reading B takes the time, and a tile as high as
+// most groups reads each B once; with many, the MMAs do, and a large tile reads the least from L2. The bound
+// is where the two were equally fast on one H100, with weights that do not stay in L2.
 bool are_low(const GroupedGemm& p) {
   return ceil_div(p.m, p.groups) < 64;
 }

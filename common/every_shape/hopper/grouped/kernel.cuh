@@ -1,6 +1,6 @@
-// The kernel for products in groups, and its launch. From the transposed product (../shapes/transposed) it
-// has the tiles' shapes, the ring buffer and both its ends; its own are the walk over tiles (tiles.cuh) and
-// the epilogue, which stops where the group does (store.cuh).
+// The kernel for products in groups, and its launch. From the transposed product (../transposed) it has the
+// tiles' shapes, the ring buffer and both its ends; its own are the walk over tiles (tiles.cuh) and the
+// epilogue, which stops where the group does (store.cuh).
 #pragma once
 
 #include <cmath>
@@ -78,7 +78,7 @@ template <Design d, Cluster together = Cluster{}>
 cudaError_t launch(const GroupedGemm& problem, cudaStream_t stream) {
   using C = Config<d>;
   static_assert(together.m == 1, "a group's rows may not be enough for a cluster");
-  static_assert(d.consumers > 1 && !d.ping_pong && !d.split, "what this kernel has none of");
+  static_assert(d.consumers > 1 && !d.ping_pong && !d.split, "this kernel has none of these");
   Operands p{};
   p.to = problem.c;
   p.m = problem.m;
@@ -119,7 +119,7 @@ cudaError_t launch(const GroupedGemm& problem, cudaStream_t stream) {
   // there is no tile exits.
   const long long most = (1ll * ceil_div(p.m, C::block_m) + std::min(problem.groups, p.m)) *
                          ceil_div(p.n, C::block_n * together.n);
-  // What runs at once is about a square of C.
+  // The tiles that run at once are about a square of C.
   p.group = std::max(1, int(std::sqrt(double(at_once) * C::block_n * together.n / C::block_m) + 0.5));
   config.gridDim = unsigned(std::min<long long>(at_once, most) * together.size());
   return cudaLaunchKernelEx(&config, kernel, p, problem);

@@ -7,9 +7,9 @@ namespace ladder::every_shape::grouped {
 
 using transposed::Operands;
 
-// By a warpgroup: its 64 columns and all rows above `bottom`, through two boxes of shared memory in turn. A
-// box that lies within the group is TMA's to store. Of one that does not the threads store the rows that do:
-// TMA would write the next group's rows, too, which are another CTA's.
+// By a warpgroup: its 64 columns and all rows above `bottom`, through two boxes of shared memory in turn. TMA
+// stores a box that lies within the group. Of one that does not, threads store the rows that do: TMA would
+// write the next group's rows, too, which are another CTA's.
 template <class C>
 __device__ void store(const float (&accumulator)[C::groups][4], unsigned char (&boxes)[C::box_c],
                       int& next_box, const Operands& p, int row, int col, int bottom, int warpgroup) {
@@ -42,8 +42,8 @@ __device__ void store(const float (&accumulator)[C::groups][4], unsigned char (&
               *reinterpret_cast<const uint4*>(&box[r * C::row + (c ^ r % 8) * 16]);
       }
     }
-    // Where threads stored the group is empty, and counts all the same: "all but the newest" above is about
-    // the box before, whichever way that went.
+    // Where threads stored, the bulk group is empty, and counts all the same: "all but the newest" above is
+    // about the box before, whichever way that was stored.
     if (thread == 0) ptx::bulk_commit_group();
     next_box ^= 1;
   }

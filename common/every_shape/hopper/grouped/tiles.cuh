@@ -8,7 +8,7 @@ namespace ladder::every_shape::grouped {
 
 // The groups' tiles are numbered through, one group after the other, and the CTAs (or clusters) deal them out
 // as those of one matrix. Only the device knows how many rows a group has, so each warp finds the group of a
-// tile for itself: its lanes hold 32 groups, a scan adds up their tiles, and a ballot finds the first group
+// tile for itself: its lanes hold 32 groups, a scan counts their tiles, and a ballot finds the first group
 // that ends after the tile. All warps of a CTA find the same; a warp walks as a whole, since it shuffles.
 template <class C>
 class Tiles {

@@ -22,8 +22,8 @@ template <Design d>
 struct Config {
   static constexpr Design design = d;
   static constexpr int consumers = d.consumers, consumer_warps = consumers * 4;
-  // Accumulators of so many columns take registers that a producer's warpgroup gives back. Otherwise one warp
-  // loads.
+  // The accumulators of a wide tile need the registers that a producer's warpgroup gives back. Otherwise a
+  // single warp loads.
   static constexpr bool move_registers = consumers == 2 && d.per_sm == 1 && d.width > 192;
   static constexpr int threads = (consumer_warps + (move_registers ? 4 : 1)) * warp_size;
   static constexpr int block_m = consumers * mma_m, block_n = d.width, block_k = 64;
@@ -36,7 +36,7 @@ struct Config {
   static constexpr int stage_bytes = tile_a + tile_b;
   // A wgmma has at most 256 columns. A wider tile has two, of whole boxes.
   static constexpr int first_mma = block_n <= 256 ? block_n : block_n / 2 / box_cols * box_cols;
-  // A warp stores its 16 rows of C through a box of shared memory, so many columns at once. 16 bytes between
+  // A warp stores its 16 rows of C through a box of shared memory, some columns at a time. 16 bytes between
   // the box's rows put 8 of them into different banks.
   static constexpr int columns_of(int most) { return ceil_div(block_n / 16, ceil_div(block_n, most)) * 16; }
   static constexpr int bytes_of_box(int cols) { return 16 * (cols * element + 16); }

@@ -43,7 +43,7 @@ cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
 template <Design d>
 constexpr Entry entry = {d, candidate<d>(), launch_alone<d>};
 
-// Of those that were timed at drawn shapes, the ones that gain most.
+// The ones that gain most of those that were timed at drawn shapes.
 constexpr Entry entries[] = {entry<Design{.width = 32, .per_sm = 2}>,
                              entry<Design{.width = 64}>,
                              entry<Design{.width = 96}>,
@@ -78,7 +78,7 @@ struct Table {
   Variants<Gemm> variants;
 };
 const Table& table() {
-  static std::deque<Text> texts;  // a variant has pointers
+  static std::deque<Text> texts;  // variants point into it
   static const Table all = [] {
     Table t;
     for (const Entry& e : entries) {

@@ -1,11 +1,11 @@
-// The product of row_scales.cuh, launched early, with its first loads before it waits for the sum: until then
-// its CTAs would hold empty stages. B, the weights, is not written by the sum; A = h and the squares are. So
-// the producer loads B into as many stages as there are, waits for the grid before, and loads A behind it.
+// The product of row_scales.cuh, launched early, with its first loads before it waits for the add: until then
+// its CTAs would hold empty stages. B, the weights, is not written by the add; A = h and the squares are. So
+// the producer loads B into as many stages as there are, waits for the grid before, and loads A after it.
 //
-// What may be read before the wait is only what no kernel writes that could still be running then. That is
-// more than the grid before: had that one been launched early, too, it could be running beside the one before
-// *it*, and so could this one. Here the sum is an ordinary launch: whatever wrote the weights has completed
-// when it begins.
+// Before the wait it may only read what no kernel writes that could still be running then. That is more than
+// the grid before: had that one been launched early, too, it could be running beside the one before *it*, and
+// so could this one. Here the add is an ordinary launch: whatever wrote the weights has completed when it
+// begins.
 #include "common/every_shape/hopper/norm_gemm/launches.h"
 #include "common/every_shape/hopper/norm_gemm/scaled_tiles.cuh"
 #include "common/every_shape/hopper/norm_gemm/weights_first.cuh"

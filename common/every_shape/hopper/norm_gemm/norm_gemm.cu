@@ -9,8 +9,8 @@ namespace {
 
 using rung_08::AddRows, rung_08::high_strips, rung_08::low_strips, rung_08::product;
 
-// Whether the sum starts while the grid before still runs, the product while the sum does, and whether the
-// product then loads weights before it waits for the sum.
+// Whether the add starts while the grid before still runs, the product while the add does, and whether the
+// product then loads weights before it waits for the add.
 struct EarlyStart {
   bool sum, product, weights = false;
 };
@@ -20,7 +20,7 @@ cudaError_t launch_two_kernels(const NormGemm& p, cudaStream_t stream) {
   const NormOperands norm = rung_08::operands_of_two_kernels(p);
   const cudaError_t error = rung_08::launch_add(p, norm.squares, stream, early.sum);
   if (error != cudaSuccess) return error;
-  static_assert(!early.weights || !early.sum, "what wrote the weights must have ended when the sum starts");
+  static_assert(!early.weights || !early.sum, "what wrote the weights must have ended when the add starts");
   if (early.weights) return launch_weights_first(product(p), stream, norm);
   return launch_among(ScaledTiles(), product(p), stream, norm, early.product);
 }
@@ -78,16 +78,16 @@ constexpr Extension<NormGemm> chosen{
 Variants<NormGemm> norm_gemm() {
   Variants<NormGemm> variants = {
       {.name = "late_start",
-       .what = "a sum, and a product that scales rows and starts when the sum has ended",
+       .what = "the residual add, and a product that scales rows and starts when the add has ended",
        .launch = launch_two_kernels<EarlyStart{false, false}>,
        .extension = &as_in_rung_08},
       {.name = "row_scales",
-       .what = "a sum, and a product that scales rows and starts while the sum still runs",
+       .what = "the residual add, and a product that scales rows and starts while the add still runs",
        .launch = launch_two_kernels<EarlyStart{false, true}>,
        .extension = &as_in_rung_08},
       {.name = "early_weights",
        .what =
-           "row_scales, whose product loads weights before it waits for the sum, which does not write them",
+           "row_scales, whose product loads weights before it waits for the add, which does not write them",
        .launch = launch_two_kernels<EarlyStart{false, true, true}>,
        .extension = &as_in_rung_08},
       {.name = "early_start",

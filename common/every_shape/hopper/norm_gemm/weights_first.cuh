@@ -1,4 +1,4 @@
-// The producer of early_weights.cu: it loads B's first k-tiles, waits for the grid before, and loads A behind
+// The producer of early_weights.cu: it loads B's first k-tiles, waits for the grid before, and loads A after
 // them.
 #pragma once
 

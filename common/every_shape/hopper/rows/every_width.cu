@@ -44,13 +44,13 @@ cudaError_t launch_by_width(const FusedNorm& p, int sms, cudaStream_t stream) {
   if (p.cols <= 256) return launch_narrow<32>(p, stream);
   if (p.cols <= 320) return launch_in_lanes<32, 2, 1, 128>(p, stream);
   if (few_in_warps(p, sms)) return launch_in_lanes<32, 4, 1, 256>(p, stream);
-  // A CTA, with a vector for each thread: an SM has up to 64 KiB of x and residual in flight. More cost time.
+  // A CTA, a vector for each thread: an SM has up to 64 KiB of x and residual in flight. More costs time.
   if (p.cols <= 1024) return launch_aligned<1, 1, 128>(p, stream);
   if (p.cols <= 2048) return launch_aligned<1, 1, 256>(p, stream);
   if (p.cols <= 3840) return launch_aligned<1, 1, 512>(p, stream);
   if (p.cols <= 4096) return launch_aligned<1, 1, 512>(p, stream, 3);
   if (p.cols <= 8192) return launch_aligned<1, 1, 1024>(p, stream);
-  // A cluster of CTAs. Which has the fewest idle threads, if it is not too large.
+  // A cluster of CTAs: the one with the fewest idle threads, if it is not too large.
   if (p.cols <= 16384) return launch_aligned<2, 4, 256>(p, stream);
   if (p.cols <= 18432) return launch_aligned<2, 4, 512>(p, stream);
   if (p.cols <= 32768) return launch_aligned<2, 8, 256>(p, stream);

@@ -1,5 +1,5 @@
 // What fusing the residual add with the norm buys: the same in two kernels, and in one that adds a second
-// time instead of keeping h in registers. Rows, clusters and the exchange are the rung's.
+// time instead of keeping h in registers. Rows, clusters and the exchange are those of rung 08.
 #include "common/every_shape/hopper/rows/row_in_cluster.cuh"
 
 namespace ladder::every_shape {
@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(C::most_threads) norm_in_cluster(FusedNorm p) 
   rows::init<C>(of_squares);
   const rows::Part<C> part(p.rows, p.cols);
 
-  constexpr bool gamma_early = C::vectors <= 4;  // as in the rung
+  constexpr bool gamma_early = C::vectors <= 4;  // as in rung 08
   uint4 h[C::vectors], gamma[C::vectors];
   if constexpr (gamma_early) {
 #pragma unroll
@@ -76,7 +76,7 @@ __global__ void __launch_bounds__(C::most_threads) norm_in_cluster(FusedNorm p) 
   }
 }
 
-// The rung's configurations.
+// Rung 08's configurations.
 template <class Launch>
 cudaError_t by_width(int cols, const Launch& launch) {
   using rows::Config;
@@ -104,7 +104,7 @@ cudaError_t launch(const FusedNorm& p, cudaStream_t stream) {
 
 Text unsupported(const FusedNorm& p) {
   if (rows::in_registers<most_vectors>(p.cols)) return {};
-  return "a comparison at rows in registers: cols is no multiple of 8, or above 1048576";
+  return "compares rows held in registers: cols must be a multiple of 8, and at most 1048576";
 }
 
 }  // namespace

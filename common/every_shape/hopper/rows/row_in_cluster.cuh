@@ -1,5 +1,5 @@
-// What the rung's operators of rows share: a row in the registers of a cluster, as in the rung's fused norm,
-// and reductions over it through the CTAs' shared memory.
+// What the row operators of this folder share: a row in the registers of a cluster, as in rung 08's fused
+// norm, and reductions over it through the CTAs' shared memory.
 #pragma once
 
 #include "common/ptx/cluster.cuh"
@@ -65,7 +65,7 @@ struct Reduction {
   }
 };
 
-// Initialises the reductions' barriers. Before the first of them, cluster_wait() says that every CTA has.
+// Initialises the reductions' barriers. cluster_wait() before the first reduction waits until every CTA has.
 template <class C, class... Reductions>
 __device__ void init(Reductions&... reductions) {
   if constexpr (C::cluster > 1) {

@@ -11,7 +11,7 @@
 
 namespace ladder::every_shape::norm_rows {
 
-// The part of the row that is the CTA's, in vectors. A row has gridDim.x parts.
+// The part of the row that this CTA has, in vectors. A row has gridDim.x parts.
 __device__ inline int begin_of_part(const Row& row, int part) {
   return int((long long)(row.vectors) * part / int(gridDim.x));
 }

@@ -29,7 +29,7 @@ struct SumsInMemory {
   }
 };
 
-// The sum of many, added in the same order in every launch. A warp, which has it all.
+// Receives sums and adds them, in the same order in every launch. By a warp; each lane has the result.
 __device__ inline float receive_sums(const unsigned long long* words, int count, unsigned launch) {
   constexpr int at_once = 4;  // loads in flight, of a lane
   float sum = 0;
@@ -144,7 +144,7 @@ __global__ void __launch_bounds__((2 * warps + 3) * warp_size, 1)
       for (int v = 0; v < vectors; ++v) x[v] = add_whole(x[v], residual[v], squares);
       squares = warp_sum(squares);
       if (lane == 0) stage.squares[warp] = squares;
-      arrive(stage.added);  // ahead of the stores: all of the row wait for the sum
+      arrive(stage.added);  // ahead of the stores: all CTAs of the row wait for the sum
       end.store_h(p, own.row);
 #pragma unroll
       for (int v = 0; v < vectors; ++v) {

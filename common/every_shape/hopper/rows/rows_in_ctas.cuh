@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(C::most_threads, C::ctas_of_sm) rows_in_ctas(F
     if (next(v) < left) store(p.y + at(v), scale_vector(x[v], gamma[v], scale));
 }
 
-// most_ctas: of an SM at once, or 0 for as many as fit. Shared memory that is not used keeps out the others.
+// most_ctas: of an SM at once, or 0 for as many as fit. Unused shared memory keeps further ones out.
 template <class C>
 cudaError_t launch_in_ctas(const FusedNorm& p, cudaStream_t stream, int most_ctas) {
   auto* kernel = rows_in_ctas<C>;

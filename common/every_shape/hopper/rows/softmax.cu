@@ -23,13 +23,13 @@ __global__ void __launch_bounds__(C::most_threads, C::per_sm) softmax_in_cluster
   uint4 x[vectors];
 #pragma unroll
   for (int v = 0; v < vectors; ++v) {
-    constexpr unsigned minus_infinity = 0xFF80FF80;  // twice, past the row's end: exp of it is 0
+    constexpr unsigned minus_infinity = 0xFF80FF80;  // two of them, past the row's end: exp is 0
     x[v] = make_uint4(minus_infinity, minus_infinity, minus_infinity, minus_infinity);
     if (part.has(v)) x[v] = load(p.x + part.start + part.column(v));
   }
 
-  // The exponentials wait in fp32 registers where there are enough. An SM computes 16 of them in a cycle, and
-  // a second time costs as much as the first.
+  // The exponentials stay in fp32 registers where there are enough. An SM computes 16 of them per cycle, and
+  // computing them again costs as much as the first time.
   constexpr bool kept = vectors <= 4;
   float largest = lowest;
 #pragma unroll

@@ -1,7 +1,7 @@
-// Rows that start anywhere: cols is no multiple of 8. x, residual, h and y share their alignment, so a row is
-// cut at the 16-byte boundaries of the matrix. Its first and its last vector may lie half in a neighbouring
-// row: they are read whole, as all others, and what is not of the row is left out of the sum. h does not
-// depend on the row, so a vector of h is stored whole, by the row of its first element.
+// Rows that start anywhere: cols is not a multiple of 8. x, residual, h and y share their alignment, so a row
+// is cut at the 16-byte boundaries of the matrix. Its first and its last vector may lie half in a
+// neighbouring row: they are read whole, as all others, and what is not of the row is left out of the sum. h
+// does not depend on the row, so a vector of h is stored whole, by the row of its first element.
 #pragma once
 
 #include "common/every_shape/hopper/rows/whole_vectors.cuh"
@@ -27,7 +27,7 @@ struct Row {
   __device__ int column(int v) const { return v * vector - shift; }  // of its first element; may be negative
 };
 
-// What is there of eight elements: those from `begin` to `end`.
+// Which of eight elements exist: those from `begin` to `end`.
 struct Cut {
   int begin, end;
   __device__ bool whole() const { return begin <= 0 && end >= vector; }
@@ -80,7 +80,7 @@ __device__ inline void store_cut(__nv_bfloat16* to, uint4 bits, Cut cut) {
   });
 }
 
-// The squares of the elements that are there are added.
+// Adds the squares of the elements that exist.
 __device__ inline uint4 add_cut(uint4 x, uint4 residual, Cut cut, float& squares) {
   if (cut.whole()) return add_vector(x, residual, squares);
   const uint4 h = add_vector(x, residual);

@@ -26,8 +26,7 @@ struct WholeVectors {
   }
   __device__ int shift() const { return start % line; }  // elements from the line's first to the row's
   __device__ std::size_t at(int v) const { return start - shift() + std::size_t(v) * vector; }
-  // The vector of gamma that the last elements of vector v are multiplied by. The first are by the one
-  // before, unless `by`, the elements that are, is 0.
+  // The vector of gamma for the last elements of vector v. The first `by` of them take the one before it.
   __device__ int gamma(int v) const { return v - shift() / vector; }
   __device__ int by() const { return start % vector; }
 };
@@ -37,12 +36,12 @@ inline int most_vectors(const FusedNorm& p) {
   return p.cols % line == 0 ? p.cols / vector : ceil_div(p.cols + line - 1, vector);
 }
 
-// So many vectors, or a few more: whole lines.
+// This many vectors, or a few more: whole lines.
 inline int whole_lines(int vectors) {
   constexpr int of_line = line / vector;
   return ceil_div(vectors, of_line) * of_line;
 }
-// A row is cut into parts of so many vectors.
+// Vectors of a part, where a row is cut into `parts`.
 inline int share_of(const FusedNorm& p, int parts) {
   return whole_lines(ceil_div(most_vectors(p), parts));
 }
@@ -63,7 +62,7 @@ struct End {
     x = p.x[row.start + at];
     residual = p.residual[row.start + at];
   }
-  // Returns the square of h. An addition in the constructor would keep loads behind it waiting.
+  // Returns the square of h. An addition in the constructor would keep loads after it waiting.
   __device__ float add(const FusedNorm& p) {
     if (at < 0) return 0;
     gamma = __bfloat162float(p.gamma[at]);
@@ -148,7 +147,7 @@ struct GammaOfLane {
   __device__ GammaOfLane(const FusedNorm& p, const WholeVectors& row, const OfLane& part) : by(row.by()) {
 #pragma unroll
     for (int v = 0; v < vectors; ++v) own[v] = make_uint4(0, 0, 0, 0);
-    // A branch: it keeps the loads of x and residual ahead of it, and additions behind it. With fewer vectors
+    // A branch: it keeps the loads of x and residual ahead of it, and additions after it. With fewer vectors
     // the compiler's own order is faster.
     if (vectors > 2 && !__any_sync(0xFFFFFFFFu, part.left > 0)) return;
     const __nv_bfloat16* const from = p.gamma + row.gamma(part.first) * vector;

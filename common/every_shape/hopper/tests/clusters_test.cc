@@ -1,5 +1,5 @@
-// One kernel serves every cluster: who loads which part of a stage, who waits for whom, and where a CTA's
-// tile lies are worked out when it is launched. In each cluster it must store what it stores alone.
+// One kernel serves every cluster: which CTA loads which part of a stage, which CTAs it waits for, and where
+// its tile lies are worked out at the launch. In each cluster it must store what it stores alone.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 

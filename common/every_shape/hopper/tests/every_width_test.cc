@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint16_t one = 0x3F80, unwritten = 0xFFFF;
 
-// Rows of one number, whichever it is, have gamma as their y. With the sum of another launch, whose number
-// was another, they have not.
+// Rows of one number have gamma as their y, whichever number it is. With the sum of another launch, whose
+// number was another, they do not.
 void launch_again(int rows, int cols) {
   const std::size_t area = std::size_t(rows) * cols;
   const Bits of_gamma = numbers(cols, 1);
@@ -53,7 +53,7 @@ TEST(EveryWidth, AlignedRowsAtTheBoundariesOfTheChoice) {
                          16448, 18432, 18496, 32768, 32832, 67584, 67648, 147456, 147520, 262144})
     launch_again(3, cols);
 }
-// So many that some are prefetched, by each kernel that does it, up to the last row.
+// Enough rows that some are prefetched, by each kernel that does it, up to the last row.
 TEST(EveryWidth, RowsThatArePrefetched) {
   constexpr int elements = (2 << 20) + (1 << 16);  // a little more than elements_ahead
   for (const int cols :

@@ -1,6 +1,6 @@
-// What a launch costs the host. The driver reads a clock over PCIe: asked at each launch, it made small
-// products ten times as slow once, and no result was wrong. So the driver's attributes are asked through the
-// functions below (the linker's --wrap), which count.
+// What a launch costs the host. The driver reads a clock over PCIe: a query of it in each launch once made
+// small products ten times as slow, and no result was wrong. So queries of the driver's attributes go through
+// the functions below (the linker's --wrap), which count.
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(HostCost, OnlyTheFirstLaunchAsksForClocks) {
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
 }
 
-// The choice asks how many SMs there are. A shape's second launch has nothing to choose, another shape's has.
+// The choice queries the number of SMs. A shape's second launch has nothing to choose, another shape's has.
 TEST(HostCost, AChoiceIsMadeOnce) {
   const Variant<Gemm>& by_shape = rung().gemm.back();
   const auto queries = [&](int n) {

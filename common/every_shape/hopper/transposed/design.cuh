@@ -25,10 +25,10 @@ struct Design {
   int consumers = 2;       // warpgroups
   int blocks = 1;          // of 64 columns of B, for each of them
   bool by_rows = false;    // the consumers of a tile divide its rows, and not its columns
-  bool ping_pong = false;  // a tile for each consumer, in turn, instead of one for all
+  bool ping_pong = false;  // a tile for each consumer, in turn, instead of one for all (cooperative)
   int per_sm = 1;          // CTAs
   bool split = false;      // k within a cluster, instead of among all of them
-  bool in_memory = false;  // k among clusters, whose parts are added up in global memory
+  bool in_memory = false;  // k among clusters, whose parts are reduced in global memory
   bool streamed = false;   // the same number of k-tiles for each cluster, wherever a tile begins or ends
 };
 
@@ -38,7 +38,7 @@ struct Config {
   static constexpr int consumers = d.consumers, readers = d.ping_pong ? 1 : d.consumers;  // of a stage
   static constexpr int blocks = d.by_rows ? d.blocks : readers * d.blocks;
   static constexpr int block_m = d.rows, block_n = blocks * mma_m, block_k = 64;
-  // A warpgroup gives back and takes registers as a whole. Where there are several CTAs a warp loads.
+  // A warpgroup gives back and takes registers as a whole. With several CTAs on an SM a single warp loads.
   static constexpr bool move_registers = consumers == 2 && d.per_sm == 1;
   static constexpr int consumer_warps = consumers * 4, producer_warps = move_registers ? 4 : 1;
   static constexpr int threads = (consumer_warps + producer_warps) * warp_size;
@@ -63,9 +63,9 @@ struct Config {
       most = std::max(most, (parts - 1) * ceil_div(groups, parts) * tile_threads * int(sizeof(float4)));
     return most;
   }();
-  // A warpgroup stores 64 columns of some rows at once, by TMA, through two boxes in turn; of a small tile,
-  // whose CTA has nothing else to do meanwhile, each warp stores 16 columns of all rows itself, which takes
-  // less long.
+  // A warpgroup stores 64 columns of some rows at once, by TMA, through two boxes in turn. The CTA of a small
+  // tile has nothing else to do meanwhile: there each warp stores 16 columns of all rows itself, which is
+  // faster.
   static constexpr bool threads_store = consumers == 1 || d.split;
   static constexpr int bytes_of_boxes(int box_rows) { return box_rows * row * (threads_store ? 1 : 2); }
   // An SM has 228 KiB, of which each CTA takes one for itself and another to align the swizzle's pattern.
@@ -115,12 +115,12 @@ class FastDivisor {
 };
 
 struct Operands {
-  CUtensorMap a, less_of_a, b, c;  // less: of CTAs that load 8 rows less than others
+  CUtensorMap a, less_of_a, b, c;  // less: for CTAs that load 8 rows fewer than others
   __nv_bfloat16* to;               // C
   int m, n;
   Cluster cluster;  // 1x1 where its CTAs have parts of k
   bool by_threads;  // store_only(): no CTA has a second tile, and the rows of C begin with a line of L2
-  // Worked out by the host, for a CTA's first load waits for all that is divided before it.
+  // Worked out by the host: a CTA's first load would have to wait for its divisions.
   int clusters_m, clusters_n, tiles_k;             // tiles of clusters, and k-tiles
   int group;                                       // rows of tiles that follow each other, see Tiles,
   FastDivisor per_group, per_column, per_last_column;  // tiles of a group, of a column of one, and of the last

@@ -1,4 +1,4 @@
-// The transposed kernels that the rung chooses from. All that is known of one follows from its design.
+// The transposed kernels that every_shape chooses from. All that is known of one follows from its design.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Transposed kernels whose k is in parts, added up in global memory: few tiles, and a long k.
+// Transposed kernels whose k is in parts, reduced in global memory: few tiles, and a long k.
 #include "common/every_shape/hopper/transposed/entries.cuh"
 
 namespace ladder::every_shape::transposed {

@@ -83,7 +83,7 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
   const int cluster = C::design.split ? p.parts : p.cluster.size(),
             rank = cluster > 1 ? ptx::cluster_rank() : 0;
 
-  // A launch's time before the first load is part of every launch. So a warp of the consumers initialises the
+  // The time before the first load is part of every launch. So a warp of the consumers initialises the
   // barriers, while the producer works out all that it can. Then the producer and the consumers wait for each
   // other, and where CTAs share operands, for the peers.
   auto meet = [&] {
@@ -124,8 +124,8 @@ __global__ void __launch_bounds__(C::threads, C::design.per_sm)
   }
 }
 
-// Of the workspace of a design that streams or has its parts in memory: first the flags, zero before the
-// first launch, then the partial sums of at most so many CTAs.
+// The workspace of a design that streams or has its parts in memory: first the flags, zero before the first
+// launch, then the partial accumulators of at most `most_ctas` CTAs.
 constexpr int most_ctas = 256;
 constexpr std::size_t flags_bytes = most_ctas * 16 * sizeof(unsigned);
 template <Design d>

@@ -22,7 +22,7 @@ __device__ void initialise(typename C::Shared& shared, Cluster cluster) {
 
 // By the producer of a CTA in a cluster of this size, which the compiler knows: a small tile's MMAs take
 // hardly longer than this loop. It works out all that it can before it meets the others. Walk: Tiles, or
-// another walk over tiles, of which each has a B of its own (08_warp_specialized/grouped).
+// another walk over tiles, each of which has a B of its own (../grouped).
 template <class C, int cluster_n, int cluster_m, class Walk, class Meet>
 __device__ void produce_in(typename C::Shared& shared, const Operands& p, Walk tiles, int rank,
                            const Meet& meet) {

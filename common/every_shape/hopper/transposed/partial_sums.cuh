@@ -1,4 +1,4 @@
-// Where several CTAs have a part of k of the same tile: they add up their accumulators, within a cluster
+// Where several CTAs have a part of k of the same tile: they reduce their accumulators, within a cluster
 // (split-K) or through global memory (stream-K).
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace ladder::every_shape::transposed {
 
-// Which groups of rows CTA `part` adds up and stores.
+// Which groups of rows CTA `part` reduces and stores.
 template <class C>
 __device__ int first_group(int part, int parts) {
   return C::groups * part / parts;
@@ -25,7 +25,7 @@ __device__ void expect_parts(typename C::Shared& shared, int part, int parts) {
 
 // accumulator of a part of k -> of all of k, for the groups of rows that are this CTA's. Each CTA sends the
 // others what is theirs, straight from its registers into their shared memory. They are added in the order of
-// k, whichever arrives first. Who waits for what is sent to it cannot exit too early.
+// k, whichever arrives first. A CTA that waits for what its peers send cannot exit too early.
 template <class C>
 __device__ void combine(float (&accumulator)[C::groups][4], typename C::Shared& shared, int part, int parts) {
   const SharedAddress combined = ptx::shared_address(&shared.combined);

@@ -7,8 +7,8 @@
 
 namespace ladder::every_shape::transposed {
 
-// An 8x8 block of C for each half of a warp's 16 columns, and of bf16 -> shared. An accumulator's row is a
-// column of C, so stmatrix transposes.
+// Accumulators -> shared, in bf16: an 8x8 block of C for each half of a warp's 16 columns. An accumulator's
+// row is a column of C, so stmatrix transposes.
 __device__ inline void store_group(const float (&from)[4], SharedAddress to) {
   const __nv_bfloat162 left = __floats2bfloat162_rn(from[0], from[1]);
   const __nv_bfloat162 right = __floats2bfloat162_rn(from[2], from[3]);

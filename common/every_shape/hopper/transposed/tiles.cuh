@@ -115,8 +115,8 @@ class Tiles {
   int index_ = 0, row_ = 0, col_ = 0, first_ = 0, end_ = 0;
 };
 
-// The order of the tiles, where so many clusters may run at once, and so many are launched: they follow each
-// other down B's columns, in groups of rows.
+// The order of the tiles, where at most `at_once` clusters run at once, and `clusters` are launched: they
+// follow each other down B's columns, in groups of rows.
 //
 // It is made for L2, which reads a line once for several SMs that request it at about the same time: the SMs
 // of a GPC, unless the load is multicast, and SMs of any GPCs that start one after the other. The hardware

@@ -14,7 +14,7 @@ using transposed::Design;
 using transposed::Entry;
 
 // transposed_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: pp, ping-pong; split;
-// mem, the parts of k are added up in memory; x2, two CTAs on an SM.
+// mem, the parts of k are reduced in memory; x2, two CTAs on an SM.
 Text name_of(const Entry& e) {
   const Design& d = e.design;
   Text name("transposed_", e.candidate.cols, "x", e.candidate.rows);
@@ -55,7 +55,7 @@ struct Table {
   Variants<Gemm> variants;
 };
 const Table& table() {
-  static std::deque<Text> texts;  // a variant has pointers
+  static std::deque<Text> texts;  // variants point into it
   static const Table all = [] {
     Table t;
     for (const auto entries : all_entries()) {

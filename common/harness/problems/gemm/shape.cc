@@ -16,7 +16,7 @@ std::vector<Gemm> gemm_verify_shapes() {
           gemm_shape(129, 127, 1), gemm_shape(1, 520, 77), gemm_shape(389, 1, 33), gemm_shape(1, 4096, 333),
           gemm_shape(2049, 1, 77), gemm_shape(131, 260, 70), gemm_shape(67, 262, 132),
           // n and k multiples of 8, which 16-byte accesses need, any m: one vector, a vector or a row past a
-          // tile, whole tiles, k shorter than any ring of stages, and k that goes round it many times.
+          // tile, whole tiles, k shorter than any ring buffer, and k that goes round it many times.
           gemm_shape(1, 8, 8), gemm_shape(7, 16, 8), gemm_shape(130, 8, 40), gemm_shape(129, 136, 24),
           gemm_shape(128, 256, 64), gemm_shape(128, 128, 160), gemm_shape(200, 264, 40),
           gemm_shape(264, 136, 72), gemm_shape(65, 8, 1024), gemm_shape(257, 520, 56),

@@ -268,7 +268,7 @@ struct Remembering {
 template <class T>
 Verdict GemmWorkload::verify_as() const {
   const GuardedBuffer& c = sets_[0].c;
-  // cuBLAS adds up bf16 in fp32, too; everything else, and the CPU, in fp64.
+  // cuBLAS accumulates bf16 in fp32, too; everything else, and the CPU, in fp64.
   const bool as_the_kernel = precision_ == Precision::fp64 ||
                              (precision_ == Precision::bf16 && reference_kind_ == Reference::cublas);
   return check_product<T>(c, shape_.n, seed_, Remembering{*reference_, exact_}, reference_c_,

@@ -1,6 +1,6 @@
 // cuBLAS's ways to multiply in groups: cublasGemmEx for one after the other, as a graph;
 // cublasGemmGroupedBatchedEx, one call for all; and cublasGemmStridedBatchedEx where all groups have as many
-// rows. Each is told on the host how many rows a group has, which the kernel has to read on the device.
+// rows. Each gets the groups' numbers of rows on the host; the kernel has to read them on the device.
 
 #include <algorithm>
 #include <functional>

@@ -89,7 +89,7 @@ std::vector<const GuardedBuffer*> GroupedWorkload::outputs() const {
 
 Verdict GroupedWorkload::verify(std::string& outside) const {
   outside = sets_[0].c.damage();
-  const int accumulations = reference_kind_ == Reference::cublas ? 2 : 1;  // cuBLAS adds up in fp32, too
+  const int accumulations = reference_kind_ == Reference::cublas ? 2 : 1;  // cuBLAS accumulates in fp32, too
   return check_product<__nv_bfloat16>(sets_[0].c, shape_.n, seed_, reference_, reference_c_, accumulations,
                                       [&](std::uint64_t index, double value, int compared) {
                                         return reference_.expected(index, value, compared);

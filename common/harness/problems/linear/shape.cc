@@ -11,7 +11,7 @@
 namespace ladder {
 
 // A vector, a column of vectors past a tile of 128 and of 64 columns of C, whole tiles, k shorter than the
-// ring of stages and longer.
+// ring buffer and longer.
 std::vector<Linear> linear_verify_shapes() {
   return {linear_shape(1, 8, 8),          linear_shape(7, 16, 24),       linear_shape(130, 40, 8),
           linear_shape(65, 72, 1032),     linear_shape(129, 136, 352),   linear_shape(128, 128, 160),

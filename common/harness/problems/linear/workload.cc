@@ -110,7 +110,7 @@ std::vector<const GuardedBuffer*> LinearWorkload::outputs() const {
 
 Verdict LinearWorkload::verify(std::string& outside) const {
   outside = sets_[0].c.damage();
-  const int accumulations = reference_kind_ == Reference::cublas ? 2 : 1;  // cuBLAS adds up in fp32, too
+  const int accumulations = reference_kind_ == Reference::cublas ? 2 : 1;  // cuBLAS accumulates in fp32, too
   return check_product<__nv_bfloat16>(sets_[0].c, shape_.n, seed_, reference_->product(), product_,
                                       accumulations, [&](std::uint64_t i, double product, int compared) {
                                         return reference_->c(i, product, compared,

@@ -126,7 +126,7 @@ TEST(BadUsage, AProgramOfOneProblem) {
     expect_refused(arguments, parts, DeviceKind::gpu, fake_of_one());
   };
   refused({"fused_norm"}, {"my_gemm has no fused_norm; there is: gemm"});
-  refused({"--rows", "8"}, {"these sizes are of no problem here; there is: gemm"});
+  refused({"--rows", "8"}, {"no problem here has these sizes; there is: gemm"});
   const Options plain = parse_options({}, fake_of_one(), DeviceKind::gpu);
   EXPECT_TRUE(plain.runs<Gemm>());
   EXPECT_FALSE(plain.runs<FusedNorm>());
@@ -155,12 +155,12 @@ TEST(BadUsage, TheFourthProblem) {
   expect_refused({"grouped_gemm"}, {"42_fake has no grouped_gemm; there is: gemm, fused_norm"});
   refused({"grouped_gemm", "--rows", "8"},
           {"grouped_gemm takes --groups, --m, --n, --k or --size", "--rows"});
-  refused({"--groups", "8"}, {"--groups is of grouped_gemm alone"});
-  refused({"gemm", "--even"}, {"--even is of grouped_gemm alone"});
+  refused({"--groups", "8"}, {"--groups is for grouped_gemm only"});
+  refused({"gemm", "--even"}, {"--even is for grouped_gemm only"});
   refused({"grouped_gemm", "--groups", "0"}, {"--groups must be between 1 and"});
   refused({"grouped_gemm", "--groups", "3", "--sweep"}, {"--sweep"});
   refused({"grouped_gemm", "--even", "--soak", "9"}, {"--soak", "--even"});
-  refused({"grouped_gemm", "--tune"}, {"--tune is of gemm alone"});
+  refused({"grouped_gemm", "--tune"}, {"--tune is for gemm only"});
   refused({"grouped_gemm", "--variant", "fast"}, {"no variant 'fast' here; there is: looped, grouped"});
 }
 

@@ -21,8 +21,8 @@ TEST(Options, ASweepOverModelsIsOfTheGemmAlone) {
   }
   EXPECT_FALSE(parse({"--sweep"}).models);
   EXPECT_FALSE(parse({"--sweep", "gemm"}).models);
-  expect_refused({"fused_norm", "--sweep", "models"}, {"--sweep models", "gemm alone", "fused_norm"});
-  expect_refused({"norm_gemm", "--sweep", "models"}, {"--sweep models", "gemm alone", "norm_gemm"},
+  expect_refused({"fused_norm", "--sweep", "models"}, {"--sweep models", "gemm only", "fused_norm"});
+  expect_refused({"norm_gemm", "--sweep", "models"}, {"--sweep models", "gemm only", "norm_gemm"},
                  DeviceKind::gpu, fake_of_three());
   expect_refused({"--sweep", "models", "--size", "8"}, {"--sweep"});
   EXPECT_EQ(parse({"--sweep", "models", "--soak", "5"}).soak, 5);
@@ -45,7 +45,7 @@ TEST(Options, ASweepOverKIsOfOneMAndN) {
   EXPECT_FALSE(parse({"--sweep"}).over_k);
   expect_refused({"gemm", "--sweep", "k", "--k", "8"}, {"--sweep k", "--m and --n alone"});
   expect_refused({"gemm", "--sweep", "k", "--size", "8"}, {"--sweep k", "--m and --n alone"});
-  expect_refused({"fused_norm", "--sweep", "k"}, {"--sweep k", "gemm alone", "fused_norm"});
+  expect_refused({"fused_norm", "--sweep", "k"}, {"--sweep k", "gemm only", "fused_norm"});
   expect_refused({"gemm", "--sweep", "k"}, {"--sweep: the simulator measures no times"},
                  DeviceKind::simulator);
 }
@@ -64,8 +64,8 @@ TEST(Options, TuneIsOfTheGemmAlone) {
   EXPECT_EQ(parse({"gemm", "--m", "8", "--tune"}).shape<Gemm>()->m, 8);
   EXPECT_TRUE(parse({"gemm", "--sweep", "models", "--tune"}).models);
   EXPECT_TRUE(parse({"gemm", "--sweep", "--tune", "--repeats", "7"}).sweep);
-  expect_refused({"fused_norm", "--tune"}, {"--tune", "gemm alone", "fused_norm"});
-  expect_refused({"--rows", "8", "--tune"}, {"--tune", "gemm alone"});
+  expect_refused({"fused_norm", "--tune"}, {"--tune", "gemm only", "fused_norm"});
+  expect_refused({"--rows", "8", "--tune"}, {"--tune", "gemm only"});
   for (const std::string other :
        {"--verify-only", "--soak=5", "--ablate", "--power=3", "--type=bf16", "--outlier=9", "--pad"})
     expect_refused({"gemm", "--tune", other}, {"--tune", other.substr(0, other.find('='))});
