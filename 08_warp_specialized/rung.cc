@@ -4,7 +4,6 @@ namespace ladder {
 namespace rung_08 {
 Variants<Gemm> gemm();
 Variants<Gemm> general_variants();
-Variants<Gemm> fp8_promoted();
 Variants<Gemm> fp8();
 Variants<FusedNorm> fused_norm();
 Variants<FusedNorm> fused_norm_ring();
@@ -20,8 +19,7 @@ const Rung& rung() {
       .name = "08_warp_specialized",
       .title = "Warp specialisation, clusters, persistent CTAs",
       .needs = {9, 0, Compatibility::exact},
-      .gemm = with_excursions(rung_08::gemm(),
-                              {rung_08::general_variants(), rung_08::fp8_promoted(), rung_08::fp8()}),
+      .gemm = with_excursions(rung_08::gemm(), {rung_08::general_variants(), rung_08::fp8()}),
       .fused_norm = with_excursions(
           rung_08::fused_norm(),
           {rung_08::fused_norm_ring(), rung_08::fused_norm_persistent(), rung_08::fused_norm_fp8()}),
