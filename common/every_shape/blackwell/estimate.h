@@ -1,10 +1,13 @@
-// Roughly how long each tile takes on a problem, by arithmetic; nothing here was measured on Blackwell. The
-// launch in shapes.cu takes the shortest, and print_estimate.cc prints them.
+// How long each tile takes on a problem: the estimate of every_shape (estimate/estimate.h) with a B200's
+// costs, by arithmetic; nothing here was measured on Blackwell. The launch in shapes.cu takes the shortest,
+// and print_estimate.cc prints them.
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
+#include "common/every_shape/estimate/estimate.h"
 #include "common/rung.h"
 
 namespace ladder::every_shape {
@@ -18,54 +21,62 @@ struct B200 {
   static constexpr double hertz = flops / 2 / mma_per_cycle / sms, dram_per_cycle = dram_bytes / hertz;
 };
 
-// Assumed: what rung 08's estimate was fitted to on an H200.
-constexpr double sm_per_cycle = 64;  // bytes that an SM loads
-constexpr double around = 2500;      // cycles before a tile's first MMA and after its last one
-constexpr double exchange = 800;     // cycles of split-K
+// Published is the rate of the tensor cores, twice an H200's for each cycle. The rest is assumed: near what
+// was fitted on an H200, where L2 is left out.
+constexpr Costs b200_costs = [] {
+  Costs costs{};
+  costs.of_kind[int(Kind::whole)].start = 2500;  // pairs: the next tile is multiplied during an epilogue
+  costs.of_kind[int(Kind::split)].wave =
+      2500;  // transposed: nothing overlaps a tile's start and its epilogue
+  costs.tensor = 2048 / B200::mma_per_cycle;
+  costs.intake = 64;
+  costs.l2 = 1e9;
+  costs.exchange = 800;
+  return costs;
+}();
 
-struct Tile {
-  const char* name;
-  int rows, cols;  // of C, by all CTAs that multiply it together
-  int ctas;
-  int most_parts;   // of k
-  bool overlapped;  // the next tile is multiplied during the epilogue
-};
-constexpr Tile tiles[] = {{"256x256", 256, 256, 2, 1, true},
-                          {"256x128", 256, 128, 2, 1, true},
-                          {"transposed_128x128", 128, 128, 1, 8, false},
-                          {"transposed_128x64", 64, 128, 1, 8, false},
-                          {"transposed_128x32", 32, 128, 1, 8, false}};
+inline constexpr Cluster alone[] = {{}};
+constexpr Candidate transposed_tile(const char* name, int rows) {
+  return {.name = name, .kind = Kind::split, .rows = rows, .cols = 128, .clusters = alone, .parts = 8};
+}
+constexpr Candidate tiles[] = {
+    {.name = "256x256", .kind = Kind::whole, .rows = 256, .cols = 256, .clusters = alone, .pair = 2},
+    {.name = "256x128", .kind = Kind::whole, .rows = 256, .cols = 128, .clusters = alone, .pair = 2},
+    transposed_tile("transposed_128x128", 128),
+    transposed_tile("transposed_128x64", 64),
+    transposed_tile("transposed_128x32", 32)};
 
 struct Estimate {
-  int tile, parts;                // which of the tiles; of k
-  long long ctas, waves = 0;      // whole waves: a tile that does not fit into one waits for the next
-  double tensor = 0, intake = 0;  // cycles of a k-tile of 64: MMAs; loading A and B into the SM
-  double dram = 0;                // cycles in which DRAM delivers A and B and takes C, each once
-  bool bound_by_dram = false;
-  double cycles = 0;
+  int tile, parts;  // which of the tiles; of k
+  Layout at;
+  Formula formula;
+  double dram;  // cycles in which DRAM delivers A and B and takes C, each once
+  bool bound_by_dram;
+  double cycles;  // those of the formula, with a mainloop that takes as long as DRAM at least
 };
 
 inline Estimate estimate(const Gemm& p, int which, int parts, int sms) {
-  const Tile& tile = tiles[which];
-  const long long count = 1ll * ceil_div(p.m, tile.rows) * ceil_div(p.n, tile.cols);
-  const int cluster = tile.ctas * parts, at_once = std::max(sms / cluster, 1);
-  Estimate e{.tile = which, .parts = parts, .ctas = count * cluster};
-  e.waves = (count + at_once - 1) / at_once;
-  e.tensor = tile.rows * tile.cols / tile.ctas * 64 / B200::mma_per_cycle;
-  e.intake = (tile.rows + tile.cols) / tile.ctas * 64 * 2 / sm_per_cycle;
-  e.dram = 2.0 * (1.0 * p.m * p.k + 1.0 * p.k * p.n + 1.0 * p.m * p.n) / B200::dram_per_cycle;
-  const double k_tiles = ceil_div(ceil_div(p.k, 64), parts);
-  const double mainloop = e.waves * k_tiles * std::max(e.tensor, e.intake);
-  e.bound_by_dram = mainloop < e.dram;
-  e.cycles =
-      std::max(mainloop, e.dram) + (tile.overlapped ? 1 : e.waves) * around + (parts > 1 ? exchange : 0);
-  return e;
+  const Candidate& tile = tiles[which];
+  const int cluster = tile.pair * parts;
+  Layout at;
+  at.possible = true;
+  at.clusters_m = ceil_div(p.m, tile.rows);
+  at.clusters_n = ceil_div(p.n, tile.cols);
+  at.clusters = 1.0 * at.clusters_m * at.clusters_n;
+  at.at_once = std::max(sms / cluster, 1);
+  at.waves = std::ceil(at.clusters / at.at_once);
+  at.ctas = std::min(at.clusters, at.at_once) * cluster;
+  at.tiles_k = ceil_div(ceil_div(p.k, 64), parts);
+  const Formula f = formula(tile, {alone[0], parts}, at, sms, b200_costs);
+  const double dram = 2 * (1.0 * p.m * p.k + 1.0 * p.k * p.n + 1.0 * p.m * p.n) / B200::dram_per_cycle;
+  const double waits = std::max(dram - f.loop * f.cycles, 0.0);
+  return {which, parts, at, f, dram, waits > 0, f.cycles + waits};
 }
 
 // The tile's best number of parts: a part has a k-tile at least.
 inline Estimate estimate(const Gemm& p, int which, int sms) {
   Estimate best = estimate(p, which, 1, sms);
-  for (int parts = 2; parts <= std::min(tiles[which].most_parts, ceil_div(p.k, 64)); parts *= 2) {
+  for (int parts = 2; parts <= std::min(tiles[which].parts, ceil_div(p.k, 64)); parts *= 2) {
     const Estimate next = estimate(p, which, parts, sms);
     if (next.cycles < best.cycles) best = next;
   }

@@ -20,16 +20,17 @@ Gemm gemm_of(int m, int n, int k) {
 }
 
 void print_line(const Gemm& p, const Estimate& e, double rung_cycles) {
+  const double k_tile = e.formula.loop * e.formula.cycles / (e.at.waves * e.at.tiles_k);
   char shape[40], cycles[16];
   std::snprintf(shape, sizeof shape, "%dx%dx%d", p.m, p.n, p.k);
   std::snprintf(cycles, sizeof cycles, "%.0f%s", e.cycles, e.bound_by_dram ? " (DRAM)" : "");
-  std::printf("%-17s %-15s %5d %5lld %5lld  %6.0f %6.0f  %-16s %7.1f  x%.2f\n", shape, tiles[e.tile].name,
-              e.parts, e.ctas, e.waves, e.tensor, e.intake, cycles, e.cycles / B200::hertz * 1e6,
-              rung_cycles / e.cycles);
+  std::printf("%-17s %-18s %5d %5.0f %5.0f  %6.0f %6.0f  %-16s %7.1f  x%.2f\n", shape, tiles[e.tile].name,
+              e.parts, e.at.clusters * tiles[e.tile].pair * e.parts, e.at.waves, k_tile * e.formula.busy[0],
+              k_tile * e.formula.busy[1], cycles, e.cycles / B200::hertz * 1e6, rung_cycles / e.cycles);
 }
 
 void print_header() {
-  std::printf("%-17s %-15s %5s %5s %5s  %6s %6s  %-16s %7s  %s\n", "shape", "tile", "parts", "CTAs", "waves",
+  std::printf("%-17s %-18s %5s %5s %5s  %6s %6s  %-16s %7s  %s\n", "shape", "tile", "parts", "CTAs", "waves",
               "tensor", "intake", "cycles", "us", "256x256 takes");
 }
 

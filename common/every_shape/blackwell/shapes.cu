@@ -13,8 +13,8 @@ cudaError_t launch(const Gemm& p, cudaStream_t stream) {
   if (error == cudaSuccess) error = cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
   if (error != cudaSuccess) return error;
   const Estimate choice = which < 0 ? shortest(p, sms) : estimate(p, which, sms);
-  const Tile& tile = tiles[choice.tile];
-  if (tile.ctas == 2) return launch_pairs(p, tile.cols, true, stream, early_start);
+  const Candidate& tile = tiles[choice.tile];
+  if (tile.pair == 2) return launch_pairs(p, tile.cols, true, stream, early_start);
   return launch_transposed(p, tile.rows, choice.parts, stream, early_start);
 }
 

@@ -61,6 +61,7 @@ struct Candidate {
   std::span<const Cluster> clusters;  // that it may be launched in
   int per_sm = 1;                     // CTAs
   int parts = 1;                      // of k; split, in_memory and vector take up to this many
+  int pair = 1;                       // CTAs that multiply a tile, each with an equal part of both operands
   int operand_bytes = 2;              // of an element of A and B: a k-tile has 128 bytes of a row
   std::array<Traits, std::size(all_cards)> traits{};
   cudaError_t (*launch)(const Gemm&, const Launch&, cudaStream_t, bool early_start) = nullptr;

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -31,18 +32,17 @@ TEST(Estimate, LargeProblemsTakeTheRungsTile) {
 }
 
 // 1024³ by hand: 32 tiles of 256x128 are 64 CTAs, in one wave; a k-tile is 256 cycles of MMAs, and 16384 +
-// 8192 bytes; 16 of them.
+// 8192 bytes, which take 384; 16 of them. Both units are busy, so a k-tile takes a little longer.
 TEST(Estimate, IsWhatThePageComputes) {
   const Estimate pair = estimate(gemm_of(1024, 1024, 1024), 1, B200::sms);
-  EXPECT_EQ(pair.ctas, 64);
-  EXPECT_EQ(pair.waves, 1);
-  EXPECT_EQ(pair.tensor, 256);
-  EXPECT_EQ(pair.intake, 384);
-  EXPECT_EQ(pair.cycles, 16 * 384 + 2500);
+  EXPECT_EQ(pair.at.ctas, 64);
+  EXPECT_EQ(pair.at.waves, 1);
+  const auto both = [](double x, double y) { return std::sqrt(std::sqrt(x * x * x * x + y * y * y * y)); };
+  EXPECT_NEAR(pair.cycles, 16 * both(256, 384) + 2500, 1e-6);
   // 64 tiles of 128x128, each by two CTAs.
   const Estimate split = estimate(gemm_of(1024, 1024, 1024), 2, B200::sms);
   EXPECT_EQ(split.parts, 2);
-  EXPECT_EQ(split.cycles, 8 * 512 + 2500 + 800);
+  EXPECT_NEAR(split.cycles, 8 * both(256, 512) + 2500 + 800, 1e-6);
 }
 
 TEST(Estimate, EveryPartHasAKTile) {
