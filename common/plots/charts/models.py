@@ -99,7 +99,7 @@ def ratios(results: Results, rung: str):
     mean = models.geometric_mean(all_of)
     axes.axvline(mean, color=INK, linewidth=1.2, linestyle=(0, (2, 2)))
     axes.annotate(
-        f"geometric mean ×{mean:.3f}", (mean, 1), (6, -2), xycoords=("data", "axes fraction"),
+        f"geometric mean ×{mean:.3f}", (mean, 1), (6, -18), xycoords=("data", "axes fraction"),
         textcoords="offset points", va="top", fontsize=9,
     )  # fmt: skip
     behind = sum(one < 1 for one in all_of) / len(all_of)
