@@ -1,6 +1,6 @@
 """What programs print, in the docs: recorded in docs/results/transcripts.json, and run again by a test.
 
-    <!-- fault: 05_mma_sync wait_one_too_few -->     a planted fault: its patch, and the first thing the simulator says
+    <!-- fault: 05_mma_sync wait_one_too_few -->     a planted fault of a rung, or of every_shape: its patch, and the first thing the simulator says
     <!-- /fault -->
 
     <!-- run: 05_mma_sync_sim gemm --size 256 -->    a program of build/bin, and all that it prints
@@ -37,10 +37,13 @@ def recorded(root: Path) -> dict:
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
+FOLDERS = {"every_shape": "common/every_shape/hopper", "every_shape_blackwell": "common/every_shape/blackwell"}
+
+
 def patch_of(root: Path, what: str) -> tuple:
-    """Of 'RUNG FAULT': the rung, the fault, the arguments it is run with, and its patch."""
+    """Of 'RUNG FAULT': the rung, the fault, the arguments it is run with, and its patch. A rung's folder has its name."""
     words = what.split()
-    file = root / words[0] / "faults" / f"{words[-1]}.patch" if len(words) == 2 else root
+    file = root / FOLDERS.get(words[0], words[0]) / "faults" / f"{words[-1]}.patch" if len(words) == 2 else root
     if not file.is_file():
         raise ResultError(f"fault '{what}': expected RUNG FAULT, with a file RUNG/faults/FAULT.patch")
     head, _, body = file.read_text(encoding="utf-8").partition("\n--- ")
@@ -50,7 +53,7 @@ def patch_of(root: Path, what: str) -> tuple:
 
 def plain(line: str) -> str:
     """Without namespaces and parameter lists."""
-    line = re.sub(r"ladder::rung_\d\d::|ladder::|\(anonymous namespace\)::", "", line)
+    line = re.sub(r"ladder::(rung_\d\d|every_shape)::|ladder::|\(anonymous namespace\)::", "", line)
     return re.sub(r"( in \w+)(<[^>]*>)?\([^)]*\)", r"\1", line)
 
 

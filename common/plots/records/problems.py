@@ -46,6 +46,16 @@ def pretty(shape: str) -> str:
     return f"{parts[0]}³" if len(parts) == 3 and len(set(parts)) == 1 else "×".join(parts)
 
 
+def on_ladder(program: str) -> bool:
+    """Whether its kernels are steps of the course, or a reader's: not a library's, which has some for every shape."""
+    return not program.startswith("every_shape")
+
+
+def short(program: str) -> str:
+    """A rung's number; another program's name."""
+    return program[:2] if program[:2].isdigit() else program
+
+
 def is_layer_norm(record: dict) -> bool:
     """Of a row_operator, whose variants begin with what they compute."""
     return record["variant"].startswith("layer_norm")

@@ -66,6 +66,15 @@ class Documents(InFolder):
             rows = [line for line in once.split("\n") if line.startswith("|")]
             self.assertEqual(len({row.count("|") for row in rows}), 1, once)
 
+    def test_every_shape_is_linked_to_its_page(self):
+        for name in ("01_coalesced", "every_shape"):
+            (self.root / "docs" / f"{name}.md").write_text("", encoding="utf-8")
+        table = "| `01_coalesced` | x |\n| `every_shape` | x |\n| `02_y` | x |\n| `copy` | x |"
+        linked = documents.with_chapters(table, self.root, self.root / "docs" / "every_shape.md").split("\n")
+        self.assertEqual(linked, ["| [`01_coalesced`](01_coalesced.md) | x |", *table.split("\n")[1:]])
+        linked = documents.with_chapters(table, self.root, self.root / "README.md").split("\n")
+        self.assertEqual(linked[1], "| [`every_shape`](docs/every_shape.md) | x |")
+
     def test_counts_are_compared_for_every_variant(self):
         self.write(EVERYTHING + [profile("01_coalesced", COUNTED)])
         with self.assertRaisesRegex(ResultError, "no simulator record of 01_coalesced gemm coalesced 512x512x512"):

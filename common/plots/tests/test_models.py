@@ -106,7 +106,7 @@ class Models(InFolder):
         self.assertEqual(lines[4].split(" | ")[6:], ["not recorded yet", " |"])
 
     def test_a_kernels_name_says_its_design(self):
-        names = {"swapped_64x64_mem": "k in parts", "split_8": "k in parts", "swapped_64x8_x2": "transposed", "narrow_64x64": "narrow"}
+        names = {"transposed_64x64_mem": "k in parts", "split_8": "k in parts", "transposed_64x8_x2": "transposed", "narrow_64x64": "narrow"}
         for name, design in names.items():
             self.assertEqual(models_tables.design_of(name), design)
 
@@ -133,7 +133,7 @@ class Models(InFolder):
         self.assertEqual([line.split(" | ")[0] for line in lines[3:5]], ["| 512×4096×1024", ""])
 
     def test_where_no_kernel_reaches_the_baseline_each_design_has_a_column(self):
-        times = {"warp_specialized": 10.2, "128x256": 10.1, "swapped_64x8": 10.5, "swapped_64x8_split": 10.4, "stream_k": 10.3, "vector_1": 15.0}
+        times = {"warp_specialized": 10.2, "128x256": 10.1, "transposed_64x8": 10.5, "transposed_64x8_split": 10.4, "stream_k": 10.3, "vector_1": 15.0}
         of_512 = {**tuned(512, times), "n": 4096}
         ahead = {**tuned(4096, {"128x256": 200.0, "warp_specialized": 200.0}), "n": 4096, "k": 4096, "sweep": None}
         lines = self.table(f"designs {RUNG}", ROOFS + SWEPT + [of_512, ahead])
