@@ -56,6 +56,9 @@ Variants<Gemm> straight_tiles() {
       {.name = "128x192",
        .what = "128x192 tiles, four stages, pairs share A",
        .launch = launch<tile_128x192>},
+      {.name = "128x256",
+       .what = "128x256 tiles, four stages, pairs share B: rung 08's",
+       .launch = launch<tile_128x256>},
   };
   for (Variant<Gemm>& variant : variants) variant.unsupported = rows_of_vectors;
   return variants;
