@@ -1,4 +1,6 @@
 // --list, for people and for programs.
+#include <cctype>
+
 #include "common/harness/base/format.h"
 #include "common/harness/cli/options.h"
 #include "common/harness/cli/sizes.h"
@@ -7,12 +9,14 @@
 namespace ladder {
 
 std::string list_text(const Rung& rung) {
+  // A rung's name begins with its number; that of another program does not.
+  const char* const own = std::isdigit(rung.name[0]) ? "  (the rung) " : "  (the default) ";
   std::string text;
   for_each_problem([&]<class Problem>() {
     const auto& variants = ProblemInfo<Problem>::variants(rung);
     for (const auto& v : variants)
       text += format("%-10s  %-22s%s%s\n", ProblemInfo<Problem>::name, v.name,
-                     &v == &variants.back() ? "  (the rung) " : "  ", v.what);
+                     &v == &variants.back() ? own : "  ", v.what);
   });
   return text;
 }
