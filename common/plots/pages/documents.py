@@ -40,14 +40,14 @@ FENCE = re.compile(r"^[ \t]*(```|~~~)")
 
 
 def with_chapters(text: str, root: Path, page: Path) -> str:
-    """A table whose lines are rungs, with links to their chapters."""
+    """A table whose lines are rungs, or every_shape beside them, with links to their chapters."""
 
     def link(rung):
         chapter = root / "docs" / f"{rung[1]}.md"
         there = chapter.is_file() and chapter != page
         return f"| [`{rung[1]}`]({os.path.relpath(chapter, page.parent)}) |" if there else rung[0]
 
-    return re.sub(r"^\| `(\d\d_\w+)` \|", link, text, flags=re.MULTILINE)
+    return re.sub(r"^\| `(\d\d_\w+|every_shape)` \|", link, text, flags=re.MULTILINE)
 
 
 def pages(root: Path, page: Path, folder: str) -> str:

@@ -133,7 +133,7 @@ def design_of(variant: str) -> str:
     """The idea behind a kernel, by its name; where k is divided, that is the idea."""
     if "split" in variant or "_mem" in variant or variant == "stream_k":
         return "k in parts"
-    return {"swapped": "transposed", "narrow": "narrow", "vector": "no tensor cores"}.get(variant.split("_")[0], "128×256 and others")
+    return {"transposed": "transposed", "narrow": "narrow", "vector": "no tensor cores"}.get(variant.split("_")[0], "128×256 and others")
 
 
 def alike(us: float, other_us: float) -> bool:

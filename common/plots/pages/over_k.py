@@ -1,7 +1,7 @@
 """A gemm over k at one m and n, as `gemm --sweep k --tune --variant …` recorded it: beside what a tile's mainloop and its
 epilogue would take, worked out, which is there before anything is measured.
 
-The mainloop takes as long as the MMAs, the epilogue AROUND cycles, the constant of the rung's own estimate. Cooperative
+The mainloop takes as long as the MMAs, the epilogue AROUND cycles. Cooperative
 consumers take both one after the other for a tile of 128x256. In ping-pong each has a tile of 128x128: two tiles take as long
 as the MMAs of both, but no less than one mainloop and one epilogue.
 """
@@ -14,7 +14,7 @@ from common.plots.pages.waves import PER_CYCLE
 from common.plots.records.error import ResultError
 from common.plots.records.results import Results
 
-AROUND = 2500  # cycles around a tile's mainloop (08_warp_specialized/shapes/design.cuh, wave_cycles)
+AROUND = 2500  # cycles around a tile's mainloop, fitted to the rung's times
 TILE = 128 * 256
 ALL_K = tuple(64 << i for i in range(9))  # as common/harness/problems/gemm/shape.cc has them
 

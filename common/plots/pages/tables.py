@@ -55,7 +55,7 @@ from common.plots.records.problems import (
     shape_of,
     sizes,
 )
-from common.plots.records.results import Results
+from common.plots.records.results import Results, is_of_ladder
 from common.plots.records.scores import baseline_score, best_baseline, noise_text, per_clock, ratio, score, slowdown
 
 
@@ -81,7 +81,7 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
         below = run
     measured_rungs = {run["rung"] for run in results.runs}
     for run in results.simulated:  # a rung that only the simulator has run
-        if run["problem"] == problem and run["rung"] not in measured_rungs:
+        if run["problem"] == problem and run["rung"] not in measured_rungs and is_of_ladder(run["rung"]):
             measured_rungs.add(run["rung"])
             rows.append([f"`{run['rung']}`", results.title(run), "simulated, not yet measured", "", "", ""])
     name = BASELINE[problem]

@@ -24,6 +24,8 @@ from pathlib import Path
 
 from common.plots.records.error import ResultError
 
+# Where the faults of a program are that is no rung; those of a rung are in its folder.
+FOLDERS = {"every_shape": "common/every_shape/hopper", "every_shape_blackwell": "common/every_shape/blackwell"}
 MARK = re.compile(r"^[ \t]*<!-- (?P<kind>fault|run): (?P<what>.*?) -->[ \t]*$", re.MULTILINE)
 WIDTH, MOST_LINES = 116, 8  # of a finding
 
@@ -40,7 +42,8 @@ def recorded(root: Path) -> dict:
 def patch_of(root: Path, what: str) -> tuple:
     """Of 'RUNG FAULT': the rung, the fault, the arguments it is run with, and its patch."""
     words = what.split()
-    file = root / words[0] / "faults" / f"{words[-1]}.patch" if len(words) == 2 else root
+    folder = root / FOLDERS.get(words[0], words[0])
+    file = folder / "faults" / f"{words[-1]}.patch" if len(words) == 2 else root
     if not file.is_file():
         raise ResultError(f"fault '{what}': expected RUNG FAULT, with a file RUNG/faults/FAULT.patch")
     head, _, body = file.read_text(encoding="utf-8").partition("\n--- ")
@@ -50,7 +53,7 @@ def patch_of(root: Path, what: str) -> tuple:
 
 def plain(line: str) -> str:
     """Without namespaces and parameter lists."""
-    line = re.sub(r"ladder::rung_\d\d::|ladder::|\(anonymous namespace\)::", "", line)
+    line = re.sub(r"ladder::(?:rung_\d\d|every_shape(?:_blackwell)?)::|ladder::|\(anonymous namespace\)::", "", line)
     return re.sub(r"( in \w+)(<[^>]*>)?\([^)]*\)", r"\1", line)
 
 

@@ -29,11 +29,16 @@ def find_files(paths) -> list:
     return files
 
 
+def is_of_ladder(program: str) -> bool:
+    """Whether a program is a rung; every_shape is not, which does a library's work."""
+    return program[:2].isdigit()
+
+
 HOW = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")  # a run was made, other than as usual
 
 
 def is_for_its_width(record: dict) -> bool:
-    """Whether a norm was timed for the table of widths: a variant at every width, or a rung at the shapes beside it, of
+    """Whether a norm was timed for the table of widths: that of every_shape, or of a rung at the shapes beside it, of
     256 MiB and a row (WIDTHS in common/tools/record_plan.py). A rung's own tables and the sweep are without these."""
     return record["variant"] == "every_width" or record["rows"] == 2**25 // record["cols"] + 1
 
@@ -216,8 +221,8 @@ class Results:
         return run if run and run.get("dependent_launch") and run.get("launches_per_sample", 1) > 1 else None
 
     def ladder(self, problem: str, shape: str) -> list:
-        """The rungs themselves at one shape, in the order of the ladder."""
-        runs = (self.run(rung, problem, shape) for rung in self.rungs(problem))
+        """The rungs themselves at one shape, in the order of the ladder. every_shape is none."""
+        runs = (self.run(rung, problem, shape) for rung in self.rungs(problem) if is_of_ladder(rung))
         return [record for record in runs if record]
 
     def shapes(self, problem: str, rung: str | None = None) -> list:
