@@ -153,8 +153,8 @@ class Results:
         return sorted(runs, key=lambda record: (bool(record.get("is_rung")), record.get("variant_index", 0)))
 
     def run(self, rung: str, problem: str, shape: str, variant: str | None = None) -> dict | None:
-        """One run; without a variant, the rung itself."""
-        for record in self.variants(rung, problem, shape):
+        """One run; without a variant, the rung itself. One that was made with --type only where there is no other."""
+        for record in sorted(self.variants(rung, problem, shape), key=lambda record: "type" in record):
             if record["variant"] == variant or (variant is None and record.get("is_rung")):
                 return record
         return None
