@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from common.plots.records import power
 from common.plots.records.problems import DEFAULT_SHAPE, UNIT, pretty, shape_of
-from common.plots.records.results import Results
+from common.plots.records.results import Results, short_name
 from common.plots.records.scores import score, work_rate
 from common.plots.style import BLUE, GREY, INK, ORANGE, SOFT, VERMILLION, rung_look, titles
 
@@ -62,7 +62,7 @@ def neighbours(runs: list) -> list:
 def label_of(results: Results, group: list) -> str:
     """The rungs themselves, or the variants where none is there; and inputs that are not normal."""
     own = [run for run in group if run["variant"] == results.own_variant(run["rung"], run["problem"])]
-    rungs = ", ".join(sorted({run["rung"][:2] for run in own or group}))
+    rungs = ", ".join(sorted({short_name(run["rung"]) for run in own or group}))
     variants = "" if own else " " + ", ".join(sorted({run["variant"] for run in group}))
     inputs = sorted({run["input"] for run in group if not run["input"].startswith("normal")})
     return rungs + variants + (": " + ", ".join(inputs) if inputs else "")

@@ -34,6 +34,11 @@ def is_of_ladder(program: str) -> bool:
     return program[:2].isdigit()
 
 
+def short_name(program: str) -> str:
+    """A rung's number; a program that is no rung has none."""
+    return program[:2] if is_of_ladder(program) else program
+
+
 HOW = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")  # a run was made, other than as usual
 
 
