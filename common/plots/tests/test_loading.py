@@ -28,6 +28,11 @@ class Loading(InFolder):
         self.fails([gemm("5_mma_sync", 5.0)], "a.jsonl:1:", "two-digit number")
         self.fails([gemm("", 5.0)], "a.jsonl:1:", "two-digit number")
 
+    def test_every_shape_is_no_rung_of_the_ladder(self):
+        results = self.load([gemm(name, 5.0) for name in ("08_x", "every_shape", "my_gemm")])
+        self.assertEqual(results.rungs("gemm"), ["08_x", "every_shape", "my_gemm"])
+        self.assertEqual([run["rung"] for run in results.ladder("gemm", "4096x4096x4096")], ["08_x", "my_gemm"])
+
     def test_a_score_that_contradicts_its_time_is_refused(self):
         self.fails([{**gemm("00_naive", 5.0), "tflops": 1.0}], "a.jsonl:1:", "its shape and time give")
 

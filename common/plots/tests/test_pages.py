@@ -159,6 +159,12 @@ class Pages(InFolder):
         with self.assertRaises(ResultError):
             transcripts.finding("all is well\n")
 
+    def test_faults_of_every_shape_are_found_in_its_folder(self):
+        folder = self.root / "common/every_shape/hopper/faults"
+        folder.mkdir(parents=True)
+        (folder / "no_store.patch").write_text(PATCH, encoding="utf-8")
+        self.assertEqual(transcripts.patch_of(self.root, "every_shape no_store")[:2], ("every_shape", "no_store"))
+
     def test_a_fault_that_is_not_there_is_an_error(self):
         with self.assertRaisesRegex(ResultError, "expected RUNG FAULT"):
             transcripts.patch_of(self.root, "01_x gone")
