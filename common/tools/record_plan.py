@@ -64,7 +64,8 @@ GROUPS = (
         (
             f"FROM_08 gemm {SHAPES}",
             "FROM_08 gemm --ablate --size {512,2048,8192} --repeats 300",
-            "FROM_08 fused_norm {--sweep --variant early_start,--ablate --rows 2048 --cols 65536,--rows 512 --cols 262144}",
+            "FROM_08 fused_norm {--ablate --rows 2048 --cols 65536,--rows 512 --cols 262144}",
+            f"{RUNG_08} fused_norm --sweep --variant early_start",
             "FROM_08 --soak 10000",
         ),
     ),
