@@ -24,8 +24,8 @@ BASELINE_LOOK = {"color": INK, "marker": "d", "linestyle": (0, (2, 2))}
 
 
 def rung_look(rung: str) -> dict:
-    """Colour, marker and dashes of a rung: the same in every drawing, by the rung's number. What has none, a reader's
-    own program or every_shape, has a look of its own."""
+    """Colour, marker and dashes of a rung: the same in every drawing, by the rung's number. Another program, every_shape or
+    a reader's own, has no number, and a look of its own."""
     if not rung[:2].isdigit():
         return OWN_LOOK
     number = int(rung[:2]) % len(RUNG_COLOURS)

@@ -64,8 +64,7 @@ GROUPS = (
         (
             f"FROM_08 gemm {SHAPES}",
             "FROM_08 gemm --ablate --size {512,2048,8192} --repeats 300",
-            "FROM_08 fused_norm {--ablate --rows 2048 --cols 65536,--rows 512 --cols 262144}",
-            f"{RUNG_08} fused_norm --sweep --variant early_start",
+            f"{RUNG_08} fused_norm {{--sweep --variant early_start,--ablate --rows 2048 --cols 65536,--rows 512 --cols 262144}}",
             "FROM_08 --soak 10000",
         ),
     ),
@@ -79,8 +78,7 @@ GROUPS = (
             f"{EVERY_SHAPE} gemm --size {{4095,4097}}",
             f"{EVERY_SHAPE} fused_norm {{{WIDTHS},{LARGE_NORMS}}}",
             f"{EVERY_SHAPE} fused_norm --rows 16384 --cols 8192 --variant {{unfused,recomputed,persisting_gamma}}",
-            f"{EVERY_SHAPE} gemm --variant persisting_b --l2-set-aside 30",
-            f"{RUNG_08} gemm --l2-set-aside 30",
+            f"{EVERY_SHAPE} gemm --variant {{persisting_b,128x256}} --l2-set-aside 30",
             f"{EVERY_SHAPE} grouped_gemm {{--ablate --sweep,--sweep --even,--soak 2000}}",
             f"{EVERY_SHAPE} norm_gemm --ablate {{--sweep,--rows 128,--rows 512,--rows 2048}}",
             f"{EVERY_SHAPE} norm_gemm --ablate --rows {{128,512,2048}} --launches {{stream,graph}}",  # with the gaps, and without

@@ -1,4 +1,4 @@
-"""A rung over the shapes that models have: where it stands beside cuBLAS, and whether it chooses well."""
+"""A program over the shapes that models have: where it stands beside cuBLAS, and whether it chooses well."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def shape_map(results: Results, rung: str):
             colours = [ratio(run) for run, _ in here]
             dots = axes.scatter(xs, ys, c=colours, marker=kind, cmap=BESIDE, norm=scale, s=42, edgecolor=INK, linewidth=0.6, zorder=3)
     bar = figure.colorbar(dots, ax=axes, extend="both", pad=0.02, aspect=30)
-    bar.set_label("cuBLAS's time / the rung's    (▲ 1.03 or more, ▼ below 0.97)")
+    bar.set_label(f"cuBLAS's time / that of {rung}    (▲ 1.03 or more, ▼ below 0.97)")
     bar.set_ticks([0.90, 0.95, 1.00, 1.05, 1.10])
     powers = [4**i for i in range(12) if 4**i <= limits[0][1]]
     axes.set_xticks(powers, [str(power) for power in powers])
@@ -99,7 +99,7 @@ def ratios(results: Results, rung: str):
     mean = models.geometric_mean(all_of)
     axes.axvline(mean, color=INK, linewidth=1.2, linestyle=(0, (2, 2)))
     axes.annotate(
-        f"geometric mean ×{mean:.3f}", (mean, 1), (6, -2), xycoords=("data", "axes fraction"),
+        f"geometric mean ×{mean:.3f}", (mean, 1), (6, -18), xycoords=("data", "axes fraction"),
         textcoords="offset points", va="top", fontsize=9,
     )  # fmt: skip
     behind = sum(one < 1 for one in all_of) / len(all_of)
@@ -111,7 +111,7 @@ def ratios(results: Results, rung: str):
     axes.set_xticks(ticks, names)
     axes.set_xlim(first, last)
     axes.set_ylim(0, 1.18 * max(counts))
-    axes.set_xlabel("cuBLAS's time / the rung's")
+    axes.set_xlabel(f"cuBLAS's time / that of {rung}")
     axes.set_ylabel(f"shapes, of {len(all_of)}")
     axes.grid(True, axis="y")
     titles(axes, f"{rung} beside the faster of cuBLAS's two", results.where_measured())
@@ -119,7 +119,7 @@ def ratios(results: Results, rung: str):
 
 
 def regret(results: Results, rung: str):
-    """How much slower the rung's choice is than the best of its variants: shapes from the least to the most."""
+    """How much slower its choice is than the best of its variants: shapes from the least to the most."""
     all_of = sorted(100 * models.regret(tune) for tune in models.tuned(results, rung))
     figure, axes = plt.subplots(figsize=(8.6, 4.2))
     axes.fill_between(range(len(all_of) + 1), [*all_of, all_of[-1]], step="post", color=PALE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import matplotlib.pyplot as plt
 
 from common.plots.records import power
-from common.plots.records.problems import DEFAULT_SHAPE, UNIT, pretty, shape_of
-from common.plots.records.results import Results, short_name
+from common.plots.records.problems import DEFAULT_SHAPE, UNIT, on_ladder, pretty, shape_of, short
+from common.plots.records.results import Results
 from common.plots.records.scores import score, work_rate
 from common.plots.style import BLUE, GREY, INK, ORANGE, SOFT, VERMILLION, rung_look, titles
 
@@ -21,7 +21,7 @@ def along(results: Results):
         for record in results.powers
         if shape_of(record) == SHAPE and record["contender"] == results.own_variant(record["rung"], record["problem"])
     ]
-    last = max((record["rung"] for record in runs), default=None)
+    last = max((record["rung"] for record in runs if on_ladder(record["rung"])), default=None)
     runs = [record for record in runs if record["rung"] == last]
     if not runs:
         return None
@@ -62,7 +62,7 @@ def neighbours(runs: list) -> list:
 def label_of(results: Results, group: list) -> str:
     """The rungs themselves, or the variants where none is there; and inputs that are not normal."""
     own = [run for run in group if run["variant"] == results.own_variant(run["rung"], run["problem"])]
-    rungs = ", ".join(sorted({short_name(run["rung"]) for run in own or group}))
+    rungs = ", ".join(sorted({short(run["rung"]) for run in own or group}))
     variants = "" if own else " " + ", ".join(sorted({run["variant"] for run in group}))
     inputs = sorted({run["input"] for run in group if not run["input"].startswith("normal")})
     return rungs + variants + (": " + ", ".join(inputs) if inputs else "")

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 
 from common.plots.figures import figure as digits, percent
 from common.plots.records.precisions import COLUMNS, ORDER, ROWS, growing, of_shape
-from common.plots.records.problems import DEFAULT_SHAPE, pretty
+from common.plots.records.problems import DEFAULT_SHAPE, pretty, short
 from common.plots.records.results import Results
 from common.plots.records.scores import baseline_score, ratio, score
 from common.plots.style import (
@@ -45,7 +45,7 @@ def ladder(results: Results):
         if base:
             left.plot([base, base], [y - 0.42, y + 0.42], color=INK, linewidth=2.4, solid_capstyle="butt")
         right.plot(run["relative_error"], y, MARKERS[run["type"]], color=COLOURS[run["type"]], markeredgecolor=INK)
-    left.set_yticks(range(len(runs)), [f"{run['type']}, rung {run['rung'][:2]}" for run in runs])
+    left.set_yticks(range(len(runs)), [f"{run['type']}, rung {short(run['rung'])}" for run in runs])
     left.set_ylim(len(runs) - 0.45, -0.62)
     left.set_xlim(left=0)
     left.set_xlabel("TFLOPS    (bar: the rung, ┃: the library's best in the same run)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from common.plots.figures import figure
 from common.plots.pages.markdown import markdown, needs
 from common.plots.records.counters import flat_counters, simulated_like
-from common.plots.records.problems import pretty, problem_named, shape_of
+from common.plots.records.problems import on_ladder, pretty, problem_named, shape_of
 from common.plots.records.results import Results
 
 
@@ -60,7 +60,8 @@ def accesses(results: Results, name: str, problem: str, shape: str | None = None
 
 
 def counted(results: Results, problem: str, shape: str | None = None) -> str:
-    runs = [run for run in counted_runs(results, problem_named(problem), shape) if run.get("is_rung")]
+    runs = counted_runs(results, problem_named(problem), shape)
+    runs = [run for run in runs if run.get("is_rung") and on_ladder(run["rung"])]
     rows = []
     for run in needs(runs, f"counted {problem} {shape or ''}".strip()):
         known = flat_counters(run)

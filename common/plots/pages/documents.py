@@ -40,7 +40,7 @@ FENCE = re.compile(r"^[ \t]*(```|~~~)")
 
 
 def with_chapters(text: str, root: Path, page: Path) -> str:
-    """A table whose lines are rungs, or every_shape beside them, with links to their chapters."""
+    """A table whose lines are rungs, or every_shape among them, with links to their chapters."""
 
     def link(rung):
         chapter = root / "docs" / f"{rung[1]}.md"
@@ -51,11 +51,12 @@ def with_chapters(text: str, root: Path, page: Path) -> str:
 
 
 def pages(root: Path, page: Path, folder: str) -> str:
-    """The pages of a folder by their titles."""
+    """The pages of a folder by their titles, and of which chapter they are."""
     lines = []
     for other in sorted((root / folder).glob("*.md")):
         title = other.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
-        chapter = f" ({other.name[:2]})" if other.name[:2].isdigit() and other.name[:2] not in title else ""
+        chapter = "every shape" if other.name.startswith("every_shape_") else other.name[:2] if other.name[:2].isdigit() else ""
+        chapter = f" ({chapter})" if chapter and chapter not in title else ""
         lines.append(f"- [{title}]({os.path.relpath(other, page.parent)}){chapter}")
     return "\n".join(lines)
 

@@ -1,4 +1,4 @@
-"""Tables of a rung over many shapes (models.py)."""
+"""Tables of a program over many shapes (models.py)."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def summary(results: Results, rung: str) -> str:
 
 
 def regions(results: Results, rung: str) -> str:
-    """Of its roof the rung reaches, and cuBLAS: the geometric mean of the shares."""
+    """Of its roof the program reaches, and cuBLAS: the geometric mean of the shares."""
     runs, over = swept(results, rung), roofs(results, rung)
     if not runs or not over:
         return missing(rung, "--shapes 200 --seed 1")
@@ -88,14 +88,14 @@ def regions(results: Results, rung: str) -> str:
         add(region.name, here, region.roof, lambda run: over.times(run).get(region.roof, max(over.times(run).values())))
         if region.roof == "weights" and over.read_ends is not None:
             add("the same", here, "a launch that only reads as many bytes", over.only_read)
-    header = ["region", "shapes", "roof", "the rung", "cuBLAS", "the rung's best"]
+    header = ["region", "shapes", "roof", f"`{rung}`", "cuBLAS", f"best of `{rung}`"]
     note = f"roofs: {figure(over.start)} µs, {figure(over.read / 1e3)} GB/s (`{over.read_name}`), {figure(over.tensor / 1e6)} TFLOPS"
     table = markdown(header, rows, measured(results, rung, note))
     return table.replace("|:--|--:|--:|", "|:--|--:|:--|", 1)
 
 
 def bounds(results: Results, rung: str, *shapes: str) -> str:
-    """The three roofs over these shapes, and the time where the rung was recorded there."""
+    """The three roofs over these shapes, and the time where the program was recorded there."""
     over = roofs(results, rung)
     if not over:
         return missing(rung, "--shapes 200 --seed 1")
@@ -115,7 +115,7 @@ def bounds(results: Results, rung: str, *shapes: str) -> str:
 
 
 def furthest(results: Results, rung: str, count: str = "10") -> str:
-    """The shapes at which the rung is furthest behind."""
+    """The shapes at which the program is furthest behind."""
     runs, over = sorted(swept(results, rung), key=ratio)[: int(count)], roofs(results, rung)
     if not runs or not over:
         return missing(rung, "--shapes 200 --seed 1")
@@ -125,7 +125,7 @@ def furthest(results: Results, rung: str, count: str = "10") -> str:
         highest, base = max(times, key=times.get), best_baseline(run)
         us = [figure(run["median_us"]), figure(run["baselines"][base]["median_us"])]
         rows.append([pretty(shape_of(run)), f"×{ratio(run):.3f}", *us, highest, percent(times[highest] / run["median_us"])])
-    header = ["m×n×k", "beside cuBLAS", "the rung, µs", "cuBLAS, µs", "highest roof", "share of it"]
+    header = ["m×n×k", "beside cuBLAS", f"`{rung}`, µs", "cuBLAS, µs", "highest roof", "share of it"]
     return markdown(header, rows, measured(results, rung)).replace("--:|--:|\n", ":--|--:|\n", 1)
 
 
@@ -141,9 +141,9 @@ def alike(us: float, other_us: float) -> bool:
 
 
 def designs(results: Results, rung: str, count: str = "10") -> str:
-    """The shapes at which no kernel of the rung reaches the baseline, with the fastest of each design. The rung ran in turns
-    with the baseline, and again in turns with its kernels: the baseline's time is by the rung's in the second run. So the
-    rung has to take about as long in both; otherwise it has chosen another kernel since, or the card was another."""
+    """The shapes at which no kernel of the program reaches the baseline, with the fastest of each design. Its choice ran in
+    turns with the baseline, and again in turns with its kernels: the baseline's time is by the choice's in the second run. So
+    the choice has to take about as long in both; otherwise it is another kernel since, or the card was another."""
     runs, over = {shape_of(run): run for run in swept(results, rung)}, roofs(results, rung)
     tunes = {shape_of(tune): tune for tune in results.tunes if tune["rung"] == rung and shape_of(tune) in runs}
     both = [(runs[shape], tune) for shape, tune in tunes.items() if alike(runs[shape]["median_us"], tune["rung_us"])]
@@ -161,7 +161,7 @@ def designs(results: Results, rung: str, count: str = "10") -> str:
     for run, tune in sorted((pair for pair in both if beside(*pair) < 1), key=lambda pair: beside(*pair))[: int(count)]:
         least = {}
         for variant, us in tune["variants"].items():
-            if variant != tune["variant"]:  # the rung itself is one of the others
+            if variant != tune["variant"]:  # the choice is one of the others
                 least[design_of(variant)] = min(us, least.get(design_of(variant), us))
         cells = [figure(least[name]) if name in least else "" for name in names]
         cells = [f"**{cell}**" if least.get(name) == min(least.values()) else cell for name, cell in zip(names, cells)]

@@ -51,9 +51,9 @@ def fusing(results: Results, shape: str) -> str:
 
 
 def linear(results: Results, shape: str) -> str:
-    """Every epilogue of every rung, beside the fastest other way, and the product without it."""
+    """Every epilogue of every program, beside the fastest other way, and the product without it."""
     lines = []
-    for rung in results.rungs("linear"):
+    for rung in results.programs("linear"):
         for run in results.variants(rung, "linear", shape):
             best = best_baseline(run)
             alone = percent(run["product_us"] / run["median_us"]) if run.get("product_us") else ""

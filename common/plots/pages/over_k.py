@@ -14,7 +14,7 @@ from common.plots.pages.waves import PER_CYCLE
 from common.plots.records.error import ResultError
 from common.plots.records.results import Results
 
-AROUND = 2500  # cycles around a tile's mainloop, fitted to the rung's times
+AROUND = 2500  # cycles around a tile's mainloop: a round figure, near what every_shape's estimate was fitted to
 TILE = 128 * 256
 ALL_K = tuple(64 << i for i in range(9))  # as common/harness/problems/gemm/shape.cc has them
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from common.plots.figures import figure
 from common.plots.pages.markdown import markdown, measured, needs
 from common.plots.records.power import find, of_launch
-from common.plots.records.problems import UNIT, pretty
-from common.plots.records.results import Results, short_name
+from common.plots.records.problems import UNIT, pretty, short
+from common.plots.records.results import Results
 from common.plots.records.scores import per_clock, score
 
 
 def name_of(record: dict) -> str:
     if record["contender"] != record["variant"]:
         return record["contender"]
-    return f"{short_name(record['rung'])} {record['variant']}"
+    return short(record["rung"]) + " " + record["variant"]
 
 
 def table(results: Results, problem: str, shape: str, *kernels: str) -> str:

@@ -14,11 +14,11 @@
     roofs                             the measured limits of the device
     in_flight                         a copy with few and many bytes in flight
     memory steps|whole                what it costs to bring data in (memory_tables.py)
-    models summary|regions|regrets RUNG     a rung over the shapes of --sweep models: beside cuBLAS, beside the roofs, and
+    models summary|regions|regrets PROGRAM     a rung, or every_shape, over the shapes of --sweep models: beside cuBLAS, beside the roofs, and
                                       its choice beside the fastest of its variants (models_tables.py)
-    models furthest RUNG [COUNT]      those shapes at which it is furthest behind
-    models designs RUNG [COUNT]       those at which no kernel of it reaches the baseline, with the fastest of each design
-    models bounds RUNG SHAPE …        the roofs over these shapes
+    models furthest PROGRAM [COUNT]   those shapes at which it is furthest behind
+    models designs PROGRAM [COUNT]    those at which no kernel of it reaches the baseline, with the fastest of each design
+    models bounds PROGRAM SHAPE …     the roofs over these shapes
     over_k RUNG MxN VARIANT …         a gemm over k, predicted, and where it is recorded the first variant beside the others
                                       (over_k.py)
     waves SHAPE SMS TILE …            tiles over SMs, worked out (waves.py)
@@ -50,12 +50,13 @@ from common.plots.records.problems import (
     DEFAULT_SHAPE,
     DIMENSIONS,
     UNIT,
+    on_ladder,
     pretty,
     problem_named,
     shape_of,
     sizes,
 )
-from common.plots.records.results import Results, is_of_ladder
+from common.plots.records.results import Results
 from common.plots.records.scores import baseline_score, best_baseline, noise_text, per_clock, ratio, score, slowdown
 
 
@@ -81,7 +82,7 @@ def ladder(results: Results, problem: str, shape: str | None = None) -> str:
         below = run
     measured_rungs = {run["rung"] for run in results.runs}
     for run in results.simulated:  # a rung that only the simulator has run
-        if run["problem"] == problem and run["rung"] not in measured_rungs and is_of_ladder(run["rung"]):
+        if run["problem"] == problem and run["rung"] not in measured_rungs and on_ladder(run["rung"]):
             measured_rungs.add(run["rung"])
             rows.append([f"`{run['rung']}`", results.title(run), "simulated, not yet measured", "", "", ""])
     name = BASELINE[problem]

@@ -1,6 +1,6 @@
 """What programs print, in the docs: recorded in docs/results/transcripts.json, and run again by a test.
 
-    <!-- fault: 05_mma_sync wait_one_too_few -->     a planted fault: its patch, and the first thing the simulator says
+    <!-- fault: 05_mma_sync wait_one_too_few -->     a planted fault of a rung, or of every_shape: its patch, and the first thing the simulator says
     <!-- /fault -->
 
     <!-- run: 05_mma_sync_sim gemm --size 256 -->    a program of build/bin, and all that it prints
@@ -24,8 +24,6 @@ from pathlib import Path
 
 from common.plots.records.error import ResultError
 
-# Where the faults of a program are that is no rung; those of a rung are in its folder.
-FOLDERS = {"every_shape": "common/every_shape/hopper", "every_shape_blackwell": "common/every_shape/blackwell"}
 MARK = re.compile(r"^[ \t]*<!-- (?P<kind>fault|run): (?P<what>.*?) -->[ \t]*$", re.MULTILINE)
 WIDTH, MOST_LINES = 116, 8  # of a finding
 
@@ -39,11 +37,13 @@ def recorded(root: Path) -> dict:
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
+FOLDERS = {"every_shape": "common/every_shape/hopper", "every_shape_blackwell": "common/every_shape/blackwell"}
+
+
 def patch_of(root: Path, what: str) -> tuple:
-    """Of 'RUNG FAULT': the rung, the fault, the arguments it is run with, and its patch."""
+    """Of 'RUNG FAULT': the rung, the fault, the arguments it is run with, and its patch. A rung's folder has its name."""
     words = what.split()
-    folder = root / FOLDERS.get(words[0], words[0])
-    file = folder / "faults" / f"{words[-1]}.patch" if len(words) == 2 else root
+    file = root / FOLDERS.get(words[0], words[0]) / "faults" / f"{words[-1]}.patch" if len(words) == 2 else root
     if not file.is_file():
         raise ResultError(f"fault '{what}': expected RUNG FAULT, with a file RUNG/faults/FAULT.patch")
     head, _, body = file.read_text(encoding="utf-8").partition("\n--- ")
@@ -53,7 +53,7 @@ def patch_of(root: Path, what: str) -> tuple:
 
 def plain(line: str) -> str:
     """Without namespaces and parameter lists."""
-    line = re.sub(r"ladder::(?:rung_\d\d|every_shape(?:_blackwell)?)::|ladder::|\(anonymous namespace\)::", "", line)
+    line = re.sub(r"ladder::(rung_\d\d|every_shape)::|ladder::|\(anonymous namespace\)::", "", line)
     return re.sub(r"( in \w+)(<[^>]*>)?\([^)]*\)", r"\1", line)
 
 

@@ -32,7 +32,7 @@ PICTURES = {  # worked out
     "sparse_metadata": precision.sparse_metadata,
     "layout_07": tma.layout_07,
     "multicast_08": roles.multicast_08,
-    "split_08": split.split_08,
+    "split_k": split.split_k,
     "fp8_sums_08": fp8.fp8_sums,
     "memory_map_09": tcgen05.memory_map_09,
     "pair_09": tcgen05.pair_09,

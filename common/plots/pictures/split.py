@@ -1,4 +1,4 @@
-"""Rung 08: who sends which partial sums to whom when a cluster has split k."""
+"""every_shape: who sends which partial sums to whom when a cluster has split k."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Part(NamedTuple):
 
 
 def parts(cluster_k: int) -> list:
-    """What the CTAs of a cluster have for each other, as combine() of 08_warp_specialized does it."""
+    """What the CTAs of a cluster have for each other, as combine() of rung 08's general kernel does it."""
     own = GROUPS // cluster_k
     return [Part(by, to, to * own, own) for by in range(cluster_k) for to in range(cluster_k)]
 
@@ -29,7 +29,7 @@ def bytes_received(cluster_k: int, cta: int) -> int:
     return sum(part.count * THREADS * VECTOR for part in parts(cluster_k) if part.to == cta != part.by)
 
 
-def split_08(cluster_k: int = 4):
+def split_k(cluster_k: int = 4):
     faces = (BLUE, VERMILLION, GREEN, "#E69F00")
     figure, axes = plt.subplots(figsize=(12, 5.6))
     axes.axis("off")
@@ -58,7 +58,7 @@ def split_08(cluster_k: int = 4):
     axes.set_ylim(7.5, -0.4)
     titles(
         axes,
-        f"08_warp_specialized: {cluster_k} CTAs have the same tile, and each its part of k",
+        f"every_shape: {cluster_k} CTAs have the same tile, and each its part of k",
         "Worked out, by the formulas of combine(): a tile of 64×64, in groups of 8 columns. Dashed: st.async, 16 bytes "
         "of a thread at a time. Each CTA adds what it has in the order of parts.",
     )

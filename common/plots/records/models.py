@@ -1,7 +1,7 @@
-"""A rung over many shapes, as `gemm --sweep models` and `--tune` recorded it. Tables of it are in pages/models_tables.py,
-charts in charts/models.py.
+"""A program over many shapes, as `gemm --sweep models` and `--tune` recorded it: a rung, or every_shape, which chooses among
+many kernels. Tables of it are in pages/models_tables.py, charts in charts/models.py.
 
-Over each shape lie three roofs, which are times: `start`, the shortest launch of the rung in the records; `weights`, every
+Over each shape lie three roofs, which are times: `start`, the shortest launch of the program in the records; `weights`, every
 byte of A, B and C at the rate of a stream that is only read (of a copy, where no such stream is recorded); `tensor cores`,
 all operations at the rate of wgmma. The kernel takes at least the longest of the three. A launch that only reads these bytes
 takes longer than the stream, by its start and its end: `read_128_mib` tells by how much.
@@ -101,7 +101,7 @@ def percentile_90(values: list) -> float:
 
 
 def value(results: Results, rung: str, name: str):
-    """A figure of a rung over these shapes, or that it is not recorded yet."""
+    """A figure of a program over these shapes, or that it is not recorded yet."""
     results = of_one_device(results)
     runs, tunes, over = swept(results, rung), tuned(results, rung), roofs(results, rung)
     figures = {
@@ -123,7 +123,7 @@ CHARTS = {"models_map": swept, "models_ratios": swept, "models_regret": tuned}
 
 
 def charts(results: Results) -> dict:
-    """The name of each chart (charts/models.py) that has records → the rung that it is of."""
+    """The name of each chart (charts/models.py) that has records → the program that it is of."""
     results = of_one_device(results)
     rungs = sorted({record["rung"] for record in (*results.swept, *results.tunes)}, reverse=True)  # the newest first
     found = {}

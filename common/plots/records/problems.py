@@ -1,37 +1,29 @@
-"""The problems: their sizes, units and baselines, and the work that each of them is. The harness has the same facts
-(common/harness/problems), and nothing else of the plots does.
-"""
+"""The problems: their sizes, units and baselines, as the harness has them, and the work that each of them is."""
 
 from __future__ import annotations
 
+import json
 import math
-from typing import NamedTuple
+from pathlib import Path
 
 from common.plots.records.error import ResultError
 
 
-class Problem(NamedTuple):
-    name: str
-    dimensions: tuple
-    unit: str
-    baseline: str
-    usual: str  # the shape that a rung is timed at where none is given
-
-
-PROBLEMS = {
-    "gemm": Problem("GEMM", ("m", "n", "k"), "TFLOPS", "cuBLAS", "4096x4096x4096"),
-    "fused_norm": Problem("Fused add + RMSNorm", ("rows", "cols"), "GB/s", "copy", "16384x8192"),
-    "norm_gemm": Problem("Add + RMSNorm + GEMM", ("rows", "cols", "n"), "TFLOPS", "two steps", "8192x4096x4096"),
-    "grouped_gemm": Problem("Grouped GEMM", ("groups", "m", "n", "k"), "TFLOPS", "cuBLAS", "8x4096x14336x4096"),
-    "linear": Problem("GEMM with an epilogue", ("m", "n", "k"), "TFLOPS", "unfused", "8192x14336x4096"),
-    "row_operator": Problem("LayerNorm and softmax", ("rows", "cols"), "GB/s", "copy", "16384x8192"),
+NAMES = {
+    "gemm": "GEMM",
+    "fused_norm": "Fused add + RMSNorm",
+    "norm_gemm": "Add + RMSNorm + GEMM",
+    "grouped_gemm": "Grouped GEMM",
+    "linear": "GEMM with an epilogue",
+    "row_operator": "LayerNorm and softmax",
 }
-NAMES = {name: problem.name for name, problem in PROBLEMS.items()}
-DIMENSIONS = {name: problem.dimensions for name, problem in PROBLEMS.items()}
-UNIT = {name: problem.unit for name, problem in PROBLEMS.items()}
-BASELINE = {name: problem.baseline for name, problem in PROBLEMS.items()}
-DEFAULT_SHAPE = {name: problem.usual for name, problem in PROBLEMS.items()}
-SCORE = {name: {"TFLOPS": "tflops", "GB/s": "gbps"}[unit] for name, unit in UNIT.items()}  # the field that has it
+# The harness's own facts (common/tools/problem_facts.py).
+FACTS = json.loads((Path(__file__).resolve().parents[3] / "docs/results/problems.json").read_text(encoding="utf-8"))
+DIMENSIONS = {name: tuple(facts["dimensions"]) for name, facts in FACTS.items()}
+UNIT = {name: facts["unit"] for name, facts in FACTS.items()}
+BASELINE = {name: facts["baseline"] for name, facts in FACTS.items()}
+DEFAULT_SHAPE = {name: facts["default_shape"]["gpu"] for name, facts in FACTS.items()}  # where none is given
+SCORE = {name: facts["score"] for name, facts in FACTS.items()}  # the field that has it
 
 
 def problem_named(name: str) -> str:
@@ -52,6 +44,16 @@ def pretty(shape: str) -> str:
     """4096x4096x4096 → 4096³, 16384x8192 → 16384×8192."""
     parts = shape.split("x")
     return f"{parts[0]}³" if len(parts) == 3 and len(set(parts)) == 1 else "×".join(parts)
+
+
+def on_ladder(program: str) -> bool:
+    """Whether its kernels are steps of the course, or a reader's: not a library's, which has some for every shape."""
+    return not program.startswith("every_shape")
+
+
+def short(program: str) -> str:
+    """A rung's number; another program's name."""
+    return program[:2] if program[:2].isdigit() else program
 
 
 def is_layer_norm(record: dict) -> bool:

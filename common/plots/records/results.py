@@ -7,7 +7,7 @@ from pathlib import Path
 
 from common.plots.records.check import check_record
 from common.plots.records.error import ResultError
-from common.plots.records.problems import DEFAULT_SHAPE, DIMENSIONS, compulsory_bytes, shape_of, sizes
+from common.plots.records.problems import DEFAULT_SHAPE, DIMENSIONS, compulsory_bytes, on_ladder, shape_of, sizes
 
 CUTLASS = "cutlass_beside"  # the program that times its configurations (common/cutlass)
 
@@ -27,16 +27,6 @@ def find_files(paths) -> list:
         else:
             raise ResultError(f"{path}: no such file or folder")
     return files
-
-
-def is_of_ladder(program: str) -> bool:
-    """Whether a program is a rung, or a reader's own beside them. every_shape, which does a library's work, is neither."""
-    return not program.startswith("every_shape")
-
-
-def short_name(program: str) -> str:
-    """A rung's number; a program that is no rung has none."""
-    return program[:2] if program[:2].isdigit() else program
 
 
 HOW = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")  # a run was made, other than as usual
@@ -145,8 +135,11 @@ class Results:
         records[key] = (where, record)
         return replaced
 
-    def rungs(self, problem: str) -> list:
+    def programs(self, problem: str) -> list:
         return sorted({record["rung"] for record in self.runs if record["problem"] == problem})
+
+    def rungs(self, problem: str) -> list:
+        return [program for program in self.programs(problem) if on_ladder(program)]
 
     def variants(self, rung: str, problem: str, shape: str) -> list:
         """The runs of one rung at one shape in the order of the rung's list: the rung itself comes last."""
@@ -226,13 +219,15 @@ class Results:
         return run if run and run.get("dependent_launch") and run.get("launches_per_sample", 1) > 1 else None
 
     def ladder(self, problem: str, shape: str) -> list:
-        """The rungs themselves at one shape, in the order of the ladder. every_shape is none."""
-        runs = (self.run(rung, problem, shape) for rung in self.rungs(problem) if is_of_ladder(rung))
+        """The rungs themselves at one shape, in the order of the ladder."""
+        runs = (self.run(rung, problem, shape) for rung in self.rungs(problem))
         return [record for record in runs if record]
 
     def shapes(self, problem: str, rung: str | None = None) -> list:
-        """Shapes as a sweep goes: gemm from few to many bytes, fused_norm and row_operator from narrow to wide rows."""
-        runs = [record for record in self.runs if record["problem"] == problem and rung in (None, record["rung"])]
+        """Of one program or of all rungs, as a sweep goes: gemm from few to many bytes, fused_norm and row_operator from narrow
+        to wide rows."""
+        runs = [record for record in self.runs if record["problem"] == problem]
+        runs = [record for record in runs if (record["rung"] == rung if rung else on_ladder(record["rung"]))]
         if problem == "fused_norm":
             runs = [record for record in runs if not is_for_its_width(record)]
         by_size = {shape_of(record): compulsory_bytes(record) for record in runs}
@@ -263,7 +258,7 @@ class Results:
         else the largest."""
         found = {}
         for problem in DIMENSIONS:
-            for rung in self.rungs(problem):
+            for rung in self.programs(problem):
                 shapes = [s for s in self.shapes(problem, rung) if len(self.tricks(rung, problem, s)) >= 2]
                 if shapes:
                     usual = DEFAULT_SHAPE[problem] if DEFAULT_SHAPE[problem] in shapes else shapes[-1]

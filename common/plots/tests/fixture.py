@@ -96,7 +96,7 @@ def norm_gemm(us, variant="one_kernel", index=1, is_rung=True, rows=8192, **more
 
 
 def grouped(us, variant="grouped", index=1, is_rung=True, **more):
-    record = {**gemm("every_shape", us, variant=variant, index=index, is_rung=is_rung), "problem": "grouped_gemm"}
+    record = {**gemm("08_warp_specialized", us, variant=variant, index=index, is_rung=is_rung), "problem": "grouped_gemm"}
     flops = 2 * 1000 * 2048 * 4096
     baselines = {"cublasGemmEx_loop": {"median_us": 2 * us, "ratio": 2.0}}
     return {**record, "groups": 8, "m": 1000, "n": 2048, "k": 4096, "tflops": flops / us / 1e6, "baselines": baselines, **more}

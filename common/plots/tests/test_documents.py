@@ -5,7 +5,7 @@ import os
 from common.plots.pages import count_tables, documents
 from common.plots.records.error import ResultError
 from common.plots.records.results import Results
-from common.plots.tests.fixture import COUNTED, EVERYTHING, InFolder, power, profile
+from common.plots.tests.fixture import COUNTED, EVERYTHING, InFolder, profile
 
 
 class Documents(InFolder):
@@ -66,13 +66,14 @@ class Documents(InFolder):
             rows = [line for line in once.split("\n") if line.startswith("|")]
             self.assertEqual(len({row.count("|") for row in rows}), 1, once)
 
-    def test_a_program_that_is_no_rung_has_its_whole_name(self):
-        self.write([{**power(200.0, contender="every_shape"), "rung": "every_shape", "variant": "every_shape"}])
-        table = documents.table(Results([self.root / "docs" / "results"]), "power gemm 4096x4096x4096 every_shape:every_shape")
-        self.assertIn("| `every_shape every_shape` |", table)
-        (self.root / "docs" / "every_shape.md").write_text("# Every shape\n", encoding="utf-8")
-        linked = documents.with_chapters("| `every_shape` | 1 |", self.root, self.root / "docs" / "operators.md")
-        self.assertEqual(linked, "| [`every_shape`](every_shape.md) | 1 |")
+    def test_every_shape_is_linked_to_its_page(self):
+        for name in ("01_coalesced", "every_shape"):
+            (self.root / "docs" / f"{name}.md").write_text("", encoding="utf-8")
+        table = "| `01_coalesced` | x |\n| `every_shape` | x |\n| `02_y` | x |\n| `copy` | x |"
+        linked = documents.with_chapters(table, self.root, self.root / "docs" / "every_shape.md").split("\n")
+        self.assertEqual(linked, ["| [`01_coalesced`](01_coalesced.md) | x |", *table.split("\n")[1:]])
+        linked = documents.with_chapters(table, self.root, self.root / "README.md").split("\n")
+        self.assertEqual(linked[1], "| [`every_shape`](docs/every_shape.md) | x |")
 
     def test_counts_are_compared_for_every_variant(self):
         self.write(EVERYTHING + [profile("01_coalesced", COUNTED)])

@@ -70,7 +70,7 @@ class Drawing(InFolder):
                 "multicast_08.svg",
                 "pair_09.svg",
                 "scales_09.svg",
-                "split_08.svg",
+                "split_k.svg",
                 "fp8_sums_08.svg",
                 "timeline_04.svg",
                 "timeline_09.svg",
@@ -94,7 +94,7 @@ class Drawing(InFolder):
         self.assertEqual([path.name for path in (self.root / "own").iterdir()], ["ladder_gemm.svg"])
 
     def test_pictures_need_no_results_but_some_need_traces(self):
-        worked_out = {"layout_07", "memory_map_09", "multicast_08", "pair_09", "scales_09", "split_08", "tiling_02"}
+        worked_out = {"layout_07", "memory_map_09", "multicast_08", "pair_09", "scales_09", "split_k", "tiling_02"}
         worked_out |= {"vector_03", "warp_reduction", "norm_gemm_08", "precision_formats", "sparse_metadata"}
         worked_out |= {"fp8_sums_08"}
         self.assertEqual(set(self.drawn("none")), {f"{name}.svg" for name in worked_out})

@@ -28,10 +28,16 @@ class Loading(InFolder):
         self.fails([gemm("5_mma_sync", 5.0)], "a.jsonl:1:", "two-digit number")
         self.fails([gemm("", 5.0)], "a.jsonl:1:", "two-digit number")
 
-    def test_every_shape_is_no_rung_of_the_ladder(self):
-        results = self.load([gemm(name, 5.0) for name in ("08_x", "every_shape", "my_gemm")])
-        self.assertEqual(results.rungs("gemm"), ["08_x", "every_shape", "my_gemm"])
-        self.assertEqual([run["rung"] for run in results.ladder("gemm", "4096x4096x4096")], ["08_x", "my_gemm"])
+    def test_a_program_with_a_kernel_for_every_shape_is_no_rung(self):
+        runs = [gemm("08_warp_specialized", 5.0), *(gemm("every_shape", 4.0, variant=name) for name in ("one", "two"))]
+        odd = {**gemm("every_shape", 5.0), **{name: 4095 for name in "mnk"}, "tflops": 2 * 4095**3 / 5.0 / 1e6}
+        results, shape = self.load([*runs, odd]), "4096x4096x4096"
+        self.assertEqual(results.rungs("gemm"), ["08_warp_specialized"])
+        self.assertEqual(results.programs("gemm"), ["08_warp_specialized", "every_shape"])
+        self.assertEqual([run["rung"] for run in results.ladder("gemm", shape)], ["08_warp_specialized"])
+        self.assertEqual(results.shapes("gemm"), [shape])
+        self.assertEqual(results.shapes("gemm", "every_shape"), ["4095x4095x4095", shape])
+        self.assertEqual(results.ablations(), {("every_shape", "gemm"): [shape]})
 
     def test_a_score_that_contradicts_its_time_is_refused(self):
         self.fails([{**gemm("00_naive", 5.0), "tflops": 1.0}], "a.jsonl:1:", "its shape and time give")

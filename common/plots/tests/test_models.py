@@ -14,7 +14,7 @@ try:
 except ImportError:
     models_charts = None
 
-RUNG = "every_shape"
+RUNG = "08_warp_specialized"
 ROOFS = [roof("copy", 3000.0, "GB/s"), roof("read", 4000.0, "GB/s"), roof("bf16_wgmma", 800.0, "TFLOPS")]
 
 
@@ -27,8 +27,8 @@ def swept(m, n, k, us, library_us, **more):
 def tuned(m, times, **more):
     fastest = min(times, key=times.get)
     shape = {"problem": "gemm", "m": m, "n": 1024, "k": 1024, "sweep": "models"}
-    us = {"rung_us": times["every_shape"], "fastest_us": times[fastest], "fastest": fastest}
-    return {"record": "tune", "rung": RUNG, "variant": "every_shape", **shape, **us, "variants": times, **ENVIRONMENT, **more}
+    us = {"rung_us": times["warp_specialized"], "fastest_us": times[fastest], "fastest": fastest}
+    return {"record": "tune", "rung": RUNG, "variant": "warp_specialized", **shape, **us, "variants": times, **ENVIRONMENT, **more}
 
 
 SWEPT = [
@@ -38,10 +38,10 @@ SWEPT = [
     swept(4096, 4096, 4096, 200.0, 220.0),  # 137 GFLOP: 172 µs at 800 TFLOPS
 ]
 TUNED = [
-    tuned(1, {"64x64": 4.0, "every_shape": 5.0}),
-    *(tuned(m, {"64x64": 9.0, "every_shape": 8.0}) for m in range(100, 119)),
+    tuned(1, {"64x64": 4.0, "warp_specialized": 5.0}),
+    *(tuned(m, {"64x64": 9.0, "warp_specialized": 8.0}) for m in range(100, 119)),
 ]
-NOT_YET = "*Not recorded yet: `build/bin/every_shape gemm --sweep models --shapes 200 --seed 1"
+NOT_YET = "*Not recorded yet: `build/bin/08_warp_specialized gemm --sweep models --shapes 200 --seed 1"
 
 
 class Models(InFolder):
@@ -119,7 +119,7 @@ class Models(InFolder):
             tables.table(self.load(SWEPT), f"over_k {RUNG} 512 ping_pong 128x256")
 
     def test_over_k_one_variant_is_beside_the_fastest_of_the_others(self):
-        times = {"ping_pong": 4.0, "128x256": 5.0, "128x128": 4.4, "every_shape": 5.0}
+        times = {"ping_pong": 4.0, "128x256": 5.0, "128x128": 4.4, "warp_specialized": 5.0}
         of_k = {**tuned(512, times), "n": 256, "k": 128, "sweep": "k"}
         results = self.load(TUNED + [of_k])
         lines = tables.table(results, f"over_k {RUNG} 512x256 ping_pong 128x256 128x128").split("\n")
@@ -133,9 +133,9 @@ class Models(InFolder):
         self.assertEqual([line.split(" | ")[0] for line in lines[3:5]], ["| 512×4096×1024", ""])
 
     def test_where_no_kernel_reaches_the_baseline_each_design_has_a_column(self):
-        times = {"every_shape": 10.2, "128x256": 10.1, "transposed_64x8": 10.5, "transposed_64x8_split": 10.4, "stream_k": 10.3, "vector_1": 15.0}
+        times = {"warp_specialized": 10.2, "128x256": 10.1, "transposed_64x8": 10.5, "transposed_64x8_split": 10.4, "stream_k": 10.3, "vector_1": 15.0}
         of_512 = {**tuned(512, times), "n": 4096}
-        ahead = {**tuned(4096, {"128x256": 200.0, "every_shape": 200.0}), "n": 4096, "k": 4096, "sweep": None}
+        ahead = {**tuned(4096, {"128x256": 200.0, "warp_specialized": 200.0}), "n": 4096, "k": 4096, "sweep": None}
         lines = self.table(f"designs {RUNG}", ROOFS + SWEPT + [of_512, ahead])
         self.assertEqual(lines[2], "| 512×4096×1024 | ×0.990 | 10.0 | **10.1** |  | 10.5 | 10.3 | 5.37 | tensor cores |")
         self.assertIn("of 2 drawn shapes at which all kernels were timed, 1", lines[-1])
@@ -185,7 +185,7 @@ class Models(InFolder):
             documents.rewrite("<!-- plot: mood x -->\n<!-- /plot -->", self.load(SWEPT), "docs/a.md", self.root)
 
     def test_a_tune_record_that_contradicts_itself_is_refused(self):
-        times = {"64x64": 4.0, "every_shape": 5.0}
+        times = {"64x64": 4.0, "warp_specialized": 5.0}
         for change, words in (
             ({"fastest_us": 6.0}, "is not the fastest"),
             ({"fastest": "128x128"}, "is not the fastest"),

@@ -37,16 +37,16 @@ class Operators(InFolder):
         few = {"m": 80, "tflops": 2 * 80 * 2048 * 4096 / 50.0 / 1e6}
         tiles = [grouped(120.0, "grouped_64x16", 0, False), grouped(101.0, "grouped_128x64", 1, False)]
         results = self.load([*tiles, grouped(100.0, "grouped", 2), grouped(50.0, "grouped", 2, **few)])
-        lines = tables.table(results, "grouped every_shape").splitlines()
+        lines = tables.table(results, "grouped 08_warp_specialized").splitlines()
         self.assertIn("| 8 groups, 80×2048×4096 | 10.0 |", lines[2])
         self.assertIn("| 8 groups, 1000×2048×4096 | 125 | 120 | **101** | 100 |", lines[3])
-        self.assertIn("Not recorded yet", tables.table(self.load([norm("03_vectorized", 260.0)]), "grouped every_shape"))
+        self.assertIn("Not recorded yet", tables.table(self.load([norm("03_vectorized", 260.0)]), "grouped 08_warp_specialized"))
 
     def test_widths_stand_in_order_each_beside_the_other_rung(self):
-        every = {"variant": "every_width", "variant_index": 1, "is_rung": True}
-        narrow = {**norm("every_shape", 260.0, rows=131072, cols=1024), **every}
-        results = self.load([{**norm("every_shape", 260.0), **every}, narrow, norm("03_vectorized", 520.0)])
-        lines = tables.table(results, "widths every_shape every_width 03_vectorized").splitlines()
+        every = {"variant": "every_width", "variant_index": 1, "is_rung": False}
+        narrow = {**norm("08_warp_specialized", 260.0, rows=131072, cols=1024), **every}
+        results = self.load([{**norm("08_warp_specialized", 260.0), **every}, narrow, norm("03_vectorized", 520.0)])
+        lines = tables.table(results, "widths 08_warp_specialized every_width 03_vectorized").splitlines()
         self.assertTrue(lines[2].startswith("| 1024 | 131072 |") and lines[2].endswith("| 100.0 % |  |"), lines[2])
         self.assertTrue(lines[3].startswith("| 8192 | 16384 |") and lines[3].endswith("| 100.0 % | 50.0 % |"), lines[3])
 

@@ -116,8 +116,9 @@ class Pages(InFolder):
 
     def test_pages_are_listed_by_their_titles(self):
         (self.root / "docs" / "deeper" / "08_why.md").write_text("# Why so?\n\ntext\n", encoding="utf-8")
+        (self.root / "docs" / "deeper" / "every_shape_x.md").write_text("# Which?\n", encoding="utf-8")
         text = documents.rewrite("<!-- pages: docs/deeper -->\n<!-- /pages -->\n", Results(), "docs/README.md", self.root)
-        self.assertIn("\n- [Why so?](deeper/08_why.md) (08)\n", text)
+        self.assertIn("\n- [Why so?](deeper/08_why.md) (08)\n- [Which?](deeper/every_shape_x.md) (every shape)\n", text)
 
     def program(self, name, text):
         file = self.root / "bin" / name
@@ -159,11 +160,12 @@ class Pages(InFolder):
         with self.assertRaises(ResultError):
             transcripts.finding("all is well\n")
 
-    def test_faults_of_every_shape_are_found_in_its_folder(self):
-        folder = self.root / "common/every_shape/hopper/faults"
-        folder.mkdir(parents=True)
-        (folder / "no_store.patch").write_text(PATCH, encoding="utf-8")
-        self.assertEqual(transcripts.patch_of(self.root, "every_shape no_store")[:2], ("every_shape", "no_store"))
+    def test_a_fault_of_every_shape_is_in_its_folder(self):
+        faults = self.root / "common/every_shape/blackwell/faults"
+        faults.mkdir(parents=True)
+        (faults / "no_store.patch").write_text(PATCH, encoding="utf-8")
+        found = transcripts.patch_of(self.root, "every_shape_blackwell no_store")
+        self.assertEqual(found[:3], ("every_shape_blackwell", "no_store", "gemm --size 64"))
 
     def test_a_fault_that_is_not_there_is_an_error(self):
         with self.assertRaisesRegex(ResultError, "expected RUNG FAULT"):
