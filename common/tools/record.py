@@ -43,7 +43,7 @@ TIMELINES = (  # long enough for a picture and no longer
     "05_mma_sync gemm --m 4096 --n 4096 --k 256",
     "06_swizzle_ldmatrix gemm --m 4096 --n 4096 --k 512",
     "07_wgmma_tma gemm --m 4096 --n 4096 --k 768",
-    "08_warp_specialized gemm --variant 128x256 --size 4096",
+    "08_warp_specialized gemm --size 4096",
 )
 
 

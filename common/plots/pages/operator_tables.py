@@ -8,12 +8,12 @@ from common.plots.records.problems import pretty, shape_of
 from common.plots.records.results import Results
 from common.plots.records.scores import best_baseline, ratio, score, slowdown
 
-RUNGS = ("01_coalesced", "03_vectorized", "08_warp_specialized")
+PROGRAMS = ("01_coalesced", "03_vectorized", "every_shape")
 PASSES = {"unfused": 5, "recomputed": 6, "divided": 4}  # over a matrix; the rungs themselves make 4
 
 
 def missing(problem: str, option: str) -> str:
-    return f"*Not recorded yet: `build/bin/03_vectorized {problem} {option}`, and on 01 and 08.*"
+    return f"*Not recorded yet: `build/bin/03_vectorized {problem} {option}`, and on 01 and every_shape.*"
 
 
 def of_copy(run: dict) -> str:
@@ -21,10 +21,10 @@ def of_copy(run: dict) -> str:
 
 
 def rows(results: Results, shape: str) -> str:
-    """Every variant of the three rungs' row_operator."""
+    """Every variant of the three programs' row_operator."""
     lines = [
         [f"`{rung}`", f"`{run['variant']}`", figure(run["median_us"]), figure(score(run)), of_copy(run)]
-        for rung in RUNGS
+        for rung in PROGRAMS
         for run in results.variants(rung, "row_operator", shape)
     ]
     if not lines:
@@ -34,9 +34,9 @@ def rows(results: Results, shape: str) -> str:
 
 
 def fusing(results: Results, shape: str) -> str:
-    """The fused norm of the three rungs beside its variants that are not fused, and how much less time it takes."""
+    """The fused norm of the three programs beside its variants that are not fused, and how much less time it takes."""
     lines = []
-    for rung in RUNGS:
+    for rung in PROGRAMS:
         runs = [run for name in PASSES if (run := results.run(rung, "fused_norm", shape, name))]
         fused = results.run(rung, "fused_norm", shape)
         for run in runs + [fused] if runs and fused else []:
@@ -51,7 +51,7 @@ def fusing(results: Results, shape: str) -> str:
 
 
 def linear(results: Results, shape: str) -> str:
-    """Every epilogue of every rung, beside the fastest other way, and the product without it."""
+    """Every epilogue of every program, beside the fastest other way, and the product without it."""
     lines = []
     for rung in results.programs("linear"):
         for run in results.variants(rung, "linear", shape):
@@ -60,7 +60,7 @@ def linear(results: Results, shape: str) -> str:
             beside = [f"`{best}`", f"×{ratio(run):.3f}"] if best else ["", ""]
             lines.append([f"`{rung}`", f"`{run['variant']}`", figure(score(run)), *beside, alone])
     if not lines:
-        return "*Not recorded yet: `build/bin/08_warp_specialized linear --ablate`, and on 06.*"
+        return "*Not recorded yet: `build/bin/08_warp_specialized linear --ablate`, and on 06 and every_shape.*"
     header = ["rung", "epilogue", "TFLOPS", "fastest other way", "against it", "speed of the product alone"]
     return markdown(header, lines, measured(results, f"linear {pretty(shape)}")).replace("|:--|--:|", "|:--|:--|", 1)
 

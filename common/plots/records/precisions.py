@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from common.plots.records.problems import shape_of, sizes
+from common.plots.records.problems import on_ladder, shape_of, sizes
 from common.plots.records.results import Results
 
 FP8 = ("fp8", "fp8_e5m2", "fp8_e4m3_e5m2", "fp8_e5m2_e5m2", "fp8_tensor", "fp8_block", "mxfp8")
@@ -12,11 +12,11 @@ ROWS, COLUMNS = 1024, 1024  # of C, where k grows
 
 
 def of_shape(results: Results, shape: str) -> list:
-    """From many bits to few; of one type, from the lowest rung up. Of a rung's variants in a type the last one, which
-    --type takes; --ablate takes them all."""
+    """Runs of rungs, from many bits to few; of one type, from the lowest rung up. Of a rung's variants in a type the last
+    one, which --type takes; --ablate takes them all."""
     taken = {}
     for run in results.typed:
-        if run["problem"] == "gemm" and shape_of(run) == shape:
+        if run["problem"] == "gemm" and shape_of(run) == shape and on_ladder(run["rung"]):
             key = (ORDER.index(run["type"]), run["rung"])
             if key not in taken or run["variant_index"] >= taken[key]["variant_index"]:
                 taken[key] = run

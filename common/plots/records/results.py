@@ -33,7 +33,7 @@ HOW = ("launches", "type", "outlier", "l2_set_aside_mib", "sweep", "routing")  #
 
 
 def is_for_its_width(record: dict) -> bool:
-    """Whether a norm was timed for the table of widths: a variant at every width, or a rung at the shapes beside it, of
+    """Whether a norm was timed for the table of widths: that of every_shape, or of a rung at the shapes beside it, of
     256 MiB and a row (WIDTHS in common/tools/record_plan.py). A rung's own tables and the sweep are without these."""
     return record["variant"] == "every_width" or record["rows"] == 2**25 // record["cols"] + 1
 
@@ -151,8 +151,8 @@ class Results:
         return sorted(runs, key=lambda record: (bool(record.get("is_rung")), record.get("variant_index", 0)))
 
     def run(self, rung: str, problem: str, shape: str, variant: str | None = None) -> dict | None:
-        """One run; without a variant, the rung itself."""
-        for record in self.variants(rung, problem, shape):
+        """One run; without a variant, the rung itself. One that was made with --type only where there is no other."""
+        for record in sorted(self.variants(rung, problem, shape), key=lambda record: "type" in record):
             if record["variant"] == variant or (variant is None and record.get("is_rung")):
                 return record
         return None

@@ -214,7 +214,7 @@ class Layouts(InFolder):
 @needs_matplotlib
 class Inside(InFolder):
     def test_it_is_drawn_by_rung(self):
-        record = {"record": "inside", "rung": "08_warp_specialized", "problem": "gemm", "variant": "128x256"}
+        record = {"record": "inside", "rung": "08_warp_specialized", "problem": "gemm", "variant": "warp_specialized"}
         record |= {"m": 64, "n": 64, "k": 64, "device": "Test GPU", "plain_us": 100.0, "traced_us": 103.0}
         record["warps"] = [{"warp": 0, "name": "producer"}, {"warp": 4, "name": "consumer"}]
         record["bars"] = [[0, "load", -0.5, 1.0, 0, 3], [4, "multiply", 0.0, 6.0, 0, 3], [4, "store", 6.0, 9.0, 0, 0]]

@@ -22,6 +22,11 @@ class Precisions(InFolder):
         self.write([gemm("06_swizzle_ldmatrix", 300.0), *records])
         return Results([self.root / "docs" / "results"])
 
+    def test_what_was_run_with_a_type_gives_way_to_what_was_not(self):
+        plain = {**gemm("06_swizzle_ldmatrix", 140.0, variant="s8", index=9, is_rung=False), "precision": "s8"}
+        run = self.results(typed("s8", 150.0), plain).run("06_swizzle_ldmatrix", "gemm", "4096x4096x4096", "s8")
+        self.assertEqual(run["median_us"], 140.0)
+
     def test_the_table_goes_from_many_bits_to_few(self):
         results = self.results(typed("s8", 150.0), typed("tf32", 600.0, error=3e-4), typed("bf16", 310.0))
         rows = [line for line in tables.precision(results).split("\n") if "--type" in line]

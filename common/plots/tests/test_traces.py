@@ -125,7 +125,7 @@ class Traces(InFolder):
             ]
 
         names = names_of("consumer, ")
-        about = {"rung": "08_warp_specialized", "problem": "gemm", "variant": "128x256", "device": "GPU", "sm_count": 1}
+        about = {"rung": "08_warp_specialized", "problem": "gemm", "variant": "warp_specialized", "device": "GPU", "sm_count": 1}
         about |= {"m": 64, "n": 64, "k": 64, "plain_us": 100.0, "traced_us": 103.0}
         bars = [event(0, "load", 1.0), event(0, "load", 18.0), event(4, "store", 20.0), event(4, "store", 40.0)]
         trace = {"otherData": about, "traceEvents": names + bars + [event(4, "store", 20.0, cta=1)]}
