@@ -16,7 +16,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from common.tools.programs import listed
+from common.tools.programs import BESIDE, listed
 
 SLOW = {"00_naive", "01_coalesced", "02_smem_tiling", "03_vectorized"}  # at 4096 a launch takes up to a third of a second
 
@@ -24,7 +24,7 @@ SLOW = {"00_naive", "01_coalesced", "02_smem_tiling", "03_vectorized"}  # at 409
 def default_runs(folder: Path) -> list:
     """Each problem at the course's sizes."""
     runs = []
-    for program in sorted(folder.glob("[0-9][0-9]_*")):
+    for program in (*sorted(folder.glob("[0-9][0-9]_*")), *(folder / name for name in BESIDE)):
         if not (folder / f"{program.name}_sim").exists():
             continue  # a test, or the simulated program itself
         for name, problem in listed(program).items():

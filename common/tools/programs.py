@@ -18,6 +18,9 @@ def rungs(root: Path = ROOT) -> list:
     return sorted(folder.name for folder in root.glob("[0-9][0-9]_*") if folder.is_dir())
 
 
+BESIDE = ("every_shape", "every_shape_blackwell")  # programs with a rung's arguments that are no rungs
+
+
 def listed(program: Path) -> dict:
     """What the program says of each problem that its rung has (--list --json), by name, in that order."""
     done = subprocess.run([program, "--list", "--json", "-"], capture_output=True, text=True)

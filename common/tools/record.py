@@ -33,7 +33,7 @@ from typing import NamedTuple
 from common.plots.records.error import ResultError
 from common.plots.records.inside import part_of
 from common.tools import record_plan, simulator_speed
-from common.tools.programs import CANNOT_RUN, REFUSED, ROOT, plain_environment, problems, revision, rungs
+from common.tools.programs import BESIDE, CANNOT_RUN, REFUSED, ROOT, plain_environment, problems, revision, rungs
 
 TIMES = "record_times.json"
 LIMIT = 3600  # seconds of a program: a kernel that hangs is not the end of the record
@@ -111,7 +111,8 @@ def profile(session: Session) -> None:
 def counts(session: Session) -> None:
     file = session.out / "simulator.jsonl"
     file.unlink(missing_ok=True)
-    for rung in session.rungs:
+    beside = [name for name in BESIDE if (session.binaries / f"{name}_sim").exists()] if session.rungs == rungs() else []
+    for rung in (*session.rungs, *beside):
         solved = problems(session.binaries / f"{rung}_sim")
         for run in COUNTED:
             if run.split()[0] in solved:

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from common.tools.programs import CannotRun, device_of, listed, nvidia_tool, run_for, rungs
+from common.tools.programs import BESIDE, CannotRun, device_of, listed, nvidia_tool, run_for, rungs
 
 TOOLS = ("memcheck", "racecheck", "initcheck")
 LIMIT = 900  # seconds of a run
@@ -62,7 +62,7 @@ def main(arguments=None) -> int:
         print("compute-sanitizer is missing: it comes with the CUDA Toolkit (cuda-sanitizer-13-0)", file=sys.stderr)
         return 1
     programs, unclean = {}, []
-    for program in (options.bin.resolve() / rung for rung in options.rungs or rungs()):
+    for program in (options.bin.resolve() / rung for rung in options.rungs or (*rungs(), *BESIDE)):
         try:  # by itself: under the sanitizer a program that finds no GPU has no exit code
             device_of(program)
             programs[program] = runs(program)

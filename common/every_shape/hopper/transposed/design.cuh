@@ -121,10 +121,11 @@ struct Operands {
   Cluster cluster;  // 1x1 where its CTAs have parts of k
   bool by_threads;  // store_only(): no CTA has a second tile, and the rows of C begin with a line of L2
   // Worked out by the host: a CTA's first load would have to wait for its divisions.
-  int clusters_m, clusters_n, tiles_k;             // tiles of clusters, and k-tiles
-  int group;                                       // rows of tiles that follow each other, see Tiles,
-  FastDivisor per_group, per_column, per_last_column;  // tiles of a group, of a column of one, and of the last
-  FastDivisor per_part;                                // tiles of clusters
+  int clusters_m, clusters_n, tiles_k;  // tiles of clusters, and k-tiles
+  int group;                            // rows of tiles that follow each other, see Tiles,
+  FastDivisor per_group, per_column,
+      per_last_column;             // tiles of a group, of a column of one, and of the last
+  FastDivisor per_part;            // tiles of clusters
   int gpcs, per_gpc, larger_gpcs;  // and of the clusters: the first `larger_gpcs` have one more
   int parts;                       // CTAs of a cluster, or clusters, that have the same tile
   int streamed;                    // tiles of clusters that are cut where a cluster's share ends

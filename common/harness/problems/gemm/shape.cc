@@ -11,7 +11,8 @@
 namespace ladder {
 
 std::vector<Gemm> gemm_verify_shapes() {
-  return {// Any shape: rungs 00 to 03, and any_n_k of 04 to 08, which copies 2, 4 or 8 bytes at a time.
+  return {// Any shape: rungs 00 to 03, and any_n_k of 04 to 07, and every_shape, which copy 2, 4 or 8 bytes
+          // at a time.
           gemm_shape(1, 1, 1), gemm_shape(7, 13, 5), gemm_shape(33, 65, 129), gemm_shape(127, 255, 511),
           gemm_shape(129, 127, 1), gemm_shape(1, 520, 77), gemm_shape(389, 1, 33), gemm_shape(1, 4096, 333),
           gemm_shape(2049, 1, 77), gemm_shape(131, 260, 70), gemm_shape(67, 262, 132),
