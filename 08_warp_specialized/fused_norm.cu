@@ -20,7 +20,7 @@ enum class HStored {
   between_loads,  // vector by vector, before it reads the next one: interleaved
 };
 
-// As it stands it is the rung; every ablation changes one line.
+// The defaults are the rung; every ablation changes one field.
 struct NormDesign {
   bool clusters = true;  // for rows of more than 4096 columns, instead of one CTA for every row
   HStored h_stored = HStored::after_loads;

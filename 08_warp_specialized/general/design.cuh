@@ -3,8 +3,6 @@
 // computes; mainloop.cuh, global -> shared -> accumulator; epilogue.cuh, accumulator -> C; kernel.cuh.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "08_warp_specialized/general/tiles.cuh"
@@ -15,7 +13,8 @@ namespace ladder::rung_08::general {
 constexpr int warps_per_group = 4;
 constexpr int mma_bytes = 32;  // of k, that a wgmma multiplies
 
-// As it stands it is the rung.
+// The defaults are gemm.cu's. Several parts of k, one consumer and tiles row by row are for
+// common/every_shape alone.
 struct Design {
   int consumers = 2;  // warpgroups that issue MMAs
   int rows_each = 1;  // of 64 rows, that a consumer computes of a tile

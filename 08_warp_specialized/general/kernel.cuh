@@ -2,7 +2,7 @@
 // launches it.
 #pragma once
 
-#include <iterator>
+#include <algorithm>
 
 #include "08_warp_specialized/general/bf16.cuh"
 #include "common/ptx/dependent_launch.cuh"

@@ -16,13 +16,6 @@ __device__ __forceinline__ int cluster_rank() {
   return rank;
 }
 
-// The number of this cluster along the grid's x. (%clusterid.x)
-__device__ __forceinline__ int cluster_id() {
-  int id;
-  asm("mov.u32 %0, %%clusterid.x;" : "=r"(id));
-  return id;
-}
-
 // A barrier of all threads of the cluster. What they wrote before it is visible to all of them after it.
 // (barrier.cluster.arrive.release, barrier.cluster.wait.acquire)
 __device__ __forceinline__ void cluster_sync() {

@@ -159,14 +159,4 @@ inline cudaError_t make_tensor_map(CUtensorMap* map, const Element* matrix, int 
   return result == CUDA_SUCCESS ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-// Copies `bytes`, a multiple of 16, from shared to global memory, as bulk_load() does the other way. Both
-// addresses are multiples of 16. The copy belongs to this thread's open bulk group.
-// (cp.async.bulk.global.shared::cta.bulk_group)
-__device__ __forceinline__ void bulk_store(void* to, SharedAddress from, int bytes) {
-  asm volatile(
-      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(__cvta_generic_to_global(to)),
-      "r"(from), "r"(bytes)
-      : "memory");
-}
-
 }  // namespace ladder::ptx

@@ -21,8 +21,8 @@ struct B200 {
   static constexpr double hertz = flops / 2 / mma_per_cycle / sms, dram_per_cycle = dram_bytes / hertz;
 };
 
-// Published is the rate of the tensor cores, twice an H200's for each cycle. The rest is assumed: near what
-// was fitted on an H200, where L2 is left out.
+// Published is the rate of the tensor cores, twice an H200's for each cycle. The rest is assumed, in round
+// figures, and L2 is left out.
 constexpr Costs b200_costs = [] {
   Costs costs{};
   costs.of_kind[int(Kind::whole)].start = 2500;  // pairs: the next tile is multiplied during an epilogue

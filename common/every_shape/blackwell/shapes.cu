@@ -50,7 +50,7 @@ Variants<Gemm> shapes() {
        .what = "transposed: one CTA, 128 columns and 32 rows, k split in a cluster",
        .launch = launch<4, false>},
       {.name = "early_start",
-       .what = "the next in a chain: a grid starts while the one before still runs",
+       .what = "every_shape in a chain: a grid starts while the one before still runs",
        .launch = launch<-1, true>,
        .dependent_launch = true},
       {.name = "every_shape",

@@ -12,8 +12,8 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double hopeless = 2;  // times the lowest formula: above that a launch is not passed to the network
 
-double corrected(const Gemm& p, const Candidate& c, const Launch& how, const Layout& at, const Formula& f,
-                 Card card) {
+double with_factor(const Gemm& p, const Candidate& c, const Launch& how, const Layout& at, const Formula& f,
+                   Card card) {
   if (!c.name) return f.cycles;
   const Network& network = fitted_to(card).network;
   Network::Hidden sums, values;
@@ -32,7 +32,7 @@ cudaError_t card_of(int device, Card* card) {
 
 double estimate_cycles(const Gemm& p, const Candidate& c, const Launch& how, int sms, Card card) {
   const Layout at = layout(p, c, how, sms);
-  return at.possible ? corrected(p, c, how, at, formula(c, how, at, sms, fitted_to(card).costs), card)
+  return at.possible ? with_factor(p, c, how, at, formula(c, how, at, sms, fitted_to(card).costs), card)
                      : never;
 }
 
@@ -62,7 +62,7 @@ cudaError_t choose(const Gemm& p, std::span<const Candidate> candidates, Chosen*
   const auto cycles = [](const Way& way) { return way.chosen.cycles; };
   const double most = hopeless * std::ranges::min(ways, {}, cycles).chosen.cycles;
   std::erase_if(ways, [&](const Way& way) { return way.chosen.cycles > most; });
-  for (auto& [way, at, f] : ways) way.cycles = corrected(p, *way.candidate, way.how, at, f, card);
+  for (auto& [way, at, f] : ways) way.cycles = with_factor(p, *way.candidate, way.how, at, f, card);
   std::ranges::stable_sort(ways, {}, cycles);
   *chosen = ways[std::min<std::size_t>(rank, ways.size() - 1)].chosen;
   return cudaSuccess;

@@ -86,7 +86,7 @@ struct Formula {
 Formula formula(const Candidate& candidate, const Launch& how, const Layout& layout, int sms,
                 const Costs& costs);
 
-// The formula, times the network's correction. See docs/deeper/every_shape_estimate.md.
+// The formula, times the network's factor. See docs/deeper/every_shape_estimate.md.
 double estimate_cycles(const Gemm& p, const Candidate& candidate, const Launch& how, int sms, Card card);
 
 // visit(Launch) for each way to launch it. Parts in memory need a workspace.
@@ -111,6 +111,8 @@ cudaError_t choose(const Gemm& p, std::span<const Candidate> candidates, Chosen*
 std::span<const Candidate> all_candidates();
 // The one of all_candidates() with the same launch, or itself.
 const Candidate& as_known(const Candidate& candidate);
+// One kernel in the way that the estimate takes for it.
+cudaError_t launch_only(const Candidate& candidate, const Gemm& p, cudaStream_t stream);
 std::span<const Candidate> straight_candidates();
 std::span<const Candidate> transposed_candidates();
 std::span<const Candidate> narrow_candidates();

@@ -1,10 +1,8 @@
 #include "common/every_shape/fit/fit.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 #include <thread>
 

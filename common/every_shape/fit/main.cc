@@ -72,7 +72,7 @@ Exit fit_and_print(Card card, int steps, std::span<char*> files) {
 
 void print_missing(Card card, std::uint64_t seed, int shapes) {
   for (const MissingTile& tile : missing(all_candidates(), model_shapes(shapes, seed), card))
-    std::printf("transposed_%dx%d%-3s  %3d shapes, most at %dx%dx%d: %.1f %%\n", tile.cols, tile.rows,
+    std::printf("transposed_%dx%d%-10s  %3d shapes, most at %dx%dx%d: %.1f %%\n", tile.cols, tile.rows,
                 tile.kind == Kind::ping_pong ? "_ping_pong" : "", tile.shapes, tile.at.m, tile.at.n,
                 tile.at.k, 100 * tile.most);
 }

@@ -1,7 +1,5 @@
 #include "common/every_shape/fit/measured.h"
 
-#include <algorithm>
-#include <cmath>
 #include <fstream>
 #include <map>
 #include <sstream>

@@ -1,4 +1,4 @@
-// A product of any n and k, for what the others refuse.
+// n or k that are no multiples of 8: rows are padded first.
 #pragma once
 
 #include <cstddef>

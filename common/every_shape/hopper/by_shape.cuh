@@ -2,8 +2,6 @@
 // epilogue a policy brings.
 #pragma once
 
-#include <iterator>
-
 #include "08_warp_specialized/general/kernel.cuh"
 #include "common/every_shape/estimate/estimate.h"
 

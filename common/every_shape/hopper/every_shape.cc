@@ -1,6 +1,5 @@
 // The choice: all the kernels, the one that the estimate takes at a shape, and what takes any n and k.
 #include <algorithm>
-#include <string_view>
 
 #include "common/every_shape/estimate/fitted.h"
 #include "common/every_shape/hopper/any_n_k.h"
@@ -33,6 +32,12 @@ std::span<const Candidate> all_candidates() {
 const Candidate& as_known(const Candidate& candidate) {
   const auto known = std::ranges::find(all_candidates(), candidate.launch, &Candidate::launch);
   return known != all_candidates().end() ? *known : candidate;
+}
+cudaError_t launch_only(const Candidate& candidate, const Gemm& p, cudaStream_t stream) {
+  const Candidate only[] = {as_known(candidate)};
+  Chosen chosen;
+  const cudaError_t error = choose(p, only, &chosen);
+  return error != cudaSuccess ? error : only[0].launch(p, chosen.how, stream, false);
 }
 
 namespace {
@@ -117,7 +122,7 @@ Variants<Gemm> every_shape() {
   static const Text what("by shape one of ", int(all_candidates().size()),
                          " kernels, the estimate's choice; any n and k");
   return {{.name = "early_start",
-           .what = "the same in a chain: a grid starts while the one before still runs",
+           .what = "every_shape in a chain: a grid starts while the one before still runs",
            .unsupported = rows_of_vectors,
            .launch = launch_early,
            .dependent_launch = true,

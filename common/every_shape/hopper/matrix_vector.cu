@@ -3,8 +3,6 @@
 // by side: no tensor maps, no ring buffer, and nothing to fill before the first load.
 //
 // A CTA has 64 columns and a part of k, and a cluster has all of k.
-#include <bit>
-
 #include "common/every_shape/estimate/estimate.h"
 #include "common/every_shape/hopper/any_n_k.h"
 #include "common/ptx/cluster.cuh"
@@ -138,10 +136,7 @@ constexpr Candidate candidates[] = {
      }}};
 
 cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
-  const Candidate only[] = {as_known(candidates[0])};
-  Chosen chosen;
-  const cudaError_t error = choose(p, only, &chosen);
-  return error != cudaSuccess ? error : launch(p, chosen.how.parts, stream, false);
+  return launch_only(candidates[0], p, stream);
 }
 
 Text unsupported(const Gemm& p) {

@@ -8,14 +8,15 @@
 // may not, only a share of the lines is to persist, the hit ratio; if all were, they would evict each other.
 // And a window has a largest size.
 #include <algorithm>
+#include <string_view>
 
 #include "common/every_shape/estimate/estimate.h"
+#include "common/every_shape/hopper/any_n_k.h"
 #include "common/rung.h"
 
 namespace ladder::every_shape {
 
 Variants<FusedNorm> every_width();
-Variants<Gemm> straight_tiles();
 
 namespace {
 
@@ -70,7 +71,8 @@ cudaError_t launch_persisting_gamma(const FusedNorm& p, cudaStream_t stream) {
 }
 
 cudaError_t launch_persisting_b(const Gemm& p, cudaStream_t stream) {
-  static const auto launch = straight_candidates().back().launch;  // 128x256
+  static const auto launch =
+      std::ranges::find(straight_candidates(), std::string_view("128x256"), &Candidate::name)->launch;
   return launch_with_window(p.b, sizeof p.b[0] * p.k * p.n, stream,
                             [&] { return launch(p, {}, stream, false); });
 }
@@ -90,7 +92,7 @@ Variants<Gemm> persisting_b() {
            .what = "128x256 while B's lines persist in L2, as many as fit the part set aside",
            .unsupported =
                [](const Gemm& p) {
-                 const Text rows = straight_tiles().back().unsupported(p);
+                 const Text rows = rows_of_vectors(p);
                  return rows.empty() ? nothing_set_aside() : rows;
                },
            .launch = launch_persisting_b}};

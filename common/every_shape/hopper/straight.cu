@@ -1,4 +1,4 @@
-// Rung 08's general kernel in other tiles and clusters than gemm.cu's.
+// Rung 08's general kernel in eleven designs, from 64x64 to rung 08's own 128x256.
 #include "common/every_shape/hopper/any_n_k.h"
 #include "common/every_shape/hopper/by_shape.cuh"
 

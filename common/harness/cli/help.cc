@@ -10,7 +10,7 @@ static const char sizes_and_variants[] =
   --rows R --cols C    sizes of the norm, row_operator, and with --n of norm_gemm
   --groups G --even    of grouped_gemm: products; as many rows for each, not as a router shares them out
   --size N             every dimension at once
-  --variant NAME       one of the rung's variants (see --list); without it, the rung itself
+  --variant NAME       one of the variants (see --list); without it, the last of the list: the rung itself
   --pad                pad n and k of a gemm with zeros to the next sizes that its variants take
   --type T             bf16, tf32, fp8, ...: the variant of this precision; with --ablate all of them
 )";
@@ -57,7 +57,7 @@ static const char how_to_write[] =
     R"(  --json FILE          append one JSON object per result to FILE; -: print it
   --table-rows         print the rows of the table without its header
 
-  --list               the rung's variants; with --json one JSON object per problem: what it is, and its variants
+  --list               the variants; with --json one JSON object per problem: what it is, and its variants
   --help               this text
 )";
 
@@ -83,12 +83,12 @@ static std::string timed_beside(Beside what) {
 
 static void describe(std::ostream& out, DeviceKind device) {
   if (device == DeviceKind::gpu)
-    out << "Runs the rung's kernels, checks every element they write, times them beside cuBLAS ("
+    out << "Runs its kernels, checks every element they write, times them beside cuBLAS ("
         << timed_beside(Beside::library) << "),\na plain copy (" << timed_beside(Beside::copy)
         << ") or both in two steps (" << timed_beside(Beside::chain)
         << "), and prints a\ntable. Without arguments: gemm and fused_norm at the course's sizes, ";
   else
-    out << "Runs the rung's kernels on a simulated GPU, checks every element they write against fp64, and "
+    out << "Runs its kernels on a simulated GPU, checks every element they write against fp64, and "
            "counts what a\nGPU's counters would. It has no times. Without arguments: gemm and fused_norm at "
            "small sizes, ";
   out << shape_text(ProblemInfo<Gemm>::default_shape(device)) << "\nand "

@@ -1,5 +1,7 @@
 // --list, for people and for programs.
+#include <algorithm>
 #include <cctype>
+#include <cstring>
 
 #include "common/harness/base/format.h"
 #include "common/harness/cli/options.h"
@@ -12,10 +14,14 @@ std::string list_text(const Rung& rung) {
   // A rung's name begins with its number; that of another program does not.
   const char* const own = std::isdigit(rung.name[0]) ? "  (the rung) " : "  (the default) ";
   std::string text;
+  std::size_t widest = 22;
+  for_each_problem([&]<class Problem>() {
+    for (const auto& v : ProblemInfo<Problem>::variants(rung)) widest = std::max(widest, std::strlen(v.name));
+  });
   for_each_problem([&]<class Problem>() {
     const auto& variants = ProblemInfo<Problem>::variants(rung);
     for (const auto& v : variants)
-      text += format("%-10s  %-22s%s%s\n", ProblemInfo<Problem>::name, v.name,
+      text += format("%-10s  %-*s%s%s\n", ProblemInfo<Problem>::name, int(widest), v.name,
                      &v == &variants.back() ? own : "  ", v.what);
   });
   return text;

@@ -1,6 +1,7 @@
 #include "common/harness/report/report.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include "common/harness/base/format.h"
 
@@ -99,7 +100,8 @@ std::string table_row(const Result& r, DeviceKind device) {
   if (r.noise)
     check += format("  within %.2g %% of itself", *r.noise * 100);
   else if (r.rung_us)
-    check += format("  the rung is %.3fx as fast", r.measurement->timings[0].median_us / *r.rung_us);
+    check += format("  the %s is %.3fx as fast", std::isdigit(r.rung[0]) ? "rung" : "default",
+                    r.measurement->timings[0].median_us / *r.rung_us);
   if (r.product_us)
     check +=
         format("  the product alone is %.3fx as fast", r.measurement->timings[0].median_us / *r.product_us);

@@ -12,7 +12,8 @@
 namespace ladder {
 namespace {
 
-constexpr const char* doings[] = {"wait for a slot", "load", "wait for data", "convert", "multiply", "store"};
+constexpr const char* doings[] = {"wait for a stage", "load",     "wait for data",
+                                  "convert",          "multiply", "store"};
 constexpr const char* roles[] = {"", "producer, ", "consumer, "};
 
 // From the clocks of SMs, which begin at different moments, to one time. All run at one rate; the clock that

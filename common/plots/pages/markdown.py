@@ -21,3 +21,8 @@ def needs(rows: list, what: str) -> list:
     if not rows:
         raise ResultError(f"no record for {what}")
     return rows
+
+
+def own_mark(program: str) -> str:
+    """Behind the name of a program's own variant, as --list has it."""
+    return " (the rung)" if program[:1].isdigit() else " (the default)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from common.plots.figures import figure, percent
-from common.plots.pages.markdown import markdown, measured
+from common.plots.pages.markdown import markdown, measured, own_mark
 from common.plots.records.problems import pretty, shape_of
 from common.plots.records.results import Results
 from common.plots.records.scores import best_baseline, ratio, score, slowdown
@@ -42,7 +42,7 @@ def fusing(results: Results, shape: str) -> str:
         for run in runs + [fused] if runs and fused else []:
             passes = str(PASSES.get(run["variant"], 4))
             against = "" if run is fused else f"×{slowdown(run, fused):.3f}"
-            name = f"`{run['variant']}`" + (" (the rung)" if run is fused else "")
+            name = f"`{run['variant']}`" + (own_mark(rung) if run is fused else "")
             lines.append([f"`{rung}`", name, passes, figure(run["median_us"]), figure(score(run)), of_copy(run), against])
     if not lines:
         return missing("fused_norm", "--ablate")

@@ -42,7 +42,7 @@ import re
 from common.plots.figures import figure, percent
 from common.plots.pages import memory_tables, models_tables, operator_tables, over_k, power_tables, waves
 from common.plots.pages.count_tables import accesses, agreement, counted, counters, profile
-from common.plots.pages.markdown import markdown, measured, needs
+from common.plots.pages.markdown import markdown, measured, needs, own_mark
 from common.plots.records import precisions
 from common.plots.records.error import ResultError
 from common.plots.records.problems import (
@@ -106,7 +106,7 @@ def ablation(results: Results, rung: str, problem: str, *words: str) -> str:
     runs = [run for run in runs if not names or run["variant"] in names or run is runs[-1]]
     rows = [
         [
-            f"`{run['variant']}`" + (" (the rung)" if run.get("is_rung") else ""),
+            f"`{run['variant']}`" + (own_mark(rung) if run.get("is_rung") else ""),
             figure(score(run)),
             figure(per_clock(run)) if per_clock(run) else "",
             percent(ratio(run)) if best_baseline(run) else "",
@@ -130,7 +130,7 @@ def ablations(results: Results, rung: str, problem: str, *shapes: str) -> str:
         runs = [column.get(variant) for column in columns]
         is_rung = any(run and run.get("is_rung") for run in runs)
         cells = [percent(ratio(run)) if run and best_baseline(run) else "" for run in runs]
-        rows.append([f"`{variant}`" + (" (the rung)" if is_rung else ""), *cells])
+        rows.append([f"`{variant}`" + (own_mark(rung) if is_rung else ""), *cells])
     header = [f"variant, of {BASELINE[problem]}", *map(pretty, shapes)]
     return markdown(header, rows, measured(results, f"{rung} {problem}"))
 

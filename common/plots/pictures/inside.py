@@ -10,7 +10,7 @@ from common.plots.records.results import Results
 from common.plots.style import FAINT, INK, bar_legend, box, time_axis, titles, write
 
 LOOKS = {  # what a warp does → face, hatch
-    "wait for a slot": ("#F4F4F4", None),
+    "wait for a stage": ("#F4F4F4", None),
     "load": ("#0072B2", None),
     "wait for data": ("#F4F4F4", "////"),
     "convert": ("#CC79A7", None),

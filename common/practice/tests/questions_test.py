@@ -53,7 +53,7 @@ def of_cta_0(timeline: str) -> tuple:
     """Does the second tile's load come before the first store? Tile and k-tile of the longest wait for a stage."""
     spans = [span for span in json.loads(timeline)["traceEvents"] if span["ph"] == "X" and span["pid"] == 0]
     load, store = (min(s["ts"] for s in spans if (s["name"], s["args"]["tile"]) == of) for of in (("load", 1), ("store", 0)))
-    longest = max((s for s in spans if s["name"] == "wait for a slot"), key=lambda s: s["dur"])["args"]
+    longest = max((s for s in spans if s["name"] == "wait for a stage"), key=lambda s: s["dur"])["args"]
     return load < store, longest["tile"], longest["k_tile"]
 
 

@@ -279,8 +279,8 @@ TEST(Network, KnowsEveryKernel) {
   EXPECT_EQ(&as_known(stranger), &stranger);
 }
 
-// A correction, and no second formula: far from what it has learned it must not run away.
-TEST(Network, CorrectsByAFactor) {
+// A factor, and no second formula: far from what it has learned it must not run away.
+TEST(Network, IsAFactor) {
   for (const Gemm& p : {shape(1, 8, 8), shape(100000, 8, 8), shape(8, 100000, 8), shape(8, 8, 1000000),
                         shape(20000, 20000, 20000)}) {
     for (const Candidate& c : all_candidates()) {

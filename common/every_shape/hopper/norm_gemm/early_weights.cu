@@ -6,6 +6,8 @@
 // the grid before: had that one been launched early, too, it could be running beside the one before *it*, and
 // so could this one. Here the add is an ordinary launch: whatever wrote the weights has completed when it
 // begins.
+#include <array>
+
 #include "common/every_shape/hopper/norm_gemm/launches.h"
 #include "common/every_shape/hopper/norm_gemm/scaled_tiles.cuh"
 #include "common/every_shape/hopper/norm_gemm/weights_first.cuh"

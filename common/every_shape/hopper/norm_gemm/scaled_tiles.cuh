@@ -1,8 +1,6 @@
 // The tiles among which a product that scales its rows is chosen.
 #pragma once
 
-#include <array>
-
 #include "08_warp_specialized/norm_gemm/row_scales.cuh"
 #include "common/every_shape/hopper/by_shape.cuh"
 

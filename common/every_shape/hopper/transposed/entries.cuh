@@ -51,10 +51,7 @@ constexpr Candidate candidate() {
 
 template <Design d>
 cudaError_t launch_alone(const Gemm& p, cudaStream_t stream) {
-  const Candidate only[] = {as_known(candidate<d>())};
-  Chosen chosen;
-  const cudaError_t error = choose(p, only, &chosen);
-  return error != cudaSuccess ? error : only[0].launch(p, chosen.how, stream, false);
+  return launch_only(candidate<d>(), p, stream);
 }
 
 template <Design d>

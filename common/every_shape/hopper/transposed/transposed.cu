@@ -13,8 +13,8 @@ namespace {
 using transposed::Design;
 using transposed::Entry;
 
-// transposed_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: pp, ping-pong; split;
-// mem, the parts of k are reduced in memory; x2, two CTAs on an SM.
+// transposed_<columns>x<rows> of a tile, and what tells kernels of the same tile apart: ping_pong;
+// split, k within a cluster; mem, the parts of k are reduced in memory; x2, two CTAs on an SM.
 Text name_of(const Entry& e) {
   const Design& d = e.design;
   Text name("transposed_", e.candidate.cols, "x", e.candidate.rows);

@@ -11,7 +11,7 @@ template <>
 struct ProblemInfo<GroupedGemm> : ProblemDefaults {
   static constexpr const char* name = "grouped_gemm";
   static constexpr const char* what =
-      "G products with a B each, that share out the rows of A: some rungs have it";
+      "G products with a B each, that share out the rows of A: every_shape has it";
   static constexpr const char* unit = "TFLOPS";
   static constexpr const char* score_field = "tflops";
   static constexpr const char* rival = "cuBLAS";

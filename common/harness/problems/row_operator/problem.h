@@ -11,7 +11,7 @@ template <>
 struct ProblemInfo<RowOperator> : ProblemDefaults {
   static constexpr const char* name = "row_operator";
   static constexpr const char* what =
-      "y = LayerNorm(x) or softmax(x), row by row, by variant: some rungs have it";
+      "y = LayerNorm(x) or softmax(x), row by row, by variant: 01, 03 and every_shape have it";
   static constexpr const char* unit = "GB/s";
   static constexpr const char* score_field = "gbps";
   static constexpr const char* rival = "copy";

@@ -32,11 +32,11 @@ TEST(Timeline, ClocksOfSmsBecomeOneTime) {
        {R"({"otherData": {"rung": "a \"gemm\""},)",
         R"({"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": "CTA 7 on SM 30"}})",
         R"({"ph": "M", "name": "thread_name", "pid": 8, "tid": 4, "args": {"name": "consumer, warp 4"}})",
-        R"({"ph": "X", "name": "wait for a slot", "pid": 7, "tid": 0, "ts": 0.100, "dur": 0.100, )"
+        R"({"ph": "X", "name": "wait for a stage", "pid": 7, "tid": 0, "ts": 0.100, "dur": 0.100, )"
         R"("args": {"tile": 0, "k_tile": 3}})",
         R"({"ph": "X", "name": "multiply", "pid": 7, "tid": 0, "ts": 0.200, "dur": 0.800, )"
         R"("args": {"tile": 4095, "k_tile": 65535}})",
-        R"({"ph": "X", "name": "wait for a slot", "pid": 8, "tid": 4, "ts": 0.100, "dur": 0.100, )",
+        R"({"ph": "X", "name": "wait for a stage", "pid": 8, "tid": 4, "ts": 0.100, "dur": 0.100, )",
         R"({"ph": "X", "name": "multiply", "pid": 8, "tid": 4, "ts": 0.200, "dur": 0.800, )"})
     EXPECT_NE(text.find(line), std::string::npos) << line << "\nin\n" << text;
   EXPECT_TRUE(text.ends_with("]}\n"));
