@@ -165,7 +165,7 @@ class Includes(unittest.TestCase):
         estimate, hopper = f"{shapes}/estimate/estimate.h", f"{shapes}/hopper/by_shape.cuh"
         blackwell, fit = f"{shapes}/blackwell/launches.h", f"{shapes}/fit/fit.h"
         shared = ("common/extension.h", "common/rows/norm.cuh", "common/ptx/mma.cuh")
-        self.check(estimate, (*shared, of_08), (hopper, blackwell, fit, harness, of_09, "07_a/tiles.cuh"))
+        self.check(estimate, shared[:1], (*shared[1:], hopper, blackwell, fit, harness, of_08, of_09, "07_a/tiles.cuh"))
         self.check(hopper, (*shared, estimate, of_08), (blackwell, fit, harness, of_09, "08_warp_specialized/gemm.cu"))
         self.check(blackwell, (*shared, estimate, of_09), (hopper, fit, harness, of_08))
         self.check(fit, (shared[0], estimate, hopper, blackwell, harness), (of_08, "common/simulator/simulator.h"))
