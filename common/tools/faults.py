@@ -23,9 +23,8 @@ from typing import NamedTuple
 
 HEAD = re.compile(r"([^\n:]+)\n((?:\n|[a-z]+: [^\n]+\n)+)--- ([^\n]+)\n@@\n")
 NEEDED, OTHERS = ("run", "expect"), ("unchecked", "compile")
-# Folders with faults, and the programs that they are planted in; a rung's has its name.
-FOLDERS = ("[0-9][0-9]_*", "common/every_shape/hopper", "common/every_shape/blackwell")
-PROGRAMS = {"hopper": "every_shape", "blackwell": "every_shape_blackwell"}
+# Where the faults of a program are that is no rung; a rung's are in the folder of its name.
+FOLDERS = {"every_shape": "common/every_shape/hopper", "every_shape_blackwell": "common/every_shape/blackwell"}
 
 
 class NotAFault(Exception):
@@ -66,9 +65,10 @@ def read(file: Path) -> Fault:
     if len(fields) < len(given) or not set(NEEDED) <= fields.keys() <= {*NEEDED, *OTHERS}:
         raise NotAFault(f"{place}: it needs run and expect, may have unchecked and compile, and nothing twice")
     folder = file.parent.parent
-    from_root = f"common/every_shape/{folder.name}" if folder.name in PROGRAMS else folder.name
+    program = next((name for name, path in FOLDERS.items() if folder.as_posix().endswith(f"/{path}")), folder.name)
+    from_root = FOLDERS.get(program, program)
     return Fault(
-        program=PROGRAMS.get(folder.name, folder.name),
+        program=program,
         name=file.stem,
         what=head[1],
         run=fields["run"],
@@ -81,7 +81,12 @@ def read(file: Path) -> Fault:
 
 
 def all_faults(root: Path) -> list:
-    return [read(file) for folder in FOLDERS for file in sorted(root.glob(f"{folder}/faults/*"))]
+    folders = ("[0-9][0-9]_*", *FOLDERS.values())
+    return [read(file) for folder in folders for file in sorted(root.glob(f"{folder}/faults/*"))]
+
+
+def fault_of(root: Path, program: str, name: str) -> Fault:
+    return read(root / FOLDERS.get(program, program) / "faults" / f"{name}.patch")
 
 
 def write_cmake(root: Path, folder: Path) -> None:

@@ -23,6 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from common.plots.records.error import ResultError
+from common.tools import faults
 
 MARK = re.compile(r"^[ \t]*<!-- (?P<kind>fault|run): (?P<what>.*?) -->[ \t]*$", re.MULTILINE)
 WIDTH, MOST_LINES = 116, 8  # of a finding
@@ -37,18 +38,12 @@ def recorded(root: Path) -> dict:
     return json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
 
 
-FOLDERS = {"every_shape": "common/every_shape/hopper", "every_shape_blackwell": "common/every_shape/blackwell"}
-
-
-def patch_of(root: Path, what: str) -> tuple:
-    """Of 'RUNG FAULT': the rung, the fault, the arguments it is run with, and its patch. A rung's folder has its name."""
-    words = what.split()
-    file = root / FOLDERS.get(words[0], words[0]) / "faults" / f"{words[-1]}.patch" if len(words) == 2 else root
-    if not file.is_file():
-        raise ResultError(f"fault '{what}': expected RUNG FAULT, with a file RUNG/faults/FAULT.patch")
-    head, _, body = file.read_text(encoding="utf-8").partition("\n--- ")
-    run = re.search(r"^run: (.*)$", head, re.MULTILINE)[1]
-    return (*words, run, body)
+def fault_named(root: Path, what: str) -> faults.Fault:
+    """Of 'RUNG FAULT'."""
+    try:
+        return faults.fault_of(root, *what.split())
+    except (TypeError, OSError):
+        raise ResultError(f"fault '{what}': expected RUNG FAULT, with a file RUNG/faults/FAULT.patch") from None
 
 
 def plain(line: str) -> str:
@@ -105,8 +100,8 @@ def finding(output: str) -> str:
 def printed(root: Path, programs: Path, kind: str, what: str) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")}
     if kind == "fault":
-        rung, fault, arguments, _ = patch_of(root, what)
-        command = [programs / "faults" / f"{rung}_{fault}", *arguments.split()]
+        fault = fault_named(root, what)
+        command = [programs / "faults" / f"{fault.program}_{fault.name}", *fault.run.split()]
     else:
         program, *arguments = what.split()
         command = [programs / program, *arguments]
@@ -123,8 +118,9 @@ def block(root: Path, kind: str, what: str) -> str:
         return "*Not recorded yet: `python3 -m common.plots.pages.transcripts build/bin`.*"
     if kind == "run":
         return f"```text\n$ build/bin/{what}\n{text}\n```"
-    rung, fault, arguments, patch = patch_of(root, what)
-    return f"```diff\n--- {patch.rstrip()}\n```\n\n```text\n$ build/bin/faults/{rung}_{fault} {arguments}\n{text}\n```"
+    fault = fault_named(root, what)
+    command = f"build/bin/faults/{fault.program}_{fault.name} {fault.run}"
+    return f"```diff\n{fault.patch}\n```\n\n```text\n$ {command}\n{text}\n```"
 
 
 def shown(root: Path) -> list:

@@ -164,12 +164,12 @@ class Pages(InFolder):
         faults = self.root / "common/every_shape/blackwell/faults"
         faults.mkdir(parents=True)
         (faults / "no_store.patch").write_text(PATCH, encoding="utf-8")
-        found = transcripts.patch_of(self.root, "every_shape_blackwell no_store")
-        self.assertEqual(found[:3], ("every_shape_blackwell", "no_store", "gemm --size 64"))
+        found = transcripts.fault_named(self.root, "every_shape_blackwell no_store")
+        self.assertEqual((found.program, found.name, found.run), ("every_shape_blackwell", "no_store", "gemm --size 64"))
 
     def test_a_fault_that_is_not_there_is_an_error(self):
         with self.assertRaisesRegex(ResultError, "expected RUNG FAULT"):
-            transcripts.patch_of(self.root, "01_x gone")
+            transcripts.fault_named(self.root, "01_x gone")
 
 
 class InTurns(InFolder):
