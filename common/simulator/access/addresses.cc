@@ -109,8 +109,7 @@ void carry_unwritten(Warp& warp, const Inst& inst, const AddressUse& use, const 
 }  // namespace
 
 void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
-  uint64_t add = inst.imm;
-  if (use.in_frame) add += warp.frame->local_base;
+  const uint64_t add = inst.imm;
   if (use.base_is_64) {
     const uint64_t* base = warp.reg<uint64_t>(inst.a);
     for (int l = 0; l < warp_size; ++l) to.address[l] = base[l] + add;
@@ -122,6 +121,9 @@ void named_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolv
     const uint32_t* base = warp.reg<uint32_t>(inst.a);
     const uint32_t add_32 = static_cast<uint32_t>(add);
     for (int l = 0; l < warp_size; ++l) to.address[l] = base[l] + add_32;
+  }
+  if (use.in_frame) {
+    for (int l = 0; l < warp_size; ++l) to.address[l] += warp.frame->local_base(l);
   }
 }
 

@@ -40,7 +40,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
     warp.polled_writes = ~0ull;
   }
   for (Unit* unit : grid.units) unit->start(cta);
-  for (Warp& warp : cta.warps) warp.enter(new_frame(warp, *grid.entry, nullptr));
+  for (Warp& warp : cta.warps) warp.enter(new_frame(warp, *grid.entry, {}));
 }
 
 // Gives back what a CTA that did not finish still holds.
@@ -48,12 +48,13 @@ void abandon(Cta& cta) {
   for (Warp& warp : cta.warps) {
     std::vector<Frame*> frames;
     const auto collect = [&](Frame* frame) {
-      for (; frame; frame = frame->caller) {
-        if (std::find(frames.begin(), frames.end(), frame) == frames.end()) frames.push_back(frame);
-      }
+      if (frame && std::find(frames.begin(), frames.end(), frame) == frames.end()) frames.push_back(frame);
     };
     if (warp.exec) collect(warp.frame);
     for (const Group& group : warp.others) collect(group.frame);
+    for (size_t i = 0; i < frames.size(); ++i) {
+      for (const Way& way : frames[i]->ways) collect(way.caller);
+    }
     for (Frame* frame : frames) delete frame;
     warp.others.clear();
     warp.frame = nullptr;

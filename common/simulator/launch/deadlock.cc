@@ -13,14 +13,9 @@ namespace {
 class Snapshot {
  public:
   explicit Snapshot(const Warp& warp) : groups_(groups_of(warp)) {
-    for (const Group& group : groups_) {
-      for (const Frame* frame = group.frame; frame; frame = frame->caller) {
-        if (std::any_of(frames_.begin(), frames_.end(),
-                        [&](const Activation& known) { return known.frame == frame; }))
-          break;
-        frames_.push_back(
-            {frame, frame->return_pc, {frame->registers, frame->registers + frame->program->frame_bytes}});
-      }
+    for (const Group& group : groups_) add(group.frame);
+    for (size_t i = 0; i < frames_.size(); ++i) {
+      for (const Way& way : std::vector(frames_[i].ways)) add(way.caller);
     }
   }
   bool holds(const Warp& warp) const {
@@ -30,8 +25,11 @@ class Snapshot {
       return a.pc == b.pc && a.lanes == b.lanes && a.frame == b.frame && a.state == b.state;
     };
     if (!std::is_permutation(now.begin(), now.end(), groups_.begin(), groups_.end(), same)) return false;
-    return std::all_of(frames_.begin(), frames_.end(), [](const Activation& known) {
-      return known.frame->return_pc == known.return_pc &&
+    const auto returns_to = [](const Way& a, const Way& b) {
+      return a.lanes == b.lanes && a.caller == b.caller && a.return_pc == b.return_pc;
+    };
+    return std::all_of(frames_.begin(), frames_.end(), [&](const Activation& known) {
+      return std::ranges::equal(known.frame->ways, known.ways, returns_to) &&
              std::memcmp(known.frame->registers, known.registers.data(), known.registers.size()) == 0;
     });
   }
@@ -43,10 +41,17 @@ class Snapshot {
     return groups;
   }
 
+  void add(const Frame* frame) {
+    const auto same = [&](const Activation& known) { return known.frame == frame; };
+    if (!frame || std::any_of(frames_.begin(), frames_.end(), same)) return;
+    frames_.push_back(
+        {frame, frame->ways, {frame->registers, frame->registers + frame->program->frame_bytes}});
+  }
+
   std::vector<Group> groups_;
   struct Activation {
     const Frame* frame;
-    uint32_t return_pc;  // a function that is called twice in a row is not at the same place
+    std::vector<Way> ways;  // a function that is called twice in a row is not at the same place
     std::vector<std::byte> registers;
   };
   std::vector<Activation> frames_;

@@ -283,6 +283,7 @@ void KernelLoader::decode(Program& program) {
   decoder.emit(allocated);
   if (decoder.constants_end() != params_begin) throw std::logic_error("the two passes of the decoder differ");
   program.frame_bytes = allocated.end;
+  program.slots = allocated.slots;
   program.words_live = allocated.words_live;
   for (uint32_t r : allocated.uninitialised) {
     const int bits = ptx::bits(function.registers[r].type);

@@ -1,6 +1,7 @@
 // Activations of functions: registers and local memory.
 #include "common/simulator/machine/frames.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -29,7 +30,7 @@ void begin_local(Warp& warp, uint32_t from, uint32_t to) {
   fill(warp.local_written.data(), 0);
 }
 
-Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
+Frame* new_frame(Warp& warp, const Program& program, Way way) {
   Worker& worker = *warp.worker;
   Frame* made = nullptr;
   // One that was last used for the same function has its constants already.
@@ -72,13 +73,13 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
   }
   for (const Program::Formal& zeroed : program.zeroed)
     std::memset(made->registers + zeroed.offset, 0, zeroed.bytes);
-  made->caller = caller;
-  made->depth = caller ? caller->depth + 1 : 0;
-  made->lanes = warp.exec;
-  made->local_base = caller ? caller->local_end() : 0;
+  made->depth = way.caller ? way.caller->depth + 1 : 0;
+  made->lanes = way.lanes = warp.exec;
+  made->local_top = way.local_base = way.caller ? way.caller->local_end() : 0;
+  made->ways.assign(1, way);
   made->dynamic = 0;
   made->unwritten.clear();
-  const uint32_t local_end = made->local_base + program.local_bytes;
+  const uint32_t local_end = made->local_top + program.local_bytes;
   if (made->depth > max_call_depth || local_end > max_local_bytes) {
     const uint32_t depth = made->depth;
     delete made;
@@ -86,8 +87,113 @@ Frame* new_frame(Warp& warp, const Program& program, Frame* caller) {
           "call depth " + std::to_string(depth) + " with " + std::to_string(local_end) +
               " bytes of local memory: more than a thread's stack holds");
   }
-  begin_local(warp, made->local_base, local_end);
+  begin_local(warp, made->local_top, local_end);
   return made;
+}
+
+void returned(Worker& worker, Frame& frame, uint32_t lanes) {
+  for (Way& way : frame.ways) way.lanes &= ~lanes;
+  std::erase_if(frame.ways, [](const Way& way) { return way.lanes == 0; });
+  if ((frame.lanes &= ~lanes) == 0) worker.frames.emplace_back(&frame);
+}
+
+void exited(Worker& worker, Frame* frame, uint32_t lanes) {
+  while (frame && lanes) {
+    Frame* outer = nullptr;
+    uint32_t rest = 0;
+    for (const Way& way : frame->ways) {
+      if (!(way.lanes & lanes)) continue;
+      if (outer) exited(worker, outer, rest);
+      outer = way.caller;
+      rest = way.lanes & lanes;
+    }
+    returned(worker, *frame, lanes);
+    frame = outer;
+    lanes = rest;
+  }
+}
+
+namespace {
+
+// Some lanes of a warp's registers: those of one activation as another one of the same function has them.
+class Columns {
+ public:
+  Columns(std::byte* to, const std::byte* from, uint32_t lanes) : to_(to), from_(from), lanes_(lanes) {}
+
+  void copy(uint32_t offset, uint32_t bytes) const {
+    for (uint32_t left = lanes_; left; left &= left - 1) {
+      const size_t at = offset + static_cast<size_t>(std::countr_zero(left)) * bytes;
+      std::memcpy(to_ + at, from_ + at, bytes);
+    }
+  }
+  void copy_bits(uint32_t offset) const {
+    uint32_t to, from;
+    std::memcpy(&to, to_ + offset, 4);
+    std::memcpy(&from, from_ + offset, 4);
+    to = (to & ~lanes_) | (from & lanes_);
+    std::memcpy(to_ + offset, &to, 4);
+  }
+
+ private:
+  std::byte* to_;
+  const std::byte* from_;
+  uint32_t lanes_;
+};
+
+void copy_registers(const Program& program, const Columns& columns) {
+  columns.copy_bits(0);  // carry
+  for (size_t width = 0; width < slot_bytes.size(); ++width) {
+    for (uint32_t i = 0; i < program.slots.count[width]; ++i) {
+      const uint32_t at = program.slots.begin[width] + i * slot_bytes[width];
+      width ? columns.copy(at, slot_bytes[width] / warp_size) : columns.copy_bits(at);
+    }
+  }
+  for (const auto& [variable, offset] : program.call_params)
+    columns.copy(offset, param_stride(static_cast<uint32_t>(variable->size)));
+}
+
+void copy_unwritten(std::vector<UnwrittenLoad>& to, const std::vector<UnwrittenLoad>& from, uint32_t lanes) {
+  for (const UnwrittenLoad& load : from) {
+    auto found = std::find_if(to.begin(), to.end(), [&](const auto& each) { return each.pc == load.pc; });
+    if (found == to.end()) found = to.insert(found, UnwrittenLoad{load.pc, {}});
+    for (size_t lane = 0; lane < warp_size; ++lane) {
+      if (lanes >> lane & 1) found->bytes[lane] = load.bytes[lane];
+    }
+  }
+}
+
+}  // namespace
+
+bool join(Warp& warp, Group& into, const Group& from) {
+  Frame &to = *into.frame, &left = *from.frame;
+  const uint32_t lanes = from.lanes;
+  if (to.lanes & lanes) return false;
+  copy_registers(*to.program, {to.registers, left.registers, lanes});
+  copy_unwritten(to.unwritten, left.unwritten, lanes);
+  for (const Way& way : left.ways) {
+    if (!(way.lanes & lanes)) continue;
+    const auto same = std::find_if(to.ways.begin(), to.ways.end(), [&](const Way& known) {
+      return known.caller == way.caller && known.return_pc == way.return_pc &&
+             known.local_base == way.local_base;
+    });
+    if (same != to.ways.end()) {
+      same->lanes |= way.lanes & lanes;
+    } else {
+      to.ways.push_back(way);
+      to.ways.back().lanes &= lanes;
+    }
+  }
+  const uint32_t end = std::max(to.local_end(), left.local_end());
+  to.local_top = std::max(to.local_top, left.local_top);
+  to.dynamic = end - to.local_top - to.program->local_bytes;
+  to.depth = std::max(to.depth, left.depth);
+  to.lanes |= lanes;
+  into.lanes |= lanes;
+  if (lanes == left.lanes) {
+    for (Unit* unit : units_of(*warp.cta)) unit->forget(warp, &left);
+  }
+  returned(*warp.worker, left, lanes);
+  return true;
 }
 
 }  // namespace simulator

@@ -8,9 +8,24 @@
 #include <bit>
 
 #include "common/simulator/counters/trace.h"
+#include "common/simulator/machine/frames.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {
+
+namespace {
+
+// Are they at one instruction? Then `first` has the lanes of both.
+bool meet(Warp& warp, Group& first, const Group& second) {
+  if (first.frame == second.frame) {
+    first.lanes |= second.lanes;
+    return true;
+  }
+  return first.state == Group::State::convergence && second.state == Group::State::convergence &&
+         first.frame->program == second.frame->program && join(warp, first, second);
+}
+
+}  // namespace
 
 void Warp::select() {
   if (exec) others.push_back({pc, exec, frame, Group::State::ready, 0, nullptr});
@@ -21,9 +36,8 @@ void Warp::select() {
   for (size_t i = 0; i < others.size(); ++i) {
     if (others[i].state == Group::State::barrier) continue;
     for (size_t j = i + 1; j < others.size();) {
-      if (others[j].pc == others[i].pc && others[j].frame == others[i].frame &&
-          others[j].state != Group::State::barrier) {
-        others[i].lanes |= others[j].lanes;
+      if (others[j].pc == others[i].pc && others[j].state != Group::State::barrier &&
+          meet(*this, others[i], others[j])) {
         others[i].state = Group::State::ready;
         others.erase(others.begin() + static_cast<std::ptrdiff_t>(j));
       } else {
@@ -89,13 +103,8 @@ void Warp::leave(uint32_t lanes) {
   live &= ~lanes;
   exec &= ~lanes;
   stop = 0;
-  while (frame && (frame->lanes &= ~lanes) == 0) {
-    Frame* caller = frame->caller;
-    worker->frames.emplace_back(frame);
-    frame = caller;
-    if (caller) caller->lanes &= ~lanes;
-  }
-  for (Frame* outer = frame; outer; outer = outer->caller) outer->lanes &= ~lanes;
+  exited(*worker, frame, lanes);
+  if (!exec) frame = nullptr;  // it may be over
   for (Group& group : others) {
     if (group.state == Group::State::convergence) group.state = Group::State::ready;
   }

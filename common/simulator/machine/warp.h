@@ -28,23 +28,37 @@ struct UnwrittenLoad {
   std::array<uint32_t, warp_size> bytes{};  // of each lane: a bit per byte
 };
 
-// One activation of a function by some lanes of a warp.
+// How lanes have come into an activation.
+struct Way {
+  uint32_t lanes = 0;
+  Frame* caller = nullptr;     // null: the kernel's own activation has none
+  uint32_t return_pc = 0;      // in the caller
+  const Inst* call = nullptr;  // in the caller
+  uint32_t local_base = 0;     // bytes, in each thread's local memory
+};
+
+// One activation of a function by some lanes of a warp. Mostly all have come the same way; lanes of several
+// activations that have met at an instruction for all of them (frames.h) keep theirs.
 struct Frame : UnitStates {
   const Program* program = nullptr;
   std::byte* registers = nullptr;
-  Frame* caller = nullptr;
-  uint32_t return_pc = 0;      // in the caller
-  const Inst* call = nullptr;  // in the caller
-  uint64_t launch = 0;         // whose program this is
-  uint32_t rank = 0;           // of the CTA: addresses of shared variables are among the constants
+  std::vector<Way> ways;
+  uint64_t launch = 0;  // whose program this is
+  uint32_t rank = 0;    // of the CTA: addresses of shared variables are among the constants
   uint32_t depth = 0;
-  uint32_t lanes = 0;       // that are inside, or inside what it calls
-  uint32_t local_base = 0;  // bytes, in each thread's local memory
-  uint32_t dynamic = 0;     // bytes of local memory from alloca, behind the program's own
+  uint32_t lanes = 0;      // that are inside, or inside what it calls
+  uint32_t local_top = 0;  // the highest local_base of its ways
+  uint32_t dynamic = 0;    // bytes of local memory from alloca, behind the program's own
   std::vector<std::byte> storage;
   std::vector<UnwrittenLoad> unwritten;
 
-  uint32_t local_end() const { return local_base + program->local_bytes + dynamic; }
+  uint32_t local_end() const { return local_top + program->local_bytes + dynamic; }
+  uint32_t local_base(int lane) const {
+    for (const Way& way : ways) {
+      if (way.lanes >> lane & 1) return way.local_base;
+    }
+    return local_top;
+  }
 };
 
 // Lanes that are at the same instruction of the same activation.

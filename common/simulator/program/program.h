@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/simulator/program/registers.h"
 #include "common/simulator/ptx/module.h"
 
 namespace simulator {
@@ -65,6 +66,7 @@ struct Program {
   std::vector<Inst> code;         // code.size() = instructions + 1: the last one is an implicit ret
   std::vector<MemoryUse> memory;  // as long as code
   uint32_t frame_bytes = 0;       // registers and call parameters of one activation
+  RegisterSlots slots;            // where its registers are in it
   uint32_t local_bytes = 0;       // local memory per thread of one activation
   uint32_t words_live = 0;        // most 32-bit registers alive at once
   uint32_t most_registers = 0;    // that it may request at run time

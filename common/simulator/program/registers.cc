@@ -63,7 +63,6 @@ int width_class(ptx::Type type) {
       return 4;
   }
 }
-constexpr std::array<uint32_t, 5> slot_bytes{4, 64, 128, 256, 512};
 constexpr std::array<uint32_t, 5> slot_words{0, 1, 1, 2, 4};
 
 constexpr uint32_t never = ~0u;
@@ -211,7 +210,8 @@ Slots scan(const Function& function, const Intervals& alive) {
 
 // Storage, widest first: every slot is aligned to its own size up to 64 bytes.
 void place(const Function& function, const Slots& slots, uint32_t begin, Allocated& result) {
-  std::array<uint32_t, 5> base{};
+  std::array<uint32_t, 5>& base = result.slots.begin;
+  result.slots.count = slots.count;
   uint32_t end = (begin + 63) / 64 * 64;
   for (int kind = 4; kind >= 0; --kind) {
     base[kind] = end;

@@ -85,29 +85,42 @@ void decode_indexed_branch(Decoder& d) {
   d.inst().inner = run_indexed_branch;
 }
 
-void run_return(Warp& warp, const Inst& inst) {
-  if (!warp.enter_guard(inst)) return;
-  Frame* callee = warp.frame;
-  Frame* caller = callee->caller;
-  if (!caller) return warp.leave(warp.exec);
-  for (Unit* unit : units_of(*warp.cta)) unit->forget(warp, callee);
-  // Results go where the call puts them.
-  const uint32_t* list = callee->call->list;  // [arguments, their offsets …, results, their offsets …]
+// The results of some lanes go where their call puts them.
+void return_results(const Frame& callee, const Way& way, uint32_t lanes) {
+  const uint32_t* list = way.call->list;  // [arguments, their offsets …, results, their offsets …]
   const uint32_t* results = list + 1 + list[0];
   for (uint32_t i = 0; i < results[0]; ++i) {
-    const Program::Formal& formal = callee->program->results[i];
+    const Program::Formal& formal = callee.program->results[i];
     const uint32_t stride = param_stride(formal.bytes);
-    for (uint32_t left = warp.exec; left; left &= left - 1) {
+    for (uint32_t left = lanes; left; left &= left - 1) {
       const uint32_t at = static_cast<uint32_t>(std::countr_zero(left)) * stride;
-      std::memcpy(caller->registers + results[1 + i] + at, callee->registers + formal.offset + at, stride);
+      std::memcpy(way.caller->registers + results[1 + i] + at, callee.registers + formal.offset + at, stride);
     }
   }
-  warp.frame = caller;
-  warp.registers = caller->registers;
-  warp.code = caller->program->code.data();
-  warp.pc = callee->return_pc;
-  warp.stop = 0;
-  if ((callee->lanes &= ~warp.exec) == 0) warp.worker->frames.emplace_back(callee);
+}
+
+void run_return(Warp& warp, const Inst& inst) {
+  if (!warp.enter_guard(inst)) return;
+  Frame& callee = *warp.frame;
+  const uint32_t lanes = warp.exec;
+  if (!callee.ways.front().caller) return warp.leave(lanes);
+  for (Unit* unit : units_of(*warp.cta)) unit->forget(warp, &callee);
+  warp.exec = 0;
+  for (const Way& way : callee.ways) {
+    const uint32_t back = way.lanes & lanes;
+    if (!back) continue;
+    return_results(callee, way, back);
+    if (warp.exec) warp.others.push_back({way.return_pc, back, way.caller, Group::State::ready, 0, nullptr});
+    if (warp.exec) continue;
+    warp.exec = back;
+    warp.frame = way.caller;
+    warp.registers = way.caller->registers;
+    warp.code = way.caller->program->code.data();
+    warp.pc = way.return_pc;
+    warp.stop = 0;
+  }
+  warp.full = warp.exec == warp.live;
+  returned(*warp.worker, callee, lanes);
 }
 
 void run_exit(Warp& warp, const Inst& inst) {
@@ -123,14 +136,12 @@ void call(Warp& warp, const Inst& inst, const Program& callee) {
         "call of " + std::string(callee.function->name) + " with " + std::to_string(list[0]) + " arguments");
   }
   Frame* caller = warp.frame;
-  Frame* frame = new_frame(warp, callee, caller);
+  Frame* frame = new_frame(warp, callee, {.caller = caller, .return_pc = warp.pc, .call = &inst});
   for (uint32_t i = 0; i < list[0]; ++i) {
     const Program::Formal& formal = callee.params[i];
     std::memcpy(frame->registers + formal.offset, caller->registers + list[1 + i],
                 size_t{param_stride(formal.bytes)} * warp_size);
   }
-  frame->return_pc = warp.pc;
-  frame->call = &inst;
   warp.enter(frame);
 }
 

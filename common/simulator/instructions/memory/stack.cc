@@ -46,7 +46,7 @@ void run_stack_restore(Warp& warp, const Inst& inst) {
   uint64_t end = 0;
   for (uint32_t left = warp.exec; left; left &= left - 1)
     end = std::max<uint64_t>(end, ends[std::countr_zero(left)]);
-  const uint32_t fixed = frame.local_base + frame.program->local_bytes;
+  const uint32_t fixed = frame.local_top + frame.program->local_bytes;
   if (end >= fixed && end <= frame.local_end()) frame.dynamic = static_cast<uint32_t>(end) - fixed;
 }
 

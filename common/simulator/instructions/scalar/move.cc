@@ -73,11 +73,12 @@ void run_unpack_bytes(Warp& warp, const Inst& inst) {
 }
 
 void run_frame_address(Warp& warp, const Inst& inst) {
-  const uint64_t address = inst.imm + warp.frame->local_base;
+  const Frame& frame = *warp.frame;
   if (inst.bytes == 8) {
-    warp.write<uint64_t>(inst.d, [&](int) { return address; });
+    warp.write<uint64_t>(inst.d, [&](int lane) { return inst.imm + frame.local_base(lane); });
   } else {
-    warp.write<uint32_t>(inst.d, [&](int) { return static_cast<uint32_t>(address); });
+    warp.write<uint32_t>(inst.d,
+                         [&](int lane) { return static_cast<uint32_t>(inst.imm) + frame.local_base(lane); });
   }
 }
 
