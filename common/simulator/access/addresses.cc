@@ -133,7 +133,7 @@ void resolve(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) 
 }
 
 void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Resolved& to) {
-  to.shared = to.track = false;
+  to.shared = to.track = to.local = false;
   if (use.strong && use.kind == AccessKind::load) polled(warp);
   if (warp.worker->counting && use.counted) {
     Counts& counts = counts_of(warp);
@@ -158,6 +158,7 @@ void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Reso
     case ptx::Space::shared:
       return resolve_shared(warp, inst, use, to);
     case ptx::Space::local:
+      to.local = true;
       return resolve_local(warp, inst, use, to);
     case ptx::Space::param:
       return resolve_param(warp, inst, use, to);
@@ -168,6 +169,7 @@ void resolve_addresses(Warp& warp, const Inst& inst, const AddressUse& use, Reso
 
 void polled(Warp& warp) {
   if (warp.polled_pc == warp.pc && warp.polled_writes == warp.writes) {
+    ++warp.polls;
     warp.yield = true;
     warp.stop = 0;
   }
@@ -178,7 +180,11 @@ void polled(Warp& warp) {
 void stored(Warp& warp, const Inst& inst, const AddressUse& use, const Resolved& at, const std::byte* values,
             bool changed, bool same) {
   warp.worker->events += changed;
-  warp.writes += changed;
+  if (at.local) {
+    warp.worker->private_events += changed;
+  } else {
+    warp.writes += changed;
+  }
   if (at.track) {
     for (uint32_t left = warp.exec; left; left &= left - 1) {
       const int l = std::countr_zero(left);

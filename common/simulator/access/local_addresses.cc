@@ -22,7 +22,8 @@ std::byte* local_byte(Warp& warp, int lane, const AddressUse& use, uint32_t byte
     uint8_t* flags = warp.local_written.data() + at;
     if (kind != AccessKind::load) {
       std::memset(flags, 1, bytes);
-    } else if (!all_written(flags, bytes)) {
+    } else if (!all_written(flags, bytes) && !warp.frame->program->module->debug) {
+      // (A debug build has every variable here, and copies those that nothing uses as well.)
       const auto written = [&](int32_t i) {
         const uint64_t other = address + static_cast<uint64_t>(int64_t{i});
         return other < size && warp.local_written[local_index(other, lane)] != 0;

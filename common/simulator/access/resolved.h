@@ -13,6 +13,7 @@ struct Resolved {
   std::byte* at[32];     // of lanes outside exec: some address that may be read
   uint64_t address[32];  // of the active lanes, as the space counts
   bool shared = false;   // all lanes are in shared memory: address is the offset in the CTA's
+  bool local = false;    // all lanes are in local memory: no other thread sees it
   Cta* holder[32];       // … which is this CTA
   uint8_t* written[32];  // global: a byte per byte, to be set by stores; null: not kept
   bool track = false;    // some `written` is not null

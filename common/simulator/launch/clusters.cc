@@ -5,6 +5,7 @@
 
 #include "common/simulator/machine/cluster_queue.h"
 #include "common/simulator/machine/frames.h"
+#include "common/simulator/memory/poison.h"
 
 namespace simulator {
 namespace {
@@ -21,7 +22,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
   for (size_t i = 0; i < 3; ++i) cta.id[i] = first[i] + inside[i];
   cta.index = (uint64_t{cta.id[2]} * of_grid[1] + cta.id[1]) * of_grid[0] + cta.id[0];
   cta.time = cta.clock_reads = 0;
-  cta.shared.assign(grid.shared_bytes, std::byte{0xa5});
+  cta.shared.assign(grid.shared_bytes, poison);
   cta.unfinished = grid.warps;
   cta.warps.resize(grid.warps);
   for (uint32_t w = 0; w < grid.warps; ++w) {
@@ -36,7 +37,7 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
     warp.full = true;
     warp.others.clear();
     warp.rotated = warp.yield = false;
-    warp.writes = 0;
+    warp.writes = warp.polls = warp.polls_seen = warp.polls_before = 0;
     warp.polled_writes = ~0ull;
   }
   for (Unit* unit : grid.units) unit->start(cta);

@@ -1,9 +1,9 @@
 #include "common/simulator/launch/deadlock.h"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 
+#include "common/simulator/launch/standing.h"
 #include "common/simulator/launch/turns.h"
 
 namespace simulator {
@@ -19,7 +19,7 @@ class Snapshot {
     }
   }
   bool holds(const Warp& warp) const {
-    if (warp.exec != groups_.front().lanes || warp.pc != groups_.front().pc) return false;
+    if (warp.exec != groups_.front().lanes || (warp.exec && warp.pc != groups_.front().pc)) return false;
     const std::vector<Group> now = groups_of(warp);
     const auto same = [](const Group& a, const Group& b) {
       return a.pc == b.pc && a.lanes == b.lanes && a.frame == b.frame && a.state == b.state;
@@ -35,8 +35,9 @@ class Snapshot {
   }
 
  private:
-  static std::vector<Group> groups_of(const Warp& warp) {  // the running one first
-    std::vector<Group> groups{{warp.pc, warp.exec, warp.frame, Group::State::ready, 0, nullptr}};
+  static std::vector<Group> groups_of(const Warp& warp) {  // the running one first; its lanes 0: none runs
+    std::vector<Group> groups(1);
+    if (warp.exec) groups[0] = {warp.pc, warp.exec, warp.frame, Group::State::ready, 0, nullptr};
     groups.insert(groups.end(), warp.others.begin(), warp.others.end());
     return groups;
   }
@@ -58,54 +59,23 @@ class Snapshot {
 };
 
 // Will the warp come back to the very state it is in, without anything having happened? Then, as long as
-// nothing happens elsewhere, it does so for ever.
+// nothing happens elsewhere, it does so for ever. The state to come back to is taken anew after 1, 2, 4 …
+// instructions (Brent 1980): it may have to reach its loop first.
 bool loops_forever(Warp& warp) {
+  constexpr int most_steps = 20000;
   const uint64_t events = warp.worker->events;
-  warp.cta->time +=
-      random_quantum;  // %clock goes on from turn to turn: a warp that waits for a time is never where it was
-  const auto step = [&] {
-    wake(warp);
-    run(warp, 1);
-  };
-  for (int i = 0; i < 64 && !warp.exec; ++i) step();
-  if (warp.worker->events != events || !warp.live) return false;
-  if (!warp.exec) return !warp.ready();  // whatever it tried again had to wait again
-  const Snapshot before(warp);
-  for (int i = 0; i < 20000; ++i) {
-    step();
-    if (warp.worker->events != events || !warp.live) return false;
-    if (before.holds(warp)) return true;
+  // %clock goes on from turn to turn: a warp that waits for a time is never where it was
+  warp.cta->time += random_quantum;
+  for (int step = 0, next = 1; step < most_steps; next *= 2) {
+    const Snapshot before(warp);
+    for (; step < next; ++step) {
+      wake(warp);
+      run(warp, 1);
+      if (warp.worker->events != events || !warp.live) return false;
+      if (before.holds(warp)) return true;
+    }
   }
   return false;
-}
-
-std::string what_is_awaited(const Warp& warp, const Group& group) {
-  for (const Unit* unit : units_of(*warp.cta)) {
-    std::string what = unit->waits(warp, group);
-    if (!what.empty()) return what;
-  }
-  const std::string where = " at " + source_of(*group.frame->program, group.pc);
-  if (group.state == Group::State::convergence)
-    return lanes_that(group.lanes, "wait") + " for the other lanes of their warp" + where;
-  return lanes_that(group.lanes, "spin") + where;
-}
-
-// Who waits for what, a line each.
-std::vector<std::string> who_waits(Cta& cta) {
-  std::vector<std::string> lines;
-  for (Warp& warp : cta.warps) {
-    const std::string name = "CTA (" + std::to_string(cta.id[0]) + "," + std::to_string(cta.id[1]) + "," +
-                             std::to_string(cta.id[2]) + ") warp " + std::to_string(warp.index) + ", ";
-    if (warp.exec) {
-      lines.push_back(name + lanes_that(warp.exec, "spin") + " at " +
-                      source_of(*warp.frame->program, warp.pc));
-    }
-    for (const Group& group : warp.others) {
-      lines.push_back(name + what_is_awaited(warp, group));
-    }
-    for (const Unit* unit : units_of(cta)) unit->describe(warp, lines);
-  }
-  return lines;
 }
 
 }  // namespace
@@ -131,42 +101,13 @@ bool stuck(Cluster& cluster) {
 }
 
 void deadlock(const std::vector<std::unique_ptr<Cluster>>& clusters) {
-  std::vector<Cta*> ctas;
-  for (const auto& cluster : clusters) {
-    for (const auto& cta : cluster->ctas) {
-      if (cta->unfinished) ctas.push_back(cta.get());
-    }
-  }
-  std::vector<std::string> lines;
-  for (Cta* cta : ctas) {
-    for (std::string& line : who_waits(*cta)) lines.push_back(std::move(line));
-  }
-  if (lines.size() > 24) {
-    const size_t more = lines.size() - 24;
-    lines.resize(24);
-    lines.push_back("and " + std::to_string(more) + " more");
-  }
-  Cta& cta = *ctas.front();
-  Warp* blamed = nullptr;
-  Frame* frame = nullptr;
-  uint32_t pc = 0, lanes = 0;
-  for (Warp& warp : cta.warps) {
-    if (!warp.live) continue;
-    blamed = &warp;
-    if (warp.exec) {
-      frame = warp.frame, pc = warp.pc, lanes = warp.exec;
-    } else {
-      const Group& group = warp.others.front();
-      frame = group.frame, lanes = group.lanes;
-      pc = group.state == Group::State::barrier ? group.pc - 1 : group.pc;
-    }
-    break;
-  }
+  constexpr size_t most_lines = 24;
+  Standing standing = where_warps_stand(clusters, "spin");
   Finding finding;
   finding.kind = FindingKind::deadlock;
   finding.what = "no thread can go on";
-  finding.details = std::move(lines);
-  if (blamed) finding.site = site_of(*blamed, *frame->program, pc, std::countr_zero(lanes));
+  finding.details = standing.lines(most_lines);
+  finding.site = std::move(standing.site);
   throw Fault(std::move(finding));
 }
 

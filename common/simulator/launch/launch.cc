@@ -13,7 +13,9 @@
 #include "common/simulator/instructions/opcodes.h"
 #include "common/simulator/launch/clusters.h"
 #include "common/simulator/launch/deadlock.h"
+#include "common/simulator/launch/progress.h"
 #include "common/simulator/launch/turns.h"
+#include "common/simulator/launch/waiting.h"
 #include "common/simulator/machine/cluster_queue.h"
 #include "common/simulator/reports/registry.h"
 #include "common/simulator/reports/speed.h"
@@ -70,37 +72,45 @@ std::unique_ptr<Cluster> take_idle(Context& context) {
 }
 
 // Cluster after cluster, while other threads run others.
-void work(Context& context) {
+void work(Context& context, Progress& progress) {
   Grid& grid = *context.worker.grid;
+  Progress::Thread pulse(progress, context.worker);
   std::vector<std::unique_ptr<Cluster>> running;
   running.push_back(take_idle(context));
   Cluster& cluster = *running.front();
   const auto run_cluster = [&](uint64_t index) {
+    Waiting waiting;
     guarded(grid, cluster, [&] {
       start(cluster, context.worker, index);
       while (const uint64_t before = unfinished(cluster)) {
-        if (index > grid.stopped) break;
+        if (index > grid.stopped || pulse.step(running)) break;
         const uint64_t events = context.worker.events;
         const bool any = advance(cluster);
         const bool busy =
             any && (unfinished(cluster) != before || context.worker.events != events || short_turns(grid));
-        if (busy && !time_to_probe(context.worker)) continue;
-        if (resolve(cluster)) continue;
-        if (unfinished(cluster) && stuck(cluster)) deadlock(running);
+        const bool probe = time_to_probe(context.worker);
+        if (busy && !probe) continue;
+        if (resolve(cluster) || !unfinished(cluster)) continue;
+        if (stuck(cluster) || (probe && waiting.too_long(context.worker, running))) deadlock(running);
       }
     });
     if (unfinished(cluster)) abandon(cluster);
+    pulse.finished(cluster.ctas.size());
   };
   for (uint64_t queue; (queue = grid.next++) < grid.queues;) {
-    for (uint64_t index = queue; index < grid.clusters && index <= grid.stopped; index = cluster.waiting)
+    for (uint64_t index = queue; index < grid.clusters && index <= grid.stopped; index = cluster.waiting) {
       run_cluster(index);
+      if (pulse.step(running)) break;
+    }
   }
   context.idle.push_back(std::move(running.front()));
 }
 
 // All clusters by one thread, in turns; one is started when those before it have had their chance.
-void work_in_order(Context& context, uint64_t resident) {
+void work_in_order(Context& context, uint64_t resident, Progress& progress) {
   Grid& grid = *context.worker.grid;
+  Progress::Thread pulse(progress, context.worker);
+  Waiting waiting;
   std::vector<std::unique_ptr<Cluster>> running;
   const auto begin = [&] {
     running.push_back(take_idle(context));
@@ -113,6 +123,7 @@ void work_in_order(Context& context, uint64_t resident) {
   uint64_t idle_turns = 0;
   while (grid.stopped == ~0ull && (!running.empty() || grid.next < grid.clusters)) {
     if (running.empty()) begin();
+    if (pulse.step(running)) break;
     const uint64_t events = context.worker.events;
     uint64_t finished = 0;
     for (size_t i = 0; i < running.size() && grid.stopped == ~0ull;) {
@@ -125,6 +136,7 @@ void work_in_order(Context& context, uint64_t resident) {
         continue;
       }
       ++finished;
+      pulse.finished(cluster.ctas.size());
       context.idle.push_back(std::move(running[i]));
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -135,13 +147,14 @@ void work_in_order(Context& context, uint64_t resident) {
     }
     idle_turns = context.worker.events == events ? idle_turns + 1 : 0;
     const bool idle = idle_turns >= (short_turns(grid) ? 512 : 2);
-    if ((!idle && !time_to_probe(context.worker)) || running.empty() || grid.stopped != ~0ull) continue;
+    const bool probe = time_to_probe(context.worker);
+    if ((!idle && !probe) || running.empty() || grid.stopped != ~0ull) continue;
     idle_turns = 0;
     const uint64_t now = context.worker.events;
     guarded(grid, *running.front(), [&] {
-      if (!std::all_of(running.begin(), running.end(), [](auto& cluster) { return stuck(*cluster); })) return;
-      if (context.worker.events != now) return;
-      deadlock(running);
+      const bool all = std::all_of(running.begin(), running.end(), [](auto& each) { return stuck(*each); });
+      if (all && context.worker.events == now) deadlock(running);
+      if (probe && waiting.too_long(context.worker, running)) deadlock(running);
     });
   }
   for (auto& cluster : running) {
@@ -158,9 +171,8 @@ uint64_t queues_of(const Grid& grid, uint64_t at_once) {
   constexpr uint64_t in_a_queue = 3;
   const uint64_t most = std::max<uint64_t>(1, std::min(grid.clusters, at_once));
   if (grid.seed == 0) return std::min(most, (grid.clusters + in_a_queue - 1) / in_a_queue);
-  Worker worker;
-  worker.random = grid.seed ^ grid.id;
-  return 1 + next_random(worker) % most;
+  uint64_t random = grid.seed ^ grid.id;
+  return 1 + next_random(random) % most;
 }
 
 uint64_t ctas_of_cluster(const Launch& launch) {
@@ -217,7 +229,7 @@ class Workspace {
 
 void prepare(Worker& worker, Grid& grid) {
   worker.grid = &grid;
-  worker.executed = worker.events = worker.probed = 0;
+  worker.executed = worker.events = worker.private_events = worker.probed = 0;
   worker.probing = false;
   worker.recent.fill(Allocation{});
   worker.counting = grid.counting;
@@ -225,17 +237,28 @@ void prepare(Worker& worker, Grid& grid) {
   worker.counts.assign(grid.counting ? grid.kernel->instructions : 0, Counts{});
 }
 
+// Once.
+void note_debug_build() {
+  static const int printed = std::fputs(
+      "simulator: built with -G: local variables that nothing has written, and registers of wgmma and "
+      "tcgen05.ld before\nsimulator: their wait, are not checked. -lineinfo without -G has all "
+      "checks.\n",
+      stderr);
+  static_cast<void>(printed);
+}
+
 // All clusters, by the threads that these are for.
 void run_clusters(Grid& grid, std::span<const std::unique_ptr<Context>> contexts, uint64_t resident) {
   for (const auto& context : contexts) prepare(context->worker, grid);
   const auto begin = std::chrono::steady_clock::now();
+  Progress progress(grid);
   if (grid.queues == 0) {
-    work_in_order(*contexts[0], resident);
+    work_in_order(*contexts[0], resident, progress);
   } else {
     std::vector<std::jthread> others;
     for (const auto& context : contexts.subspan(1))
-      others.emplace_back([each = context.get()] { work(*each); });
-    work(*contexts[0]);
+      others.emplace_back([each = context.get(), &progress] { work(*each, progress); });
+    work(*contexts[0], progress);
   }
   uint64_t executed = 0;
   for (const auto& context : contexts) executed += context->worker.executed;
@@ -278,6 +301,7 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
     refused.site.kernel = kernel.shown;
     return refused;
   }
+  if (grid.checking && kernel.entry->module->debug) note_debug_build();
   std::vector<const Program*> functions;
   for (const auto& program : kernel.programs) functions.push_back(program.get());
   const std::unique_ptr<Trace> trace = begin_trace(*kernel.entry, functions, grid.id);
@@ -292,6 +316,7 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
                                      : std::max(1u, std::thread::hardware_concurrency());
     threads = std::min(threads, grid.queues);
   }
+  grid.window = std::max<uint64_t>(1, grid.queues == 0 ? resident : grid.clusters);
   while (contexts.size() < threads) contexts.push_back(std::make_unique<Context>());
   const std::span<const std::unique_ptr<Context>> used(contexts.data(), threads);
   {

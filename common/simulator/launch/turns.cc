@@ -16,7 +16,7 @@ template <class Of>
 void land_at_random(Of& of) {
   Worker& worker = *of.worker;
   for (Unit* unit : worker.grid->units) {
-    if (unit->pending(of)) unit->land_at_random(of, next_random(worker));
+    if (unit->pending(of)) unit->land_at_random(of, next_random(worker.random));
   }
 }
 
@@ -27,7 +27,7 @@ bool advance(Cta& cta) {
   const uint32_t count = static_cast<uint32_t>(cta.warps.size());
   const uint64_t seed = worker.grid->seed, most = seed ? random_quantum : timed ? timed_quantum : quantum;
   cta.time += most;
-  const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker) % count) : 0;
+  const uint32_t first = seed ? static_cast<uint32_t>(next_random(worker.random) % count) : 0;
   bool any = false;
   if (seed) land_at_random(cta);
   for (uint32_t i = 0; i < count; ++i) {
@@ -36,7 +36,7 @@ bool advance(Cta& cta) {
     wake(warp);
     if (!warp.ready()) continue;
     any = true;
-    const uint64_t turn = seed ? 1 + next_random(worker) % most : most;
+    const uint64_t turn = seed ? 1 + next_random(worker.random) % most : most;
     if (seed) land_at_random(warp);
     run(warp, turn);
   }

@@ -13,11 +13,11 @@ namespace simulator {
 // The position in a box of this size, x first.
 std::array<uint32_t, 3> position(uint64_t index, const std::array<uint32_t, 3>& size);
 
-// %ctaid of the cluster's first CTA.
-std::array<uint32_t, 3> first_cta(const Grid& grid, uint64_t cluster);
+// %ctaid of the first CTA of the nth cluster to begin.
+std::array<uint32_t, 3> first_cta(const Grid& grid, uint64_t nth);
 
-// Of the worker's generator.
-uint64_t next_random(Worker& worker);
+// The next number of a generator with this state.
+uint64_t next_random(uint64_t& state);
 
 // Takes a cluster that waits to be launched: %ctaid of its first CTA. Nothing: none waits, or, with a seed,
 // at some random times, whatever waits: a GPU may have launched it just then.

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "common/simulator/machine/machine.h"
+#include "common/simulator/memory/poison.h"
 
 namespace simulator {
 
@@ -24,7 +25,7 @@ void begin_local(Warp& warp, uint32_t from, uint32_t to) {
         std::memset(begin + at + static_cast<size_t>(std::countr_zero(left)) * 16, value, 16);
     }
   };
-  fill(warp.local.data(), 0xa5);
+  fill(warp.local.data(), static_cast<int>(poison));
   if (!warp.worker->checking) return;
   if (warp.local_written.size() < warp.local.size()) warp.local_written.resize(warp.local.size());
   fill(warp.local_written.data(), 0);

@@ -71,34 +71,88 @@ Trace* trace_of(const Warp& warp) {
   return trace != nullptr && trace->follows(warp.cta->index, warp.index) ? trace : nullptr;
 }
 
-// The user's own line first: what the user can fix is seldom in a header.
+namespace {
+
+// Where an instruction stands in the source, the innermost place first, then where that was inlined.
+class Places {
+ public:
+  Places(const Program& program, uint32_t pc) : module_(*program.module) {
+    if (pc >= program.function->instructions.size()) return;
+    for (uint32_t at = program.function->instructions[pc].location; at; at = module_.locations[at].inlined_at)
+      calls_.push_back(&module_.locations[at]);
+  }
+  bool empty() const { return calls_.empty(); }
+  std::string outermost_path() const { return path(*calls_.back()); }
+  std::string innermost() const { return place(*calls_.front()); }
+  bool has_own(const std::string& kernel) const { return first_own(kernel) != calls_.end(); }
+
+  // The user's own line first: what the user can fix is seldom in a header.
+  std::string text(const std::string& kernel) const {
+    auto first = first_own(kernel);
+    if (first == calls_.end()) first = calls_.begin();
+    std::string text = place(**first);
+    for (auto inner = first; inner != calls_.begin();) {
+      text += inner == first ? " (in " : ", ";
+      text += place(**--inner);
+      if (inner == calls_.begin()) text += ")";
+    }
+    while (++first != calls_.end()) text += " (inlined at " + place(**first) + ")";
+    return text;
+  }
+
+ private:
+  using Calls = std::vector<const ptx::Location*>;
+  Calls::const_iterator first_own(const std::string& kernel) const {
+    return std::find_if(calls_.begin(), calls_.end(),
+                        [&](const ptx::Location* at) { return is_own(path(*at), kernel); });
+  }
+  std::string path(const ptx::Location& at) const {
+    const auto file = module_.files.find(at.file);
+    return file == module_.files.end() ? std::string("?") : file->second;
+  }
+  std::string place(const ptx::Location& at) const {
+    return short_path(path(at)) + ":" + std::to_string(at.line);
+  }
+
+  const ptx::Module& module_;
+  Calls calls_;
+};
+
+// The file of the kernel whose activation this is, or one called by it.
+std::string kernel_file(const Frame& frame) {
+  const Frame* outer = &frame;
+  while (outer->ways.front().caller) outer = outer->ways.front().caller;
+  for (uint32_t pc = 0; pc < outer->program->function->instructions.size(); ++pc) {
+    const Places places(*outer->program, pc);
+    if (!places.empty()) return places.outermost_path();
+  }
+  return {};
+}
+
+}  // namespace
+
 std::string source_of(const Program& program, uint32_t pc) {
   if (pc >= program.function->instructions.size()) return {};
-  const ptx::Module& module = *program.module;
-  uint32_t location = program.function->instructions[pc].location;
-  if (!location) return "PTX line " + std::to_string(program.function->instructions[pc].line);
-  std::vector<const ptx::Location*> calls;  // the innermost first
-  for (; location; location = module.locations[location].inlined_at)
-    calls.push_back(&module.locations[location]);
-  const auto path = [&](const ptx::Location& at) {
-    const auto file = module.files.find(at.file);
-    return file == module.files.end() ? std::string("?") : file->second;
+  const Places places(program, pc);
+  if (places.empty()) return "PTX line " + std::to_string(program.function->instructions[pc].line);
+  return places.text(places.outermost_path());
+}
+
+std::string source_of(const Frame& frame, uint32_t pc, int lane) {
+  const std::string kernel = kernel_file(frame);
+  const auto way_of = [lane](const Frame& at) {
+    const auto found = std::find_if(at.ways.begin(), at.ways.end(),
+                                    [lane](const Way& way) { return way.lanes >> lane & 1; });
+    return found == at.ways.end() ? at.ways.front() : *found;
   };
-  const auto place = [&](const ptx::Location& at) {
-    return short_path(path(at)) + ":" + std::to_string(at.line);
-  };
-  const std::string kernel = path(*calls.back());
-  const auto own = [&](const ptx::Location* at) { return is_own(path(*at), kernel); };
-  auto first = std::find_if(calls.begin(), calls.end(), own);
-  if (first == calls.end()) first = calls.begin();
-  std::string text = place(**first);
-  for (auto inner = first; inner != calls.begin();) {
-    text += inner == first ? " (in " : ", ";
-    text += place(**--inner);
-    if (inner == calls.begin()) text += ")";
+  Way way = way_of(frame);
+  const Places inner(*frame.program, pc);
+  if (inner.empty() || inner.has_own(kernel) || !way.caller) return source_of(*frame.program, pc);
+  for (; way.caller; way = way_of(*way.caller)) {
+    const Places outer(*way.caller->program, way.return_pc - 1);
+    if (outer.has_own(kernel)) return outer.text(kernel) + " (calls " + inner.innermost() + ")";
   }
-  while (++first != calls.end()) text += " (inlined at " + place(**first) + ")";
-  return text;
+  return source_of(*frame.program, pc);
 }
 
 std::string place_of(const Cta& cta, uint32_t pc) {
@@ -106,7 +160,9 @@ std::string place_of(const Cta& cta, uint32_t pc) {
   return program ? source_of(*program, pc - program->first) : std::string();
 }
 
-Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane) {
+namespace {
+
+Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane, std::string source) {
   Site site;
   const Cta& cta = *warp.cta;
   site.kernel = cta.grid->kernel->shown;
@@ -117,17 +173,26 @@ Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane) {
   site.thread[1] = thread / block[0] % block[1];
   site.thread[2] = thread / block[0] / block[1];
   if (pc < program.function->instructions.size()) {
-    if (program.function->instructions[pc].location) site.source = source_of(program, pc);
+    if (program.function->instructions[pc].location) site.source = std::move(source);
     site.instruction = program.function->instructions[pc].text;
     site.ptx_line = program.function->instructions[pc].line;
   }
   return site;
 }
 
+}  // namespace
+
+Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane) {
+  return site_of(warp, program, pc, lane, source_of(program, pc));
+}
+Site site_of(const Warp& warp, const Frame& frame, uint32_t pc, int lane) {
+  return site_of(warp, *frame.program, pc, lane, source_of(frame, pc, lane));
+}
+
 void fault(Warp& warp, FindingKind kind, std::string what, int lane) {
   if (lane < 0) lane = warp.exec ? std::countr_zero(warp.exec) : 0;
-  throw Fault(Finding{
-      kind, std::move(what), {}, site_of(warp, *warp.frame->program, warp.pc ? warp.pc - 1 : 0, lane)});
+  throw Fault(
+      Finding{kind, std::move(what), {}, site_of(warp, *warp.frame, warp.pc ? warp.pc - 1 : 0, lane)});
 }
 
 void finding(Warp& warp, FindingKind kind, std::string what, int lane, std::vector<std::string> details) {
@@ -139,8 +204,7 @@ void finding(Warp& warp, FindingKind kind, std::string what, int lane, std::vect
     return;
   }
   if (lane < 0) lane = warp.exec ? std::countr_zero(warp.exec) : 0;
-  Finding found{kind, std::move(what), std::move(details),
-                site_of(warp, *warp.frame->program, warp.pc - 1, lane)};
+  Finding found{kind, std::move(what), std::move(details), site_of(warp, *warp.frame, warp.pc - 1, lane)};
   if (settings().checks == Checks::fail) throw Fault(std::move(found));
   warp.cta->grid->findings.add(std::move(found));
 }

@@ -80,6 +80,7 @@ struct Grid : UnitStates {
   // alone may cancel the launch of others in its queue (cluster_queue.h), so that which cluster does what
   // does not depend on the number of CPU threads. 0: all are in one queue, and one thread runs them.
   uint64_t queues = 0;
+  uint64_t window = 1;                     // a seed changes the order of the clusters within so many
   std::atomic<uint64_t> next{0};           // queue to begin next; queues == 0: cluster
   std::atomic<uint64_t> stopped{~0ull};    // lowest cluster in which a fault ended the launch
   std::mutex mutex;                        // of what follows, and of what units keep of a grid
@@ -121,10 +122,11 @@ struct Worker : UnitStates {
   Grid* grid = nullptr;
   std::vector<Counts> counts;  // per instruction of the kernel and of all it calls; empty: not counting
   uint64_t executed = 0;       // warp-instructions
-  uint64_t events = 0;   // instructions that changed memory or arrived at a barrier: has anything happened?
-  uint64_t random = 1;   // state of the generator for interleavings
-  uint64_t probed = 0;   // `executed` when a deadlock was last looked for
-  bool probing = false;  // a deadlock is suspected: a store of what is there already is no event
+  uint64_t events = 0;  // instructions that changed memory or arrived at a barrier: has anything happened?
+  uint64_t private_events = 0;       // of these: writes to local memory, which no other thread sees
+  uint64_t random = 1;               // state of the generator for interleavings
+  uint64_t probed = 0;               // `executed` when a deadlock was last looked for
+  bool probing = false;              // a deadlock is suspected: a store of what is there already is no event
   std::array<Allocation, 4> recent;  // allocations touched last (copies), the very last one first
   bool counting = false, checking = false;
   std::vector<std::unique_ptr<Frame>> frames;  // free ones
@@ -138,8 +140,11 @@ struct Worker : UnitStates {
 void finding(Warp& warp, FindingKind kind, std::string what, int lane = -1,
              std::vector<std::string> details = {});
 Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane);
-std::string source_of(const Program& program,
-                      uint32_t pc);  // "gemm.cu:42 (inlined at …)"; without -lineinfo "PTX line 17"
+Site site_of(const Warp& warp, const Frame& frame, uint32_t pc, int lane);
+// "gemm.cu:42 (inlined at …)"; without -lineinfo "PTX line 17". In a function of a header that was called,
+// for this lane, the program's own line first: "gemm.cu:42 (calls cuda/barrier:300)".
+std::string source_of(const Program& program, uint32_t pc);
+std::string source_of(const Frame& frame, uint32_t pc, int lane);
 const Program* program_at(const Cta& cta, uint32_t pc);  // that has this index in the kernel's counters
 std::string place_of(const Cta& cta, uint32_t pc);       // source_of() by such an index
 Trace* trace_of(const Warp& warp);                       // null: this warp is not traced

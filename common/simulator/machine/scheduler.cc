@@ -100,6 +100,7 @@ void Warp::leave(uint32_t lanes) {
   if (lanes == live && cta->unfinished == 1) {
     for (Unit* unit : units_of(*cta)) unit->leave(*this, std::countr_zero(lanes));
   }
+  ++worker->events;
   live &= ~lanes;
   exec &= ~lanes;
   stop = 0;

@@ -163,7 +163,9 @@ class Warp : public UnitStates {
   uint64_t writes = 0;             // instructions of this warp that changed memory
   uint64_t polled_writes = ~0ull;  // the same, at its last strong load
   uint32_t polled_pc = 0;          // of that load
-  bool yield = false;              // its turn is over
+  uint64_t polls = 0;              // readings of what others may write, once more, and sleeps
+  uint64_t polls_seen = 0, polls_before = 0;  // when last looked at; when something had last happened
+  bool yield = false;                         // its turn is over
   bool rotated = false;  // the running group was picked for fairness, not because its pc is the lowest
 };
 

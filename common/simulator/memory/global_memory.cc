@@ -1,6 +1,7 @@
 #include "common/simulator/memory/global_memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "common/simulator/memory/machine_memory.h"
+#include "common/simulator/memory/poison.h"
 #include "common/simulator/settings/device.h"
 
 namespace simulator {
@@ -42,6 +44,42 @@ std::byte* reserve(uint64_t bytes, uint64_t hint) {
 #endif
   if (at == MAP_FAILED) at = mmap(nullptr, bytes, PROT_NONE, flags, -1, 0);
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
+}
+
+// A file whose every page holds poison, `pattern_bytes` long. −1: there can be none.
+constexpr uint64_t pattern_bytes = 64ull << 20;
+int pattern_file() {
+  static const int file = [] {
+    const int made = memfd_create("unwritten", MFD_CLOEXEC);
+    void* at = MAP_FAILED;
+    if (made >= 0 && ftruncate(made, pattern_bytes) == 0)
+      at = mmap(nullptr, pattern_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
+    if (at == MAP_FAILED) return -1;
+    std::memset(at, std::to_integer<int>(poison), pattern_bytes);
+    munmap(at, pattern_bytes);
+    return made;
+  }();
+  return file;
+}
+
+// Large allocations cost memory where they are written only.
+void fill_with_poison(std::byte* memory, uint64_t size) {
+  std::byte* const end = memory + size;
+  const auto fill = [](std::byte* from, std::byte* to) {
+    std::memset(from, std::to_integer<int>(poison), static_cast<size_t>(to - from));
+  };
+  if (size <= pattern_bytes) return fill(memory, end);
+  const uint64_t first = round_up(reinterpret_cast<uint64_t>(memory), page);
+  const uint64_t last = round_down(reinterpret_cast<uint64_t>(end), page);
+  uint64_t at = first;
+  for (uint64_t bytes = 0; at < last; at += bytes) {
+    bytes = std::min(pattern_bytes, last - at);
+    if (pattern_file() < 0 || mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
+                                   MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, pattern_file(), 0) == MAP_FAILED)
+      break;
+  }
+  fill(memory, reinterpret_cast<std::byte*>(first));
+  fill(reinterpret_cast<std::byte*>(at), end);
 }
 
 // Addresses that allocations are cut from, in ascending order until the end, then again from the start.
@@ -211,6 +249,7 @@ const Allocation* GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, s
     if (kind == Kind::variable) std::memset(a.backing, 0, size);
     impl_->generation.fetch_add(1, std::memory_order_release);
   }
+  if (tracked) fill_with_poison(a.backing, size);
   if (counted) impl_->in_use += size;
   impl_->machine_in_use += machine_size;
   a.number = static_cast<uint32_t>(impl_->storage.size() + 1);

@@ -32,6 +32,17 @@ bool accesses_memory(const Instruction& instruction, std::string_view opcode) {
          });
 }
 
+// An argument or a result of a call: there it is carried on, for all that is known here.
+bool stores_param(const Instruction& instruction) {
+  return instruction.opcode == "st" && instruction.operands.size() >= 2 &&
+         !accesses_memory(instruction, "st") &&
+         std::none_of(instruction.modifiers.begin(), instruction.modifiers.end(),
+                      [](std::string_view each) { return each == "async" || each == "bulk"; });
+}
+bool stores(const Instruction& instruction) {
+  return accesses_memory(instruction, "st") || stores_param(instruction);
+}
+
 bool moves_bytes(const Instruction& instruction) {
   const std::string_view opcode = instruction.opcode;
   return (opcode == "mov" || opcode == "cvt" || opcode == "prmt" || opcode == "shr") &&
@@ -71,7 +82,7 @@ Carried::Carried(const ptx::Function& function, const std::vector<Access>& acces
   std::vector<uint32_t> stored(code.size());  // as Load::bytes
   for (size_t i = 0; i < code.size(); ++i) {
     if (carries[i]) continue;
-    if (accesses_memory(code[i], "st")) {
+    if (stores(code[i])) {
       each_register(code[i].operands[0], [&](uint32_t r) { use(r); });
       for (const CarriedByte& each : of_store(i)) {
         if (each.load != CarriedByte::no_load) stored[each.load] |= 1u << each.byte;
@@ -88,7 +99,7 @@ Carried::Carried(const ptx::Function& function, const std::vector<Access>& acces
 bool Carried::stores_loads(const std::vector<Access>& accesses) const {
   std::vector<uint32_t> values;
   for (const Instruction& at : function_.instructions) {
-    if (accesses_memory(at, "st")) each_register(at.operands[1], [&](uint32_t r) { values.push_back(r); });
+    if (stores(at)) each_register(at.operands[1], [&](uint32_t r) { values.push_back(r); });
   }
   std::vector<bool> seen(function_.registers.size());
   while (!values.empty()) {
@@ -215,7 +226,7 @@ void Carried::use(uint32_t reg) {
 std::vector<CarriedByte> Carried::of_store(size_t store) const {
   const Instruction& instruction = function_.instructions[store];
   std::vector<CarriedByte> bytes;
-  if (values_.empty() || !accesses_memory(instruction, "st")) return bytes;
+  if (values_.empty() || !stores(instruction)) return bytes;
   const uint32_t each = static_cast<uint32_t>(ptx::bits(type_of(instruction))) / 8;
   if (each > most_bytes) return bytes;
   for (const Operand& element : elements_of(instruction.operands[1])) {

@@ -172,6 +172,7 @@ struct Module {
 
   std::string text;
   std::string_view version, target;       // "9.0", "sm_90a"
+  bool debug = false;                     // nvcc -G
   std::map<uint32_t, std::string> files;  // .file
   std::vector<Location> locations;        // grows as bodies are parsed; equal neighbours are stored once
   std::deque<Variable> variables;         // module scope

@@ -75,7 +75,7 @@ class ModuleParser {
   void target() {
     const std::string_view name = lexer_.identifier();
     if (module_.target.empty()) module_.target = name;
-    while (lexer_.accept(',')) lexer_.identifier();
+    while (lexer_.accept(',')) module_.debug |= lexer_.identifier() == "debug";
   }
 
   void file() {

@@ -1,5 +1,7 @@
 #include "common/simulator/settings/settings.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
@@ -88,6 +90,8 @@ Settings read_environment() {
   read_number<uint64_t>("SIMULATOR_TRACE_LIMIT", settings.trace_limit, UINT64_MAX);
   read_flag("SIMULATOR_TRACE_EVENTS", settings.trace_events);
   read_flag("SIMULATOR_SPEED", settings.speed);
+  settings.heartbeat = isatty(STDERR_FILENO) ? 10 : 0;
+  read_number<int>("SIMULATOR_HEARTBEAT", settings.heartbeat, 86400);
   return settings;
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/simulator/memory/poison.h"
+
 namespace simulator {
 
 uint32_t Tcgen05Lanes::first() const {
@@ -26,7 +28,8 @@ void Tcgen05Memory::allocate(uint32_t column, uint32_t columns, uint32_t pc) {
   allocations_.push_back({column, columns, pc});
   std::fill_n(state_.begin() + column, columns, State::allocated);
   std::fill_n(written_.begin() + column, columns, Tcgen05Lanes{});
-  std::fill_n(this->column(column), size_t{columns} * tcgen05_lanes, 0xa5a5a5a5u);
+  std::fill_n(this->column(column), size_t{columns} * tcgen05_lanes,
+              0x01010101u * static_cast<uint32_t>(poison));
 }
 
 void Tcgen05Memory::free(uint32_t column, uint32_t columns) {

@@ -163,7 +163,7 @@ void run_assert_fail(Warp& warp, const Inst& inst) {
   const auto triple = [](uint32_t x, uint32_t y, uint32_t z) {
     return "[" + std::to_string(x) + "," + std::to_string(y) + "," + std::to_string(z) + "]";
   };
-  const Site site = site_of(warp, *warp.frame->program, warp.pc - 1, lane);
+  const Site site = site_of(warp, *warp.frame, warp.pc - 1, lane);
   fault(warp, FindingKind::assertion,
         text(1) + ":" + std::to_string(argument<uint32_t>(warp, inst, 2, lane, 4)) + ": " + text(3) +
             ": block: " + triple(site.cta[0], site.cta[1], site.cta[2]) + ", thread: " +

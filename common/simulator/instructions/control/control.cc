@@ -214,6 +214,7 @@ void run_trap(Warp& warp, const Inst&) {
 // Lets others run: the running group's turn is over.
 void run_nanosleep(Warp& warp, const Inst& inst) {
   if (!warp.enter_guard(inst)) return;
+  ++warp.polls;
   warp.wait(Group::State::blocked, warp.pc);
 }
 

@@ -108,7 +108,8 @@ class Registers final : public Unit {
   std::string waits(const Warp& warp, const Group& group) const override {
     const Program& program = *group.frame->program;
     if (program.code[group.pc].inner != run_set) return {};
-    return lanes_that(group.lanes, "wait") + " for registers at " + source_of(program, group.pc) + ": " +
+    return lanes_that(group.lanes, "wait") + " for registers at " +
+           source_of(*group.frame, group.pc, std::countr_zero(group.lanes)) + ": " +
            std::to_string(warp.cta->state<RegisterPool>().free) + " for each thread of a warp are free";
   }
 };

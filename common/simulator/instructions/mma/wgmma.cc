@@ -311,21 +311,12 @@ class WgmmaUnit final : public Unit {
     if (program.code[group.pc].inner != run_wgmma_wait) return {};
     const std::string what = awaited(warp, program.code[group.pc]);
     if (what.empty()) return {};
-    return lanes_text(group.lanes) + " at " + source_of(program, group.pc) + " " + what;
+    return lanes_text(group.lanes) + " at " +
+           source_of(*group.frame, group.pc, std::countr_zero(group.lanes)) + " " + what;
   }
 };
 
 }  // namespace
-
-void run_watched(Warp& warp, const Inst& inst) {
-  if (warp.worker->checking) {
-    each_watched(warp, inst, [&](WgmmaRegister& each) {
-      if (each.operation > warp.state<WgmmaQueue>().waited) return tell_pending(warp, each);
-      each.touched = warp.state<WgmmaQueue>().fences + 1;
-    });
-  }
-  run_unwatched(warp, inst);
-}
 
 // Compilers put moves where they like: zeroes behind a wgmma.fence, copies between products. ptxas then waits
 // where it has to, and so do we.
@@ -335,6 +326,19 @@ void run_watched_move(Warp& warp, const Inst& inst) {
   Warpgroup* group = end > warp.state<WgmmaQueue>().waited ? &warpgroup_of(warp) : nullptr;
   if (group && !all_asked(*group, end)) return warp.wait(Group::State::blocked, warp.pc - 1);
   if (group) land(warp, *group, end);
+  run_unwatched(warp, inst);
+}
+
+// A debug build stores every register right behind the instruction that writes it, and ptxas waits for it
+// there.
+void run_watched(Warp& warp, const Inst& inst) {
+  if (warp.frame->program->module->debug) return run_watched_move(warp, inst);
+  if (warp.worker->checking) {
+    each_watched(warp, inst, [&](WgmmaRegister& each) {
+      if (each.operation > warp.state<WgmmaQueue>().waited) return tell_pending(warp, each);
+      each.touched = warp.state<WgmmaQueue>().fences + 1;
+    });
+  }
   run_unwatched(warp, inst);
 }
 

@@ -327,7 +327,7 @@ bool resolve_divergent_barriers(Cta& cta) {
       std::vector<std::string> details;
       for (const Group& group : warp.others) {
         details.push_back(lanes_that(group.lanes, "wait") + " at " +
-                          source_of(*group.frame->program, group.pc));
+                          source_of(*group.frame, group.pc, std::countr_zero(group.lanes)));
       }
       finding(warp, FindingKind::divergent_barrier,
               "the threads of warp " + std::to_string(warp.index) +
@@ -381,12 +381,14 @@ class Barriers final : public Unit {
     if (group.state == Group::State::barrier) {
       const Barrier& barrier = cta.barriers[group.barrier];
       return lanes_that(group.lanes, "wait") + " at barrier " + std::to_string(group.barrier) + " at " +
-             source_of(program, group.pc - 1) + ", where " + std::to_string(barrier.arrived) + " of " +
-             std::to_string(expected_threads(cta, barrier)) + " threads have arrived";
+             source_of(*group.frame, group.pc - 1, std::countr_zero(group.lanes)) + ", where " +
+             std::to_string(barrier.arrived) + " of " + std::to_string(expected_threads(cta, barrier)) +
+             " threads have arrived";
     }
     if (program.code[group.pc].inner != run_cluster_wait) return {};
-    return lanes_that(group.lanes, "wait") + " at barrier.cluster at " + source_of(program, group.pc) +
-           ", where " + arrivals(*cta.cluster);
+    return lanes_that(group.lanes, "wait") + " at barrier.cluster at " +
+           source_of(*group.frame, group.pc, std::countr_zero(group.lanes)) + ", where " +
+           arrivals(*cta.cluster);
   }
 };
 

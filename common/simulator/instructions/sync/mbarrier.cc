@@ -226,6 +226,7 @@ void run_wait(Warp& warp, const Inst& inst) {
   });
   warp.set_pred(inst.d, done);
   if (done != warp.exec) {  // it will test again: others first
+    ++warp.polls;
     warp.yield = true;
     warp.stop = 0;
   }

@@ -63,7 +63,7 @@ void tma_map_changed(Warp& warp, uint64_t address, bool released) {
   ++map.changes;
   map.released = released;
   map.cta = warp.cta->index;
-  map.source = source_of(*warp.frame->program, warp.pc - 1);
+  map.source = source_of(*warp.frame, warp.pc - 1, std::countr_zero(warp.exec));
 }
 
 void check_tma_map(Warp& warp, uint32_t lane, uint64_t address) {

@@ -314,7 +314,8 @@ class Allocations final : public Unit {
   std::string waits(const Warp& warp, const Group& group) const override {
     const Program& program = *group.frame->program;
     if (group.state == Group::State::convergence || !is_allocation(program.code[group.pc])) return {};
-    return lanes_text(group.lanes) + " at " + source_of(program, group.pc) + " " + waited_for(warp);
+    return lanes_text(group.lanes) + " at " +
+           source_of(*group.frame, group.pc, std::countr_zero(group.lanes)) + " " + waited_for(warp);
   }
 };
 

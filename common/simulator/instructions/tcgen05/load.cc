@@ -315,7 +315,7 @@ void run_watched_move(Warp& warp, const Inst& inst) {
 void run_watched(Warp& warp, const Inst& inst) {
   const Tcgen05Register* found = nullptr;
   each_pending(warp, inst, [&](const Tcgen05Register& each) { found = &each; });
-  if (found && strict(warp)) tell_pending(warp, *found);
+  if (found && strict(warp) && !warp.frame->program->module->debug) tell_pending(warp, *found);
   run_watched_move(warp, inst);
 }
 

@@ -1,0 +1,62 @@
+// What a launch that takes long says while it runs, and when it is interrupted.
+#pragma once
+
+#include <signal.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "common/simulator/machine/machine.h"
+
+namespace simulator {
+
+// Of one launch. While it runs Ctrl-C prints where every warp stands, then ends the process as ever; where
+// the program has a handler of its own, that is left alone.
+class Progress {
+ public:
+  explicit Progress(const Grid& grid);
+  ~Progress();  // passes on an interrupt
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // One CPU thread's part.
+  class Thread {
+   public:
+    Thread(Progress& progress, const Worker& worker) : progress_(progress), worker_(worker) {}
+    // Between turns of these clusters, the thread's own. True: the launch is interrupted.
+    bool step(const std::vector<std::unique_ptr<Cluster>>& clusters) {
+      constexpr uint64_t often = 1 << 14;  // warp-instructions
+      if (interrupted()) return tell_where(clusters);
+      if (worker_.executed - executed_ >= often) look(clusters);
+      return false;
+    }
+    void finished(uint64_t ctas) { progress_.ctas_ += ctas; }
+
+   private:
+    void look(const std::vector<std::unique_ptr<Cluster>>& clusters);
+    bool tell_where(const std::vector<std::unique_ptr<Cluster>>& clusters);
+
+    Progress& progress_;
+    const Worker& worker_;
+    uint64_t executed_ = 0;
+    bool told_ = false;
+  };
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static bool interrupted();
+
+  const Grid& grid_;
+  const Clock::time_point begin_ = Clock::now();
+  std::atomic<uint64_t> executed_{0}, ctas_{0};
+  std::atomic<Clock::rep> next_;  // when to say something; the largest value: never
+  std::mutex printing_;
+  bool handles_interrupts_ = false;
+  struct sigaction before_ {};
+};
+
+}  // namespace simulator

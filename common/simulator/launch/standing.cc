@@ -1,0 +1,115 @@
+#include "common/simulator/launch/standing.h"
+
+#include <algorithm>
+#include <bit>
+#include <utility>
+
+namespace simulator {
+namespace {
+
+// The nearer to the cause, the lower. Most warps of a deadlock wait at a barrier for those that wait for
+// something else: an mbarrier, registers, a value in memory.
+enum Rank { something_else, memory, other_lanes, named_barrier, whole_barrier };
+
+// Adds what lanes of a CTA do.
+class Places {
+ public:
+  Places(Standing& standing, const Cta& cta) : standing_(standing), first_(standing.places.size()) {
+    name_ = "CTA (" + std::to_string(cta.id[0]) + "," + std::to_string(cta.id[1]) + "," +
+            std::to_string(cta.id[2]) + ")";
+  }
+  void add(Standing::Place place, uint32_t warp) {
+    auto& all = standing_.places;
+    const auto same = [&](const Standing::Place& each) {
+      return each.rank == place.rank && each.what == place.what && each.details == place.details;
+    };
+    auto found = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(first_), all.end(), same);
+    if (found == all.end()) {
+      place.cta = name_;
+      found = all.insert(found, std::move(place));
+    }
+    found->warps.push_back(warp);
+  }
+
+ private:
+  Standing& standing_;
+  size_t first_;  // of this CTA's
+  std::string name_;
+};
+
+std::string warps_text(const std::vector<uint32_t>& warps) {  // "warp 3", "warps 0-2, 5"
+  std::string text = warps.size() == 1 ? "warp" : "warps";
+  for (size_t i = 0, end; i < warps.size(); i = end) {
+    end = i + 1;
+    while (end < warps.size() && warps[end] == warps[end - 1] + 1) ++end;
+    text += (i == 0 ? " " : ", ") + std::to_string(warps[i]);
+    if (end - i > 1) text += "-" + std::to_string(warps[end - 1]);
+  }
+  return text;
+}
+
+// What the lanes of a group do, and how near that is to the cause.
+std::pair<int, std::string> what_it_does(const Warp& warp, const Group& group, const std::string& running) {
+  for (const Unit* unit : units_of(*warp.cta)) {
+    std::string what = unit->waits(warp, group);
+    if (what.empty()) continue;
+    const int at_barrier = group.barrier ? named_barrier : whole_barrier;
+    return {group.state == Group::State::barrier ? at_barrier : something_else, std::move(what)};
+  }
+  const std::string where = " at " + source_of(*group.frame, group.pc, std::countr_zero(group.lanes));
+  if (group.state == Group::State::convergence)
+    return {other_lanes, lanes_that(group.lanes, "wait") + " for the other lanes of their warp" + where};
+  return {memory, lanes_that(group.lanes, running) + where};
+}
+
+}  // namespace
+
+std::vector<std::string> Standing::lines(size_t most) const {
+  std::vector<std::string> lines;
+  for (const Place& place : places) {
+    lines.push_back(place.cta + " " + warps_text(place.warps) + ", " + place.what);
+    for (const std::string& detail : place.details) lines.push_back("  " + detail);
+  }
+  if (lines.size() > most) {
+    const size_t more = lines.size() - most;
+    lines.resize(most);
+    lines.push_back("and " + std::to_string(more) + " lines more");
+  }
+  return lines;
+}
+
+Standing where_warps_stand(const std::vector<std::unique_ptr<Cluster>>& clusters,
+                           const std::string& running) {
+  Standing standing;
+  int nearest = whole_barrier + 1;
+  for (const auto& cluster : clusters) {
+    for (const auto& cta : cluster->ctas) {
+      Places places(standing, *cta);
+      for (Warp& warp : cta->warps) {
+        if (!warp.live) continue;
+        std::vector<std::string> of_warp;
+        for (const Unit* unit : units_of(*cta)) unit->describe(warp, of_warp);
+        std::vector<Group> groups = warp.others;
+        if (warp.exec) groups.push_back({warp.pc, warp.exec, warp.frame, Group::State::ready, 0, nullptr});
+        for (const Group& group : groups) {
+          auto [rank, what] = what_it_does(warp, group, running);
+          if (rank == memory && !of_warp.empty()) rank = something_else;
+          places.add({rank,
+                      {},
+                      std::move(what),
+                      rank == something_else ? std::exchange(of_warp, {}) : std::vector<std::string>{},
+                      {}},
+                     warp.index);
+          if (rank >= nearest) continue;
+          nearest = rank;
+          const uint32_t pc = group.state == Group::State::barrier ? group.pc - 1 : group.pc;
+          standing.site = site_of(warp, *group.frame, pc, std::countr_zero(group.lanes));
+        }
+      }
+    }
+  }
+  std::ranges::stable_sort(standing.places, {}, &Standing::Place::rank);
+  return standing;
+}
+
+}  // namespace simulator

@@ -1,0 +1,37 @@
+#include "common/simulator/launch/waiting.h"
+
+#include <algorithm>
+
+namespace simulator {
+
+bool Waiting::too_long(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters) {
+  uint64_t fewest = ~0ull;  // polls of a warp since something happened
+  bool computes = false;
+  const uint64_t happened = worker.events - worker.private_events;
+  const bool quiet = happened == happened_;
+  for (const auto& cluster : clusters) {
+    for (const auto& cta : cluster->ctas) {
+      for (Warp& warp : cta->warps) {
+        if (!warp.live) continue;
+        const bool polled = warp.polls != warp.polls_seen;
+        warp.polls_seen = warp.polls;
+        computes |= !polled && warp.ready();
+        if (!quiet) warp.polls_before = warp.polls;
+        if (polled) fewest = std::min(fewest, warp.polls - warp.polls_before);
+      }
+    }
+  }
+  if (!quiet || computes || fewest == ~0ull) {
+    happened_ = happened;
+    since_ = worker.executed;
+    leap_ = first_leap;
+    return false;
+  }
+  for (const auto& cluster : clusters) {
+    for (const auto& cta : cluster->ctas) cta->time += leap_;
+  }
+  leap_ = std::min(4 * leap_, last_leap);
+  return fewest >= most_polls || worker.executed - since_ >= most_executed;
+}
+
+}  // namespace simulator

@@ -1,0 +1,31 @@
+// For how long has nothing happened but waiting?
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "common/simulator/machine/machine.h"
+
+namespace simulator {
+
+// Warps that poll look busy. deadlock.h finds those that come back to the very state they were in; here are
+// those that count their tries, watch a clock, or sleep for longer and longer.
+class Waiting {
+ public:
+  // To be asked every now and then: has each warp that can go on read, time after time, what has not changed,
+  // and has nothing else happened for so long that nothing will? Until then a clock advances in leaps, so
+  // that whoever waits for a time is through.
+  bool too_long(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters);
+
+ private:
+  static constexpr uint64_t most_polls = 2'000'000;  // of each warp: some programs give up after a million
+  static constexpr uint64_t most_executed = 2'000'000'000;  // warp-instructions, of all together
+  static constexpr uint64_t first_leap = 1 << 20, last_leap = 1ull << 40;  // cycles
+
+  uint64_t happened_ = 0;  // as Worker counts
+  uint64_t since_ = 0;     // warp-instructions
+  uint64_t leap_ = first_leap;
+};
+
+}  // namespace simulator
