@@ -42,7 +42,9 @@ function(ladder_precompiled target)
   endif()
 endfunction()
 
-if(LADDER_GPU STREQUAL "auto")
+if(LADDER_DEVICE_DEBUG)
+  set(ladder_local_gpu "")
+elseif(LADDER_GPU STREQUAL "auto")
   set(ladder_local_gpu "${ladder_gpu_here}")
 elseif(LADDER_GPU MATCHES "^[0-9][0-9]+$")
   set(ladder_local_gpu ${LADDER_GPU})
@@ -74,7 +76,7 @@ function(ladder_architecture target arch)
   set_target_properties(${target} PROPERTIES CUDA_ARCHITECTURES OFF)
   target_compile_options(${target} PRIVATE
     "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch},code=${code}>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;-lineinfo>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=none;${ladder_lines}>")
   if(arch_FAMILY AND ladder_local_gpu)
     target_compile_options(${target} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:SHELL:--generate-code=arch=compute_${arch_FAMILY},code=sm_${arch_FAMILY}>")

@@ -51,7 +51,7 @@ void Progress::Thread::look(const std::vector<std::unique_ptr<Cluster>>& cluster
   if (now.time_since_epoch().count() < due) return;
   const auto next = now + std::chrono::seconds(settings().heartbeat);
   if (!progress_.next_.compare_exchange_strong(due, next.time_since_epoch().count())) return;
-  const Standing standing = where_warps_stand(clusters, "are");
+  const Standing standing = where_warps_stand(clusters, "stand");
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - progress_.begin_).count();
   const std::string text = "simulator: " + progress_.grid_.kernel->shown + " has run for " +
                            std::to_string(seconds) + " s: " + millions(executed) + " warp-instructions, " +
@@ -67,7 +67,7 @@ bool Progress::Thread::tell_where(const std::vector<std::unique_ptr<Cluster>>& c
   constexpr size_t most_lines = 200;
   const std::lock_guard lock(progress_.printing_);
   std::fprintf(stderr, "simulator: %s was interrupted\n", progress_.grid_.kernel->shown.c_str());
-  for (const std::string& line : where_warps_stand(clusters, "are").lines(most_lines))
+  for (const std::string& line : where_warps_stand(clusters, "stand").lines(most_lines))
     std::fprintf(stderr, "simulator:   %s\n", line.c_str());
   return true;
 }

@@ -68,7 +68,7 @@ std::vector<std::string> Standing::lines(size_t most) const {
   std::vector<std::string> lines;
   for (const Place& place : places) {
     lines.push_back(place.cta + " " + warps_text(place.warps) + ", " + place.what);
-    for (const std::string& detail : place.details) lines.push_back("  " + detail);
+    for (const std::string& detail : place.details) lines.push_back(detail);
   }
   if (lines.size() > most) {
     const size_t more = lines.size() - most;

@@ -6,6 +6,7 @@ namespace simulator {
 
 bool Waiting::too_long(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters) {
   uint64_t fewest = ~0ull;  // polls of a warp since something happened
+  uint64_t polling = 0;     // warps
   bool computes = false;
   const uint64_t happened = worker.events - worker.private_events;
   const bool quiet = happened == happened_;
@@ -17,6 +18,7 @@ bool Waiting::too_long(const Worker& worker, const std::vector<std::unique_ptr<C
         warp.polls_seen = warp.polls;
         computes |= !polled && warp.ready();
         if (!quiet) warp.polls_before = warp.polls;
+        polling += polled;
         if (polled) fewest = std::min(fewest, warp.polls - warp.polls_before);
       }
     }
@@ -31,7 +33,8 @@ bool Waiting::too_long(const Worker& worker, const std::vector<std::unique_ptr<C
     for (const auto& cta : cluster->ctas) cta->time += leap_;
   }
   leap_ = std::min(4 * leap_, last_leap);
-  return fewest >= most_polls || worker.executed - since_ >= most_executed;
+  const uint64_t enough = std::min(polling * most_of_each, most_of_all);
+  return fewest >= most_polls || (fewest >= some_polls && worker.executed - since_ >= enough);
 }
 
 }  // namespace simulator

@@ -19,9 +19,11 @@ class Waiting {
   bool too_long(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters);
 
  private:
-  static constexpr uint64_t most_polls = 2'000'000;  // of each warp: some programs give up after a million
-  static constexpr uint64_t most_executed = 2'000'000'000;  // warp-instructions, of all together
-  static constexpr uint64_t first_leap = 1 << 20, last_leap = 1ull << 40;  // cycles
+  // Since something happened: what each warp reads in vain (some programs give up after a million tries), or
+  // what all execute together, which is more for a reading in a debug build.
+  static constexpr uint64_t most_polls = 2'000'000, some_polls = 1000;
+  static constexpr uint64_t most_of_each = 50'000'000, most_of_all = 256'000'000;  // warp-instructions
+  static constexpr uint64_t first_leap = 1 << 20, last_leap = 1ull << 40;          // cycles
 
   uint64_t happened_ = 0;  // as Worker counts
   uint64_t since_ = 0;     // warp-instructions
