@@ -88,10 +88,10 @@ void work(Context& context, Progress& progress) {
         const bool any = advance(cluster);
         const bool busy =
             any && (unfinished(cluster) != before || context.worker.events != events || short_turns(grid));
-        const bool probe = time_to_probe(context.worker);
-        if (busy && !probe) continue;
-        if (resolve(cluster) || !unfinished(cluster)) continue;
-        if (stuck(cluster) || (probe && waiting.too_long(context.worker, running))) deadlock(running);
+        if (waiting.too_long(context.worker, running)) deadlock(running);
+        if (busy && !time_to_probe(context.worker)) continue;
+        if (resolve(cluster)) continue;
+        if (unfinished(cluster) && stuck(cluster)) deadlock(running);
       }
     });
     if (unfinished(cluster)) abandon(cluster);
@@ -141,20 +141,23 @@ void work_in_order(Context& context, uint64_t resident, Progress& progress) {
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
     }
     if (finished) continue;
-    if (can_begin()) {  // as many again as there are
-      for (size_t more = running.size(); more > 0 && can_begin() && grid.stopped == ~0ull; --more) begin();
+    if (can_begin()) {  // as many again as there are, but none of the next window
+      const uint64_t more = std::min<uint64_t>(running.size(), grid.window - grid.next % grid.window);
+      for (uint64_t i = 0; i < more && can_begin() && grid.stopped == ~0ull; ++i) begin();
       continue;
     }
     idle_turns = context.worker.events == events ? idle_turns + 1 : 0;
     const bool idle = idle_turns >= (short_turns(grid) ? 512 : 2);
-    const bool probe = time_to_probe(context.worker);
-    if ((!idle && !probe) || running.empty() || grid.stopped != ~0ull) continue;
+    const bool too_long = waiting.too_long(context.worker, running);
+    if ((!idle && !too_long && !time_to_probe(context.worker)) || running.empty() || grid.stopped != ~0ull)
+      continue;
     idle_turns = 0;
     const uint64_t now = context.worker.events;
     guarded(grid, *running.front(), [&] {
-      const bool all = std::all_of(running.begin(), running.end(), [](auto& each) { return stuck(*each); });
-      if (all && context.worker.events == now) deadlock(running);
-      if (probe && waiting.too_long(context.worker, running)) deadlock(running);
+      if (too_long) deadlock(running);
+      if (!std::all_of(running.begin(), running.end(), [](auto& cluster) { return stuck(*cluster); })) return;
+      if (context.worker.events != now) return;
+      deadlock(running);
     });
   }
   for (auto& cluster : running) {
@@ -316,7 +319,9 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
                                      : std::max(1u, std::thread::hardware_concurrency());
     threads = std::min(threads, grid.queues);
   }
-  grid.window = std::max<uint64_t>(1, grid.queues == 0 ? resident : grid.clusters);
+  constexpr uint64_t in_a_window =
+      256;  // one after the other, each may have to wait for the next: no more, for time
+  grid.window = std::max<uint64_t>(1, grid.queues == 0 ? std::min(resident, in_a_window) : grid.clusters);
   while (contexts.size() < threads) contexts.push_back(std::make_unique<Context>());
   const std::span<const std::unique_ptr<Context>> used(contexts.data(), threads);
   {

@@ -4,7 +4,7 @@
 
 namespace simulator {
 
-bool Waiting::too_long(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters) {
+bool Waiting::look(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters) {
   uint64_t fewest = ~0ull;  // polls of a warp since something happened
   uint64_t polling = 0;     // warps
   bool computes = false;
@@ -32,7 +32,10 @@ bool Waiting::too_long(const Worker& worker, const std::vector<std::unique_ptr<C
   for (const auto& cluster : clusters) {
     for (const auto& cta : cluster->ctas) cta->time += leap_;
   }
-  leap_ = std::min(4 * leap_, last_leap);
+  if (leap_ < last_leap) {
+    leap_ *= 16;
+    return false;
+  }
   const uint64_t enough = std::min(polling * most_of_each, most_of_all);
   return fewest >= most_polls || (fewest >= some_polls && worker.executed - since_ >= enough);
 }

@@ -16,17 +16,24 @@ class Waiting {
   // To be asked every now and then: has each warp that can go on read, time after time, what has not changed,
   // and has nothing else happened for so long that nothing will? Until then a clock advances in leaps, so
   // that whoever waits for a time is through.
-  bool too_long(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters);
+  bool too_long(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters) {
+    constexpr uint64_t often = 1 << 20;  // warp-instructions
+    if (worker.executed - looked_ < often) return false;
+    looked_ = worker.executed;
+    return look(worker, clusters);
+  }
 
  private:
+  bool look(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters);
+
   // Since something happened: what each warp reads in vain (some programs give up after a million tries), or
   // what all execute together, which is more for a reading in a debug build.
   static constexpr uint64_t most_polls = 2'000'000, some_polls = 1000;
   static constexpr uint64_t most_of_each = 50'000'000, most_of_all = 256'000'000;  // warp-instructions
-  static constexpr uint64_t first_leap = 1 << 20, last_leap = 1ull << 40;          // cycles
+  static constexpr uint64_t first_leap = 1 << 20, last_leap = 1ull << 44;          // cycles
 
-  uint64_t happened_ = 0;  // as Worker counts
-  uint64_t since_ = 0;     // warp-instructions
+  uint64_t happened_ = 0;            // as Worker counts
+  uint64_t since_ = 0, looked_ = 0;  // warp-instructions
   uint64_t leap_ = first_leap;
 };
 

@@ -164,7 +164,8 @@ void Warp::run(uint64_t quantum) {
 over:
   yield = false;
   worker->executed += quantum - left;
-  if (exec) take_turns();
+  // A group that has just come to wait may have met another one that does.
+  exec ? take_turns() : select();
 }
 
 // The running group has had its time: another one that is ready goes on, if there is one.

@@ -32,8 +32,8 @@ class Execution : public testing::Test {
   };
   Result run_ptx(const std::string& body, uint32_t words, uint32_t threads, uint32_t ctas = 1,
                  const std::string& before = "", size_t dynamic_shared = 0, uint32_t cluster = 1,
-                 const std::string& directives = "") {
-    Module module(header + before + ".visible .entry k(.param .u64 out) " + directives + "\n{\n" + body +
+                 const std::string& directives = "", const std::string& target = header) {
+    Module module(target + before + ".visible .entry k(.param .u64 out) " + directives + "\n{\n" + body +
                   "\nret;\n}\n");
     const Allocation* out = global_memory().allocate(words * 4, Allocation::Kind::device);
     std::memset(out->backing, 0, words * 4);

@@ -46,6 +46,92 @@ TEST_F(ExecutionLocal, ACallLeavesTheMemoryOfLanesInOtherCallsAlone) {
   for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], i * 3 + 7);
 }
 
+TEST_F(ExecutionLocal, LanesThatEnterOneAfterTheOtherMeetInside) {
+  // Lanes 0 to 9 are in it directly, 10 to 19 through another function, with local memory of its own below,
+  // 20 to 31 in a deeper activation of the same one.
+  const std::string functions = R"(
+    .func (.param .b32 result) total(.param .b32 n, .param .b32 deeper)
+    {
+      .local .align 16 .b8 kept[64];
+      .reg .b32 %r<8>;
+      .reg .b64 %rd<4>;
+      .reg .pred %p<3>;
+      ld.param.u32 %r1, [n];
+      ld.param.u32 %r2, [deeper];
+      setp.ne.u32 %p1, %r2, 0;
+      @%p1 bra DEEPER;
+      st.local.u32 [kept+4], %r1;
+      mov.u64 %rd1, kept;
+      mul.lo.u32 %r3, %r1, 3;
+      shfl.sync.bfly.b32 %r4|%p2, %r1, 16, 31, -1;
+      ld.local.u32 %r5, [kept+4];
+      ld.local.u32 %r6, [%rd1+4];
+      mad.lo.u32 %r4, %r4, 1000, %r3;
+      add.u32 %r4, %r4, %r5;
+      add.u32 %r4, %r4, %r6;
+      bar.sync 0;
+      st.param.b32 [result], %r4;
+      ret;
+      DEEPER:
+      sub.u32 %r2, %r2, 1;
+      { .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %r1; st.param.b32 [b], %r2;
+        call (c), total, (a, b); ld.param.b32 %r4, [c]; }
+      st.param.b32 [result], %r4;
+      ret;
+    }
+    .func (.param .b32 result) through(.param .b32 n)
+    {
+      .local .align 16 .b8 other[128];
+      .reg .b32 %r<4>;
+      ld.param.u32 %r1, [n];
+      st.local.u32 [other+100], %r1;
+      { .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %r1; st.param.b32 [b], 0;
+        call (c), total, (a, b); ld.param.b32 %r2, [c]; }
+      ld.local.u32 %r3, [other+100];
+      sub.u32 %r3, %r3, %r1;
+      add.u32 %r2, %r2, %r3;
+      st.param.b32 [result], %r2;
+      ret;
+    })";
+  const std::string body = start + R"(
+      add.u32 %r2, %r1, 5;
+      setp.lt.u32 %p1, %r1, 10;
+      @%p1 bra DIRECT;
+      setp.lt.u32 %p2, %r1, 20;
+      @%p2 bra THROUGH;
+      { .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %r2; st.param.b32 [b], 2;
+        call (c), total, (a, b); ld.param.b32 %r3, [c]; }
+      bra DONE;
+      DIRECT:
+      { .param .b32 a; .param .b32 b; .param .b32 c; st.param.b32 [a], %r2; st.param.b32 [b], 0;
+        call (c), total, (a, b); ld.param.b32 %r3, [c]; }
+      bra DONE;
+      THROUGH:
+      { .param .b32 a; .param .b32 c; st.param.b32 [a], %r2; call (c), through, (a); ld.param.b32 %r3, [c]; }
+      DONE:
+      st.global.u32 [%rd1], %r3;)";
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    settings().seed = seed;
+    const Result r = run_ptx(body, 32, 32, 1, functions);
+    ASSERT_FALSE(r.end) << "seed " << seed << ": " << r.end->what;
+    for (uint32_t i = 0; i < 32; ++i) EXPECT_EQ(r.words[i], ((i ^ 16) + 5) * 1000 + (i + 5) * 5) << i;
+  }
+}
+
+TEST_F(ExecutionLocal, WhatADebugBuildCopiesIsNotUninitialised) {
+  const std::string body = start + R"(
+      .local .align 16 .b8 kept[16];
+      ld.local.u8 %r2, [kept];
+      and.b32 %r2, %r2, 1;
+      st.global.u32 [%rd1], %r1;)";
+  const Result plain = run_ptx(body, 32, 32);
+  ASSERT_TRUE(plain.end);
+  EXPECT_EQ(plain.end->kind, FindingKind::uninitialised);
+  const Result debug =
+      run_ptx(body, 32, 32, 1, "", 0, 1, "", ".version 9.0\n.target sm_90a, debug\n.address_size 64\n");
+  ASSERT_FALSE(debug.end) << debug.end->what;
+}
+
 TEST_F(ExecutionLocal, AllocaGivesEachLaneItsOwnArray) {
   // An array of 1 + lane % 5 words, then a second one, which a restored stack puts where it was before.
   const Result r = run_ptx(start + R"(

@@ -239,7 +239,8 @@ TEST_F(Execution, DeadlockNamesWhoWaits) {
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->kind, FindingKind::deadlock);
   ASSERT_EQ(r.end->details.size(), 1u);
-  EXPECT_NE(r.end->details[0].find("warps 0-1, lanes 0-31 wait at barrier 3"), std::string::npos) << r.end->details[0];
+  EXPECT_NE(r.end->details[0].find("warps 0-1, lanes 0-31 wait at barrier 3"), std::string::npos)
+      << r.end->details[0];
   EXPECT_NE(r.end->details[0].find("64 of 128"), std::string::npos) << r.end->details[0];
 }
 

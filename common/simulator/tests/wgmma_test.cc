@@ -159,6 +159,17 @@ TEST_F(Wgmma, MovesWait) {
   gives(33, ready() + product + commit + "mov.f32 %f5, %f0;\n" + wait(0) + "st.global.f32 [%rd1], %f5;\n");
 }
 
+// A debug build stores every register right behind the instruction that writes it.
+TEST_F(Wgmma, RegistersOfADebugBuildWait) {
+  const std::string debug = ".version 9.0\n.target sm_90a, debug\n.address_size 64\n";
+  for (uint64_t seed : {0, 1, 2, 3, 4, 5}) {
+    settings().seed = seed;
+    const Result r = run_ptx(ready() + product + store + commit + wait(0), 128, 128, 1, "", 0, 1, "", debug);
+    ASSERT_FALSE(r.end) << "seed " << seed << ": " << r.end->what;
+    for (const uint32_t word : r.words) EXPECT_EQ(std::bit_cast<float>(word), 33.0f) << "seed " << seed;
+  }
+}
+
 TEST_F(Wgmma, RegistersNeedAFence) {
   const FindingKind kind = FindingKind::missing_fence;
   finds(kind, "wgmma.mma_async", "no wgmma.fence comes before the first",
