@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "common/simulator/context/registration.h"
 #include "common/simulator/context/state.h"
@@ -27,6 +28,10 @@ cudaError_t load_code(cudaLibrary_t* library, const void* code) {
     return cudaErrorNoKernelImageForDevice;
   } else {
     ptx = static_cast<const char*>(code);
+    if (ptx.find(".version") == std::string::npos) {
+      say("the library holds no PTX (LTO-IR, or no device code): load PTX or a fat binary that holds PTX");
+      return cudaErrorInvalidKernelImage;
+    }
   }
   Binary* binary = add_binary(nullptr, std::move(ptx));
   if (const cudaError_t error = load(*binary); error != cudaSuccess) return error;
@@ -77,6 +82,25 @@ extern "C" cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t 
       return error == cudaErrorInvalidDeviceFunction ? cudaErrorSymbolNotFound : error;
     }
     *kernel = reinterpret_cast<cudaKernel_t>(function);
+    return cudaSuccess;
+  });
+}
+
+extern "C" cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
+  return call([&] {
+    if (count == nullptr || library == nullptr) return cudaErrorInvalidValue;
+    *count = static_cast<unsigned>(binary_of(library)->module->kernels().size());
+    return cudaSuccess;
+  });
+}
+
+extern "C" cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
+                                                   cudaLibrary_t library) {
+  return call([&] {
+    if (kernels == nullptr || count == 0 || library == nullptr) return cudaErrorInvalidValue;
+    const std::vector<std::string> names = binary_of(library)->module->kernels();
+    for (unsigned i = 0; i < count && i < names.size(); ++i)
+      kernels[i] = reinterpret_cast<cudaKernel_t>(add_function(binary_of(library), names[i]));
     return cudaSuccess;
   });
 }
