@@ -177,6 +177,7 @@ extern "C" cudaError_t cudaDeviceReset() {
   return query([] {
     forget_streams();
     forget_events();
+    forget_graph_memory();
     release_all();
     forget_pools();
     unload_all();

@@ -58,6 +58,7 @@ cudaError_t release(void* pointer) {
   const auto it = owned().find(number_of(pointer));
   if (it == owned().end() || it->second.kind == Kind::host) return cudaErrorInvalidValue;
   leave_pool(pointer);
+  if (keep_for_graph(pointer)) return cudaSuccess;
   global_memory().free(it->first);
   owned().erase(it);
   return cudaSuccess;

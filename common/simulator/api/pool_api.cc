@@ -4,6 +4,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "common/simulator/api/graph_nodes.h"
 #include "common/simulator/context/memory.h"
 #include "common/simulator/context/state.h"
 #include "common/simulator/memory/global_memory.h"
@@ -45,15 +46,25 @@ Pool* find_pool(cudaMemPool_t handle) {
   return it != pools().created.end() ? it->second.get() : nullptr;
 }
 
-// While a stream captures, the memory is allocated at once and stays: the graph's nodes work on its address.
 cudaError_t allocate_from(Pool* pool, void** pointer, size_t bytes, cudaStream_t handle) {
   Stream* stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (pool == nullptr) return cudaErrorInvalidValue;
   if (const cudaError_t error = check_submission(*stream); error != cudaSuccess) return error;
+  if (stream->capture != nullptr && bytes != 0) {
+    Work work;
+    cudaMemAllocNodeParams params = {};
+    params.poolProps.allocType = cudaMemAllocationTypePinned;
+    params.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    params.bytesize = bytes;
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = work_of_allocation(params, work);
+    *pointer = params.dptr;
+    if (error == cudaSuccess) add_captured(*stream, cudaGraphNodeTypeMemAlloc, std::move(work));
+    return error;
+  }
   if (const cudaError_t error = allocate(pointer, bytes, Allocation::Kind::device); error != cudaSuccess)
     return error;
-  if (stream->capture != nullptr) add_captured(*stream, cudaGraphNodeTypeMemAlloc, {});
   if (*pointer != nullptr) {
     pools().of[*pointer] = {pool, bytes};
     pool->used += bytes;
@@ -70,8 +81,10 @@ cudaError_t free_on(void* pointer, cudaStream_t handle) {
   const Allocation* a = global_memory().find(reinterpret_cast<uint64_t>(pointer));
   if (a == nullptr || a->freed) return cudaErrorInvalidValue;
   if (stream->capture != nullptr) {
-    add_captured(*stream, cudaGraphNodeTypeMemFree, {});
-    return cudaSuccess;
+    Work work;
+    const cudaError_t error = work_of_free(pointer, work);
+    if (error == cudaSuccess) add_captured(*stream, cudaGraphNodeTypeMemFree, std::move(work));
+    return error;
   }
   return release(pointer);
 }

@@ -18,4 +18,8 @@ void release_all();  // cudaDeviceReset()
 void leave_pool(void* pointer);  // it is about to be released
 void forget_pools();             // cudaDeviceReset()
 
+// Memory of graphs (graph_memory_api.cc). True: it stays allocated, since a graph may be launched again.
+bool keep_for_graph(void* pointer);
+void forget_graph_memory();  // cudaDeviceReset()
+
 }  // namespace simulator

@@ -74,6 +74,8 @@ void report_static_runtime(const void* address) {
   static auto* reported = new std::set<std::string>;
   const std::lock_guard lock(runtime_mutex());
   const std::string file = file_of(address);
+  if (file.starts_with("libnvrtc") || file.starts_with("libnvJitLink"))
+    return;  // compilers: they run on the host
   if (!reported->insert(file).second) return;
   say(is_library(file)
           ? file +
@@ -95,7 +97,6 @@ extern "C" CUresult cuGetExportTable(const void**, const CUuuid*) {
 extern "C" CUresult cuGetProcAddress_v2(const char* name, void** function, int version, cuuint64_t flags,
                                         CUdriverProcAddressQueryResult* result) {
   if (name == nullptr || function == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  if (std::strcmp(name, "cuGetExportTable") == 0) report_static_runtime(__builtin_return_address(0));
   const bool per_thread = (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM) != 0;
   const Found found = find_driver_function(name, version, per_thread, *function);
   if (result != nullptr) {
