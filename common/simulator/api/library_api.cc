@@ -24,12 +24,14 @@ cudaError_t load_code(cudaLibrary_t* library, const void* code) {
   if (is_fatbin(code)) {
     if (const cudaError_t error = ptx_of(code, ptx); error != cudaSuccess) return error;
   } else if (std::memcmp(code, "\177ELF", 4) == 0) {
-    say("the library holds machine code only: load PTX or a fat binary that holds PTX");
+    say("the library holds machine code only: load PTX (NVRTC: nvrtcGetPTX()) or a fat binary that holds "
+        "PTX");
     return cudaErrorNoKernelImageForDevice;
   } else {
     ptx = static_cast<const char*>(code);
-    if (ptx.find(".version") == std::string::npos) {
-      say("the library holds no PTX (LTO-IR, or no device code): load PTX or a fat binary that holds PTX");
+    if (const auto first = static_cast<unsigned char>(ptx.empty() ? '\0' : ptx.front());
+        first >= 0x7f || first < '\t') {
+      say("the library is neither PTX nor a fat binary (LTO-IR?): load PTX or a fat binary that holds PTX");
       return cudaErrorInvalidKernelImage;
     }
   }

@@ -113,11 +113,11 @@ extern "C" CUresult cuFlushGPUDirectRDMAWrites(CUflushGPUDirectRDMAWritesTarget,
   return driver_call([] { return cudaSuccess; });
 }
 
-extern "C" CUresult cuProfilerStart() {
+SIMULATOR_EXPORT CUresult cuProfilerStart() {
   return driver_call([] { return cudaSuccess; });
 }
 
-extern "C" CUresult cuProfilerStop() {
+SIMULATOR_EXPORT CUresult cuProfilerStop() {
   return driver_call([] { return cudaSuccess; });
 }
 

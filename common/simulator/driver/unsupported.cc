@@ -1,5 +1,6 @@
-// Every other function of the driver of CUDA 13.0, with those of older versions that it still has: textures, arrays,
-// interoperation, virtual memory, … They exist, so that any program links and loads; a call says that it is not supported.
+// Every other function of the driver of CUDA 13.0, with those of older versions that it still has: textures,
+// arrays, interoperation, virtual memory, … They exist, so that any program links and loads; a call says that
+// it is not supported.
 #include "common/simulator/context/refusal.h"
 
 // The parameters are of no interest: see api/unsupported.cc.
@@ -69,7 +70,9 @@ UNSUPPORTED(cuGLInit)
 UNSUPPORTED(cuGLMapBufferObject)
 UNSUPPORTED(cuGLMapBufferObjectAsync)
 UNSUPPORTED(cuGLMapBufferObjectAsync_v2)
+UNSUPPORTED(cuGLMapBufferObjectAsync_v2_ptsz)
 UNSUPPORTED(cuGLMapBufferObject_v2)
+UNSUPPORTED(cuGLMapBufferObject_v2_ptds)
 UNSUPPORTED(cuGLRegisterBufferObject)
 UNSUPPORTED(cuGLSetBufferObjectMapFlags)
 UNSUPPORTED(cuGLUnmapBufferObject)

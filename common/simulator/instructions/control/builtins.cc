@@ -204,12 +204,13 @@ void run_set_conditional(Warp& warp, const Inst& inst) {
 }  // namespace
 
 std::string why_missing(std::string_view name) {
-  for (const std::string_view launch : {"__cudaCDP2GetParameterBuffer", "__cudaCDP2LaunchDevice",
-                                        "cudaGetParameterBuffer", "cudaLaunchDevice"}) {
-    if (name.starts_with(launch)) return "launches from the device (dynamic parallelism) are not supported";
+  for (const std::string_view device_runtime : {"__cudaCDP2", "cudaGetParameterBuffer", "cudaLaunchDevice"}) {
+    if (name.starts_with(device_runtime)) {
+      return "launches from the device (dynamic parallelism) are not supported, nor is the runtime in "
+             "kernels that "
+             "they need";
+    }
   }
-  if (name.starts_with("__cudaCDP2"))
-    return "the runtime's functions in a kernel (" + std::string(name) + ") are not supported";
   return "function '" + std::string(name) + "' is in none of the program's source files";
 }
 
