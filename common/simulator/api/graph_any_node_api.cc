@@ -1,8 +1,9 @@
 // Nodes of any type by one call, conditional nodes, a picture of a graph.
-#include <cstdio>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -62,27 +63,25 @@ const char* name_of(cudaGraphNodeType type) {
   return static_cast<size_t>(type) < std::size(names) ? names[type] : "node";
 }
 
-std::string dot_of(const Graph& graph, const std::string& prefix) {
-  std::string text;
+void write_dot(std::ostream& out, const Graph& graph, const std::string& prefix) {
   size_t number = 0;
   std::map<const GraphNode*, std::string> names;
   for (const auto& node : graph.nodes) {
-    const std::string name = prefix + std::to_string(number++);
-    names[node.get()] = name;
-    text += "  \"" + name + "\" [label=\"" + name + "\\n" + name_of(node->type) + "\"];\n";
+    const std::string& name = names[node.get()] = prefix + std::to_string(number++);
+    out << "  \"" << name << "\" [label=\"" << name << "\\n" << name_of(node->type) << "\"];\n";
     std::vector<std::shared_ptr<Graph>> inner = node->bodies;
     if (node->child != nullptr) inner.push_back(node->child);
     for (size_t i = 0; i < inner.size(); ++i) {
-      const std::string path = name + "." + std::to_string(i);
-      text += "  subgraph \"cluster_" + path + "\" { label=\"" + path + "\";\n" +
-              dot_of(*inner[i], path + ".") + "  }\n";
+      const std::string path = name + '.' + std::to_string(i);
+      out << "  subgraph \"cluster_" << path << "\" { label=\"" << path << "\";\n";
+      write_dot(out, *inner[i], path + '.');
+      out << "  }\n";
     }
   }
   for (const auto& node : graph.nodes) {
     for (const GraphNode* before : node->dependencies)
-      text += "  \"" + names[before] + "\" -> \"" + names[node.get()] + "\";\n";
+      out << "  \"" << names[before] << "\" -> \"" << names[node.get()] << "\";\n";
   }
-  return text;
 }
 
 }  // namespace
@@ -125,10 +124,11 @@ extern "C" cudaError_t cudaGraphDebugDotPrint(cudaGraph_t handle, const char* pa
   return call([&] {
     const Graph* graph = find_graph(handle);
     if (graph == nullptr || path == nullptr) return cudaErrorInvalidValue;
-    std::FILE* file = std::fopen(path, "w");
-    if (file == nullptr) return cudaErrorOperatingSystem;
-    const std::string text = "digraph dot {\n" + dot_of(*graph, "") + "}\n";
-    const bool written = std::fputs(text.c_str(), file) >= 0;
-    return std::fclose(file) == 0 && written ? cudaSuccess : cudaErrorOperatingSystem;
+    std::ofstream file(path);
+    file << "digraph dot {\n";
+    write_dot(file, *graph, "");
+    file << "}\n";
+    file.close();
+    return file ? cudaSuccess : cudaErrorOperatingSystem;
   });
 }

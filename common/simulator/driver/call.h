@@ -68,9 +68,9 @@ CUresult driver_result(F&& body) noexcept {
 // One line on stderr; CUDA_ERROR_NOT_SUPPORTED.
 CUresult not_supported(const std::string& what);
 
+// The driver has addresses as integers.
 inline void* pointer(CUdeviceptr address) {
-  return reinterpret_cast<void*>(
-      address);  // NOLINT(performance-no-int-to-ptr): the driver's addresses are integers
+  return reinterpret_cast<void*>(address);
 }
 inline void** pointers(CUdeviceptr* addresses) {
   return reinterpret_cast<void**>(addresses);

@@ -43,7 +43,7 @@ CUresult pointer_attribute(void* data, CUpointer_attribute attribute, CUdevicept
   const bool host = a != nullptr && a->kind == Allocation::Kind::host;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return give(data, a != nullptr ? current_context() : nullptr);
+      return give(data, a != nullptr ? static_cast<void*>(current_context()) : nullptr);
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return give(data, a == nullptr ? 0u : unsigned{host ? CU_MEMORYTYPE_HOST : CU_MEMORYTYPE_DEVICE});
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
