@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PROBLEMS = ("gemm", "fused_norm")
-USES_CUDA = ("api", "context", "runtime")  # the simulator's layers that include CUDA's headers
+USES_CUDA = ("api", "context", "driver", "runtime")  # the simulator's layers that include CUDA's headers
 LIBRARIES = ("harness/libladder_harness_sim.a", "harness/libladder_checks.a", "simulator/libcuda_simulator.a")
 
 

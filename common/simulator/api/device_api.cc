@@ -52,11 +52,15 @@ extern "C" cudaError_t cudaGetDevice(int* number) {
 }
 
 extern "C" cudaError_t cudaSetDevice(int number) {
-  return query([&] { return check_device(number); });
+  return query([&] {
+    if (const cudaError_t error = check_device(number); error != cudaSuccess) return error;
+    use_a_context();
+    return cudaSuccess;
+  });
 }
 
 extern "C" cudaError_t cudaInitDevice(int number, unsigned, unsigned) {
-  return query([&] { return check_device(number); });
+  return cudaSetDevice(number);
 }
 
 extern "C" cudaError_t cudaSetValidDevices(int* numbers, int count) {
@@ -173,6 +177,7 @@ extern "C" cudaError_t cudaDeviceReset() {
   return query([] {
     forget_streams();
     forget_events();
+    forget_graph_memory();
     release_all();
     forget_pools();
     unload_all();

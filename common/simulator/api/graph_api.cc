@@ -4,46 +4,27 @@
 #include <utility>
 #include <vector>
 
+#include "common/simulator/api/graph_nodes.h"
 #include "common/simulator/context/access_policy.h"
 #include "common/simulator/context/registration.h"
 #include "common/simulator/context/state.h"
 #include "common/simulator/runtime/copy.h"
-#include "common/simulator/runtime/event.h"
 #include "common/simulator/runtime/graph.h"
 #include "common/simulator/runtime/graph_work.h"
 
 using namespace simulator;
 
+cudaError_t simulator::address_in(const void* symbol, size_t bytes, size_t offset, void*& address) {
+  Variable* variable = symbol != nullptr ? find_variable(symbol) : nullptr;
+  const Allocation* memory = nullptr;
+  if (variable == nullptr) return cudaErrorInvalidSymbol;
+  if (const cudaError_t error = load(*variable, memory); error != cudaSuccess) return error;
+  if (offset > memory->size || bytes > memory->size - offset) return cudaErrorInvalidValue;
+  address = reinterpret_cast<void*>(memory->base + offset);
+  return cudaSuccess;
+}
+
 namespace {
-
-GraphNode* node_of(cudaGraphNode_t handle) {
-  return reinterpret_cast<GraphNode*>(handle);
-}
-cudaGraphNode_t handle_of(const GraphNode* node) {
-  return reinterpret_cast<cudaGraphNode_t>(const_cast<GraphNode*>(node));
-}
-
-// A new node. make: sets the node's work, or says why not.
-template <class F>
-cudaError_t add(cudaGraphNode_t* result, cudaGraph_t handle, const cudaGraphNode_t* dependencies,
-                size_t count, cudaGraphNodeType type, F&& make) noexcept {
-  return call([&] {
-    Graph* graph = find_graph(handle);
-    if (result == nullptr || graph == nullptr || (dependencies == nullptr && count != 0))
-      return cudaErrorInvalidValue;
-    std::vector<GraphNode*> before;
-    for (size_t i = 0; i < count; ++i) {
-      GraphNode* node = node_of(dependencies[i]);
-      if (node == nullptr || node->graph != graph) return cudaErrorInvalidValue;
-      if (std::find(before.begin(), before.end(), node) != before.end()) return cudaErrorInvalidValue;
-      before.push_back(node);
-    }
-    Work work;
-    if (const cudaError_t error = make(work); error != cudaSuccess) return error;
-    *result = handle_of(graph->add(type, std::move(before), std::move(work)));
-    return cudaSuccess;
-  });
-}
 
 // Handles into an array of *count, or only their number where there is no array.
 cudaError_t give(const std::vector<const GraphNode*>& nodes, cudaGraphNode_t* handles, size_t* count) {
@@ -59,26 +40,6 @@ cudaError_t give(const std::vector<const GraphNode*>& nodes, cudaGraphNode_t* ha
 
 void clear(cudaGraphEdgeData* edges, size_t count) {
   if (edges != nullptr) std::fill(edges, edges + count, cudaGraphEdgeData{});
-}
-
-// What a copy to or from a symbol copies.
-cudaError_t address_in(const void* symbol, size_t bytes, size_t offset, void*& address) {
-  Variable* variable = symbol != nullptr ? find_variable(symbol) : nullptr;
-  const Allocation* memory = nullptr;
-  if (variable == nullptr) return cudaErrorInvalidSymbol;
-  if (const cudaError_t error = load(*variable, memory); error != cudaSuccess) return error;
-  if (offset > memory->size || bytes > memory->size - offset) return cudaErrorInvalidValue;
-  address = reinterpret_cast<void*>(memory->base + offset);
-  return cudaSuccess;
-}
-
-template <class Params>
-cudaError_t set_params(cudaGraphNode_t handle, const Params* params, cudaGraphNodeType type) noexcept {
-  return call([&] {
-    GraphNode* node = node_of(handle);
-    if (node == nullptr || params == nullptr || node->type != type) return cudaErrorInvalidValue;
-    return work_of(*params, node->work);
-  });
 }
 
 }  // namespace
@@ -121,29 +82,31 @@ extern "C" cudaError_t cudaGraphNodeFindInClone(cudaGraphNode_t* result, cudaGra
 extern "C" cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                               const cudaGraphNode_t* dependencies, size_t count,
                                               const cudaKernelNodeParams* params) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeKernel,
-             [&](Work& work) { return params == nullptr ? cudaErrorInvalidValue : work_of(*params, work); });
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeKernel, [&](Work& work) {
+    return params == nullptr ? cudaErrorInvalidValue : work_of(*params, work);
+  });
 }
 
 extern "C" cudaError_t cudaGraphAddMemcpyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                               const cudaGraphNode_t* dependencies, size_t count,
                                               const cudaMemcpy3DParms* params) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeMemcpy,
-             [&](Work& work) { return params == nullptr ? cudaErrorInvalidValue : work_of(*params, work); });
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeMemcpy, [&](Work& work) {
+    return params == nullptr ? cudaErrorInvalidValue : work_of(*params, work);
+  });
 }
 
 extern "C" cudaError_t cudaGraphAddMemcpyNode1D(cudaGraphNode_t* node, cudaGraph_t graph,
                                                 const cudaGraphNode_t* dependencies, size_t count, void* to,
                                                 const void* from, size_t bytes, cudaMemcpyKind kind) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeMemcpy,
-             [&](Work& work) { return work_of_copy(to, from, bytes, kind, work); });
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeMemcpy,
+                  [&](Work& work) { return work_of_copy(to, from, bytes, kind, work); });
 }
 
 extern "C" cudaError_t cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* node, cudaGraph_t graph,
                                                       const cudaGraphNode_t* dependencies, size_t count,
                                                       const void* symbol, const void* from, size_t bytes,
                                                       size_t offset, cudaMemcpyKind kind) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeMemcpy, [&](Work& work) {
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeMemcpy, [&](Work& work) {
     void* to = nullptr;
     const cudaError_t error = address_in(symbol, bytes, offset, to);
     return error != cudaSuccess ? error : work_of_copy(to, from, bytes, kind, work);
@@ -154,7 +117,7 @@ extern "C" cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, c
                                                         const cudaGraphNode_t* dependencies, size_t count,
                                                         void* to, const void* symbol, size_t bytes,
                                                         size_t offset, cudaMemcpyKind kind) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeMemcpy, [&](Work& work) {
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeMemcpy, [&](Work& work) {
     void* from = nullptr;
     const cudaError_t error = address_in(symbol, bytes, offset, from);
     return error != cudaSuccess ? error : work_of_copy(to, from, bytes, kind, work);
@@ -164,35 +127,37 @@ extern "C" cudaError_t cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* node, c
 extern "C" cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                               const cudaGraphNode_t* dependencies, size_t count,
                                               const cudaMemsetParams* params) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeMemset,
-             [&](Work& work) { return params == nullptr ? cudaErrorInvalidValue : work_of(*params, work); });
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeMemset, [&](Work& work) {
+    return params == nullptr ? cudaErrorInvalidValue : work_of(*params, work);
+  });
 }
 
 extern "C" cudaError_t cudaGraphAddHostNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                             const cudaGraphNode_t* dependencies, size_t count,
                                             const cudaHostNodeParams* params) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeHost,
-             [&](Work& work) { return params == nullptr ? cudaErrorInvalidValue : work_of(*params, work); });
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeHost, [&](Work& work) {
+    return params == nullptr ? cudaErrorInvalidValue : work_of(*params, work);
+  });
 }
 
 extern "C" cudaError_t cudaGraphAddEmptyNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                              const cudaGraphNode_t* dependencies, size_t count) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeEmpty, [](Work&) { return cudaSuccess; });
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeEmpty,
+                  [](Work&) { return cudaSuccess; });
 }
 
 extern "C" cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                                    const cudaGraphNode_t* dependencies, size_t count,
                                                    cudaEvent_t event) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeEventRecord,
-             [&](Work& work) { return work_of_record(event, work); });
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeEventRecord,
+                  [&](Work& work) { return work_of_record(event, work); });
 }
 
 extern "C" cudaError_t cudaGraphAddEventWaitNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                                  const cudaGraphNode_t* dependencies, size_t count,
                                                  cudaEvent_t event) {
-  return add(node, graph, dependencies, count, cudaGraphNodeTypeWaitEvent, [&](Work&) {
-    return find_event(event) != nullptr ? cudaSuccess : cudaErrorInvalidResourceHandle;
-  });
+  return add_node(node, graph, dependencies, count, cudaGraphNodeTypeWaitEvent,
+                  [&](Work& work) { return work_of_wait(event, work); });
 }
 
 extern "C" cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
@@ -202,7 +167,7 @@ extern "C" cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGra
     const Graph* inner = find_graph(child);
     if (inner == nullptr || child == graph) return cudaErrorInvalidValue;
     const cudaError_t error =
-        add(node, graph, dependencies, count, cudaGraphNodeTypeGraph, [](Work&) { return cudaSuccess; });
+        add_node(node, graph, dependencies, count, cudaGraphNodeTypeGraph, [](Work&) { return cudaSuccess; });
     if (error == cudaSuccess) node_of(*node)->child = inner->clone();
     return error;
   });
@@ -212,61 +177,8 @@ extern "C" cudaError_t cudaGraphChildGraphNodeGetGraph(cudaGraphNode_t handle, c
   return call([&] {
     const GraphNode* node = node_of(handle);
     if (node == nullptr || graph == nullptr || node->child == nullptr) return cudaErrorInvalidValue;
-    *graph = reinterpret_cast<cudaGraph_t>(node->child.get());
+    *graph = lend(node->child);
     return cudaSuccess;
-  });
-}
-
-extern "C" cudaError_t cudaGraphKernelNodeSetParams(cudaGraphNode_t node,
-                                                    const cudaKernelNodeParams* params) {
-  return set_params(node, params, cudaGraphNodeTypeKernel);
-}
-
-// Of a launch's shape (cluster, cooperative, …) a node keeps no attribute.
-extern "C" cudaError_t cudaGraphKernelNodeGetAttribute(cudaGraphNode_t handle, cudaKernelNodeAttrID attribute,
-                                                       cudaKernelNodeAttrValue* value) {
-  return call([&] {
-    const GraphNode* node = node_of(handle);
-    if (node == nullptr || value == nullptr || node->type != cudaGraphNodeTypeKernel)
-      return cudaErrorInvalidValue;
-    if (attribute != cudaLaunchAttributeAccessPolicyWindow) return cudaErrorNotSupported;
-    const auto it = node->attributes.find(attribute);
-    *value = it != node->attributes.end() ? it->second : cudaKernelNodeAttrValue{};
-    return cudaSuccess;
-  });
-}
-
-extern "C" cudaError_t cudaGraphKernelNodeSetAttribute(cudaGraphNode_t handle, cudaKernelNodeAttrID attribute,
-                                                       const cudaKernelNodeAttrValue* value) {
-  return call([&] {
-    GraphNode* node = node_of(handle);
-    if (node == nullptr || value == nullptr || node->type != cudaGraphNodeTypeKernel)
-      return cudaErrorInvalidValue;
-    if (attribute != cudaLaunchAttributeAccessPolicyWindow) return cudaErrorNotSupported;
-    if (const cudaError_t error = check_window(value->accessPolicyWindow); error != cudaSuccess) return error;
-    node->attributes[attribute] = *value;
-    return cudaSuccess;
-  });
-}
-
-extern "C" cudaError_t cudaGraphMemcpyNodeSetParams(cudaGraphNode_t node, const cudaMemcpy3DParms* params) {
-  return set_params(node, params, cudaGraphNodeTypeMemcpy);
-}
-
-extern "C" cudaError_t cudaGraphMemsetNodeSetParams(cudaGraphNode_t node, const cudaMemsetParams* params) {
-  return set_params(node, params, cudaGraphNodeTypeMemset);
-}
-
-extern "C" cudaError_t cudaGraphHostNodeSetParams(cudaGraphNode_t node, const cudaHostNodeParams* params) {
-  return set_params(node, params, cudaGraphNodeTypeHost);
-}
-
-extern "C" cudaError_t cudaGraphMemcpyNodeSetParams1D(cudaGraphNode_t handle, void* to, const void* from,
-                                                      size_t bytes, cudaMemcpyKind kind) {
-  return call([&] {
-    GraphNode* node = node_of(handle);
-    if (node == nullptr || node->type != cudaGraphNodeTypeMemcpy) return cudaErrorInvalidValue;
-    return work_of_copy(to, from, bytes, kind, node->work);
   });
 }
 

@@ -1,9 +1,11 @@
 // Running graphs: instantiation, launch, changes to an instantiated graph.
+#include <algorithm>
 #include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "common/simulator/api/graph_nodes.h"
 #include "common/simulator/context/state.h"
 #include "common/simulator/runtime/graph.h"
 #include "common/simulator/runtime/graph_work.h"
@@ -30,6 +32,7 @@ cudaError_t instantiate(cudaGraphExec_t* handle, cudaGraph_t graph_handle, unsig
   if (handle == nullptr || graph == nullptr) return cudaErrorInvalidValue;
   auto executable = std::make_shared<GraphExec>();
   executable->flags = flags;
+  executable->references = graph->references;
   if (!steps_of(*graph, executable->steps)) return cudaErrorInvalidValue;
   *handle = reinterpret_cast<cudaGraphExec_t>(executable.get());
   executables()[*handle] = std::move(executable);
@@ -58,7 +61,11 @@ cudaError_t set_params(cudaGraphExec_t handle, cudaGraphNode_t node, const Param
 bool same_shape(const Steps& a, const Steps& b) {
   if (a.size() != b.size()) return false;
   for (size_t i = 0; i < a.size(); ++i) {
-    if (a[i].type != b[i].type || !same_shape(a[i].child, b[i].child)) return false;
+    if (a[i].type != b[i].type || !same_shape(a[i].child, b[i].child) ||
+        !std::equal(a[i].bodies.begin(), a[i].bodies.end(), b[i].bodies.begin(), b[i].bodies.end(),
+                    same_shape)) {
+      return false;
+    }
   }
   return true;
 }
@@ -68,7 +75,19 @@ void take_work(Steps& to, Steps& from) {
   for (size_t i = 0; i < to.size(); ++i) {
     to[i].work = std::move(from[i].work);
     take_work(to[i].child, from[i].child);
+    for (size_t body = 0; body < to[i].bodies.size(); ++body)
+      take_work(to[i].bodies[body], from[i].bodies[body]);
   }
+}
+
+template <class F>
+cudaError_t set_work(cudaGraphExec_t executable, cudaGraphNode_t node, cudaGraphNodeType type,
+                     F&& make) noexcept {
+  return call([&] {
+    GraphExec::Step* step = step_of(executable, node);
+    if (step == nullptr || step->type != type) return cudaErrorInvalidValue;
+    return make(*step);
+  });
 }
 
 }  // namespace
@@ -124,9 +143,14 @@ extern "C" cudaError_t cudaGraphLaunch(cudaGraphExec_t handle, cudaStream_t stre
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (const cudaError_t refused = check_submission(*stream); refused != cudaSuccess) return refused;
     auto copy = std::make_shared<const Steps>(executable->steps);
+    const auto run = [copy] {
+      assign_conditions(*copy);
+      return run_steps(*copy);
+    };
     if (stream->capture != nullptr) {
-      add_captured(*stream, cudaGraphNodeTypeGraph, [copy] { return run_steps(*copy); });
+      add_captured(*stream, cudaGraphNodeTypeGraph, run);
     } else {
+      assign_conditions(*copy);
       steps = std::move(copy);
     }
     return cudaSuccess;
@@ -164,10 +188,64 @@ extern "C" cudaError_t cudaGraphExecHostNodeSetParams(cudaGraphExec_t executable
 extern "C" cudaError_t cudaGraphExecMemcpyNodeSetParams1D(cudaGraphExec_t executable, cudaGraphNode_t node,
                                                           void* to, const void* from, size_t bytes,
                                                           cudaMemcpyKind kind) {
+  return set_work(executable, node, cudaGraphNodeTypeMemcpy,
+                  [&](GraphExec::Step& step) { return work_of_copy(to, from, bytes, kind, step.work); });
+}
+
+extern "C" cudaError_t cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t executable,
+                                                                cudaGraphNode_t node, const void* symbol,
+                                                                const void* from, size_t bytes, size_t offset,
+                                                                cudaMemcpyKind kind) {
+  return set_work(executable, node, cudaGraphNodeTypeMemcpy, [&](GraphExec::Step& step) {
+    void* to = nullptr;
+    const cudaError_t error = address_in(symbol, bytes, offset, to);
+    return error != cudaSuccess ? error : work_of_copy(to, from, bytes, kind, step.work);
+  });
+}
+
+extern "C" cudaError_t cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t executable,
+                                                                  cudaGraphNode_t node, void* to,
+                                                                  const void* symbol, size_t bytes,
+                                                                  size_t offset, cudaMemcpyKind kind) {
+  return set_work(executable, node, cudaGraphNodeTypeMemcpy, [&](GraphExec::Step& step) {
+    void* from = nullptr;
+    const cudaError_t error = address_in(symbol, bytes, offset, from);
+    return error != cudaSuccess ? error : work_of_copy(to, from, bytes, kind, step.work);
+  });
+}
+
+extern "C" cudaError_t cudaGraphExecEventRecordNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                            cudaEvent_t event) {
+  return set_work(executable, node, cudaGraphNodeTypeEventRecord,
+                  [&](GraphExec::Step& step) { return work_of_record(event, step.work); });
+}
+
+extern "C" cudaError_t cudaGraphExecEventWaitNodeSetEvent(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                          cudaEvent_t event) {
+  return set_work(executable, node, cudaGraphNodeTypeWaitEvent,
+                  [&](GraphExec::Step& step) { return work_of_wait(event, step.work); });
+}
+
+extern "C" cudaError_t cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                            cudaGraph_t child) {
+  return set_work(executable, node, cudaGraphNodeTypeGraph, [&](GraphExec::Step& step) {
+    const Graph* graph = find_graph(child);
+    Steps steps;
+    if (graph == nullptr || !steps_of(*graph, steps) || !same_shape(step.child, steps))
+      return cudaErrorInvalidValue;
+    take_work(step.child, steps);
+    return cudaSuccess;
+  });
+}
+
+extern "C" cudaError_t cudaGraphExecNodeSetParams(cudaGraphExec_t executable, cudaGraphNode_t node,
+                                                  cudaGraphNodeParams* params) {
+  if (params != nullptr && params->type == cudaGraphNodeTypeGraph)
+    return cudaGraphExecChildGraphNodeSetParams(executable, node, params->graph.graph);
   return call([&] {
     GraphExec::Step* step = step_of(executable, node);
-    if (step == nullptr || step->type != cudaGraphNodeTypeMemcpy) return cudaErrorInvalidValue;
-    return work_of_copy(to, from, bytes, kind, step->work);
+    if (step == nullptr || params == nullptr || step->type != params->type) return cudaErrorInvalidValue;
+    return work_of(*params, step->work);
   });
 }
 

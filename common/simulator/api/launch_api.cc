@@ -5,6 +5,7 @@
 
 #include "common/simulator/context/state.h"
 #include "common/simulator/runtime/event.h"
+#include "common/simulator/runtime/graph_work.h"
 #include "common/simulator/runtime/launch.h"
 #include "common/simulator/runtime/stream.h"
 
@@ -31,7 +32,9 @@ cudaError_t launch(const void* func, const LaunchRequest& request, void** argume
     if (stream->capture != nullptr) invalidate(*stream->capture);
     return error;
   }
-  cudaError_t error = submit(handle, cudaGraphNodeTypeKernel, [prepared] { return execute(*prepared); });
+  Work work = [prepared] { return execute(*prepared); };
+  if (stream->capture != nullptr) work.params = params_of(func, request, *prepared);
+  cudaError_t error = submit(handle, cudaGraphNodeTypeKernel, std::move(work));
   if (error == cudaSuccess &&
       stream->capture != nullptr) {  // the node's attributes: the stream's, then its own
     auto& attributes = stream->frontier.back()->attributes;

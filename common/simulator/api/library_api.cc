@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "common/simulator/context/registration.h"
 #include "common/simulator/context/state.h"
@@ -23,10 +24,16 @@ cudaError_t load_code(cudaLibrary_t* library, const void* code) {
   if (is_fatbin(code)) {
     if (const cudaError_t error = ptx_of(code, ptx); error != cudaSuccess) return error;
   } else if (std::memcmp(code, "\177ELF", 4) == 0) {
-    say("the library holds machine code only: load PTX or a fat binary that holds PTX");
+    say("the library holds machine code only: load PTX (NVRTC: nvrtcGetPTX()) or a fat binary that holds "
+        "PTX");
     return cudaErrorNoKernelImageForDevice;
   } else {
     ptx = static_cast<const char*>(code);
+    if (const auto first = static_cast<unsigned char>(ptx.empty() ? '\0' : ptx.front());
+        first >= 0x7f || first < '\t') {
+      say("the library is neither PTX nor a fat binary (LTO-IR?): load PTX or a fat binary that holds PTX");
+      return cudaErrorInvalidKernelImage;
+    }
   }
   Binary* binary = add_binary(nullptr, std::move(ptx));
   if (const cudaError_t error = load(*binary); error != cudaSuccess) return error;
@@ -77,6 +84,25 @@ extern "C" cudaError_t cudaLibraryGetKernel(cudaKernel_t* kernel, cudaLibrary_t 
       return error == cudaErrorInvalidDeviceFunction ? cudaErrorSymbolNotFound : error;
     }
     *kernel = reinterpret_cast<cudaKernel_t>(function);
+    return cudaSuccess;
+  });
+}
+
+extern "C" cudaError_t cudaLibraryGetKernelCount(unsigned* count, cudaLibrary_t library) {
+  return call([&] {
+    if (count == nullptr || library == nullptr) return cudaErrorInvalidValue;
+    *count = static_cast<unsigned>(binary_of(library)->module->kernels().size());
+    return cudaSuccess;
+  });
+}
+
+extern "C" cudaError_t cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned count,
+                                                   cudaLibrary_t library) {
+  return call([&] {
+    if (kernels == nullptr || count == 0 || library == nullptr) return cudaErrorInvalidValue;
+    const std::vector<std::string> names = binary_of(library)->module->kernels();
+    for (unsigned i = 0; i < count && i < names.size(); ++i)
+      kernels[i] = reinterpret_cast<cudaKernel_t>(add_function(binary_of(library), names[i]));
     return cudaSuccess;
   });
 }

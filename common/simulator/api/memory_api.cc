@@ -56,8 +56,9 @@ cudaError_t allocate(void** pointer, size_t bytes, Kind kind, unsigned flags) {
 
 cudaError_t release(void* pointer) {
   const auto it = owned().find(number_of(pointer));
-  if (it == owned().end() || it->second.kind == Kind::host) return cudaErrorInvalidValue;
-  leave_pool(pointer);
+  if (it == owned().end()) return cudaErrorInvalidValue;
+  if (!leave_pool(pointer) && it->second.kind == Kind::host) return cudaErrorInvalidValue;
+  if (keep_for_graph(pointer)) return cudaSuccess;
   global_memory().free(it->first);
   owned().erase(it);
   return cudaSuccess;

@@ -1,9 +1,11 @@
 // Stream-ordered allocation and memory pools. A pool hands nothing back late: what is freed is freed at once.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <unordered_map>
 
+#include "common/simulator/api/graph_nodes.h"
 #include "common/simulator/context/memory.h"
 #include "common/simulator/context/state.h"
 #include "common/simulator/memory/global_memory.h"
@@ -13,7 +15,10 @@ using namespace simulator;
 
 namespace {
 
+using Kind = Allocation::Kind;
+
 struct Pool {
+  Kind kind = Kind::device;
   uint64_t threshold = 0, used = 0, used_high = 0;  // bytes
   int reuse[3] = {1, 1, 1};  // cudaMemPoolReuseFollowEventDependencies and the two after it
 };
@@ -24,8 +29,8 @@ struct Share {  // of a pool: one allocation
 };
 
 struct Pools {
-  Pool initial;
-  Pool* current = &initial;
+  Pool initial[3] = {{Kind::device}, {Kind::managed}, {Kind::host}};  // by kind
+  Pool* current[3] = {&initial[0], &initial[1], &initial[2]};
   std::unordered_map<cudaMemPool_t, std::unique_ptr<Pool>> created;
   std::map<void*, Share> of;  // allocations
 };
@@ -39,21 +44,36 @@ cudaMemPool_t handle_of(Pool* pool) {
   return reinterpret_cast<cudaMemPool_t>(pool);
 }
 
+Pool*& current_pool(Kind kind) {
+  return pools().current[static_cast<size_t>(kind)];
+}
+
 Pool* find_pool(cudaMemPool_t handle) {
-  if (handle == handle_of(&pools().initial)) return &pools().initial;
+  for (Pool& pool : pools().initial) {
+    if (handle == handle_of(&pool)) return &pool;
+  }
   const auto it = pools().created.find(handle);
   return it != pools().created.end() ? it->second.get() : nullptr;
 }
 
-// While a stream captures, the memory is allocated at once and stays: the graph's nodes work on its address.
 cudaError_t allocate_from(Pool* pool, void** pointer, size_t bytes, cudaStream_t handle) {
   Stream* stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (pool == nullptr) return cudaErrorInvalidValue;
   if (const cudaError_t error = check_submission(*stream); error != cudaSuccess) return error;
-  if (const cudaError_t error = allocate(pointer, bytes, Allocation::Kind::device); error != cudaSuccess)
+  if (stream->capture != nullptr && bytes != 0) {
+    Work work;
+    cudaMemAllocNodeParams params = {};
+    params.poolProps.allocType = cudaMemAllocationTypePinned;
+    params.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    params.bytesize = bytes;
+    if (pointer == nullptr) return cudaErrorInvalidValue;
+    const cudaError_t error = work_of_allocation(params, work);
+    *pointer = params.dptr;
+    if (error == cudaSuccess) add_captured(*stream, cudaGraphNodeTypeMemAlloc, std::move(work));
     return error;
-  if (stream->capture != nullptr) add_captured(*stream, cudaGraphNodeTypeMemAlloc, {});
+  }
+  if (const cudaError_t error = allocate(pointer, bytes, pool->kind); error != cudaSuccess) return error;
   if (*pointer != nullptr) {
     pools().of[*pointer] = {pool, bytes};
     pool->used += bytes;
@@ -70,8 +90,10 @@ cudaError_t free_on(void* pointer, cudaStream_t handle) {
   const Allocation* a = global_memory().find(reinterpret_cast<uint64_t>(pointer));
   if (a == nullptr || a->freed) return cudaErrorInvalidValue;
   if (stream->capture != nullptr) {
-    add_captured(*stream, cudaGraphNodeTypeMemFree, {});
-    return cudaSuccess;
+    Work work;
+    const cudaError_t error = work_of_free(pointer, work);
+    if (error == cudaSuccess) add_captured(*stream, cudaGraphNodeTypeMemFree, std::move(work));
+    return error;
   }
   return release(pointer);
 }
@@ -84,9 +106,17 @@ cudaError_t with_pool(cudaMemPool_t handle, F&& body) noexcept {
   });
 }
 
-bool here(const cudaMemLocation* location, cudaMemAllocationType type) {
-  return location != nullptr && location->type == cudaMemLocationTypeDevice && location->id == 0 &&
-         type == cudaMemAllocationTypePinned;
+// body: of the kind of memory that is there.
+template <class F>
+cudaError_t of_kind(const cudaMemLocation* location, cudaMemAllocationType type, F&& body) {
+  if (location == nullptr) return cudaErrorInvalidValue;
+  if (type == cudaMemAllocationTypeManaged) return body(Kind::managed);
+  if (type == cudaMemAllocationTypePinned) {
+    if (location->type == cudaMemLocationTypeDevice && location->id == 0) return body(Kind::device);
+    if (location->type == cudaMemLocationTypeHost || location->type == cudaMemLocationTypeHostNuma)
+      return body(Kind::host);
+  }
+  return cudaErrorInvalidValue;
 }
 
 cudaError_t give(cudaMemPool_t* handle, Pool* pool) {
@@ -98,29 +128,33 @@ cudaError_t give(cudaMemPool_t* handle, Pool* pool) {
 cudaError_t set_current(cudaMemPool_t handle) {
   Pool* pool = find_pool(handle);
   if (pool == nullptr) return cudaErrorInvalidValue;
-  pools().current = pool;
+  current_pool(pool->kind) = pool;
   return cudaSuccess;
 }
 
 }  // namespace
 
-void simulator::leave_pool(void* pointer) {
+bool simulator::leave_pool(void* pointer) {
   const auto it = pools().of.find(pointer);
-  if (it == pools().of.end()) return;
+  if (it == pools().of.end()) return false;
   Pool& pool = *it->second.pool;
   pool.used -= it->second.bytes;
   pools().of.erase(it);
+  return true;
 }
 
 void simulator::forget_pools() {
-  pools().of.clear();
-  pools().created.clear();
-  pools().initial = {};
-  pools().current = &pools().initial;
+  Pools& all = pools();
+  all.of.clear();
+  all.created.clear();
+  for (size_t kind = 0; kind < std::size(all.initial); ++kind) {
+    all.initial[kind] = Pool{static_cast<Kind>(kind)};
+    all.current[kind] = &all.initial[kind];
+  }
 }
 
 extern "C" cudaError_t cudaMallocAsync(void** pointer, size_t bytes, cudaStream_t stream) {
-  return call([&] { return allocate_from(pools().current, pointer, bytes, stream); });
+  return call([&] { return allocate_from(current_pool(Kind::device), pointer, bytes, stream); });
 }
 
 extern "C" cudaError_t cudaMallocFromPoolAsync(void** pointer, size_t bytes, cudaMemPool_t pool,
@@ -133,11 +167,11 @@ extern "C" cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
 }
 
 extern "C" cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int number) {
-  return call([&] { return number == 0 ? give(pool, &pools().initial) : cudaErrorInvalidDevice; });
+  return call([&] { return number == 0 ? give(pool, &pools().initial[0]) : cudaErrorInvalidDevice; });
 }
 
 extern "C" cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int number) {
-  return call([&] { return number == 0 ? give(pool, pools().current) : cudaErrorInvalidDevice; });
+  return call([&] { return number == 0 ? give(pool, current_pool(Kind::device)) : cudaErrorInvalidDevice; });
 }
 
 extern "C" cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t pool) {
@@ -146,27 +180,41 @@ extern "C" cudaError_t cudaDeviceSetMemPool(int number, cudaMemPool_t pool) {
 
 extern "C" cudaError_t cudaMemGetDefaultMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
                                                 cudaMemAllocationType type) {
-  return call([&] { return here(location, type) ? give(pool, &pools().initial) : cudaErrorNotSupported; });
+  return call([&] {
+    return of_kind(location, type,
+                   [&](Kind kind) { return give(pool, &pools().initial[static_cast<size_t>(kind)]); });
+  });
 }
 
 extern "C" cudaError_t cudaMemGetMemPool(cudaMemPool_t* pool, cudaMemLocation* location,
                                          cudaMemAllocationType type) {
-  return call([&] { return here(location, type) ? give(pool, pools().current) : cudaErrorNotSupported; });
+  return call(
+      [&] { return of_kind(location, type, [&](Kind kind) { return give(pool, current_pool(kind)); }); });
 }
 
 extern "C" cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
                                          cudaMemPool_t pool) {
-  return call([&] { return here(location, type) ? set_current(pool) : cudaErrorNotSupported; });
+  return call([&] {
+    return of_kind(location, type, [&](Kind kind) {
+      const Pool* known = find_pool(pool);
+      return known != nullptr && known->kind == kind ? set_current(pool) : cudaErrorInvalidValue;
+    });
+  });
 }
 
 extern "C" cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps* properties) {
   return call([&] {
     if (pool == nullptr || properties == nullptr) return cudaErrorInvalidValue;
-    if (!here(&properties->location, properties->allocType)) return cudaErrorNotSupported;
-    auto created = std::make_unique<Pool>();
-    *pool = handle_of(created.get());
-    pools().created[*pool] = std::move(created);
-    return cudaSuccess;
+    if (properties->handleTypes != cudaMemHandleTypeNone) {
+      say("memory pools that are shared between processes (handleTypes) are not supported");
+      return cudaErrorNotSupported;
+    }
+    return of_kind(&properties->location, properties->allocType, [&](Kind kind) {
+      auto created = std::make_unique<Pool>(Pool{kind});
+      *pool = handle_of(created.get());
+      pools().created[*pool] = std::move(created);
+      return cudaSuccess;
+    });
   });
 }
 
@@ -174,7 +222,9 @@ extern "C" cudaError_t cudaMemPoolDestroy(cudaMemPool_t handle) {
   return call([&] {
     const auto it = pools().created.find(handle);
     if (it == pools().created.end()) return cudaErrorInvalidValue;
-    if (pools().current == it->second.get()) pools().current = &pools().initial;
+    const Kind kind = it->second->kind;
+    if (current_pool(kind) == it->second.get())
+      current_pool(kind) = &pools().initial[static_cast<size_t>(kind)];
     std::erase_if(pools().of, [&](const auto& entry) { return entry.second.pool == it->second.get(); });
     pools().created.erase(it);
     return cudaSuccess;

@@ -121,6 +121,7 @@ extern "C" cudaError_t cudaStreamQuery(cudaStream_t handle) {
 
 extern "C" cudaError_t cudaDeviceSynchronize() {
   return query([&] {
+    use_a_context();
     if (const cudaError_t error = check_device_wait(); error != cudaSuccess) return error;
     return synchronise();
   });

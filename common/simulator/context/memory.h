@@ -15,7 +15,11 @@ cudaError_t release(void* pointer);
 void release_all();  // cudaDeviceReset()
 
 // Memory pools (pool_api.cc) count what is allocated from them.
-void leave_pool(void* pointer);  // it is about to be released
+bool leave_pool(void* pointer);  // it is about to be released; false: it is of no pool
 void forget_pools();             // cudaDeviceReset()
+
+// Memory of graphs (graph_memory_api.cc). True: it stays allocated, since a graph may be launched again.
+bool keep_for_graph(void* pointer);
+void forget_graph_memory();  // cudaDeviceReset()
 
 }  // namespace simulator

@@ -13,6 +13,7 @@
 #include "common/simulator/context/replacement.h"
 #include "common/simulator/context/state.h"
 #include "common/simulator/image/fatbin.h"
+#include "common/simulator/loading/link.h"
 #include "common/simulator/settings/device.h"
 #include "common/simulator/settings/settings.h"
 
@@ -51,10 +52,8 @@ std::string build_hint() {
   return "build with -gencode=arch=compute_" + own + ",code=compute_" + own;
 }
 
-// Null, and a line that says why: there is nothing that the device can run.
-const Image* image_for_device(const std::vector<Image>& images) {
-  const Image* image = choose(images, device());
-  if (image != nullptr) return image;
+// There is nothing that the device can run: a line that says why.
+cudaError_t report_no_image(const std::vector<Image>& images) {
   const std::string ptx = list_of(images, Image::Kind::ptx), cubin = list_of(images, Image::Kind::cubin);
   if (!ptx.empty()) {
     say("the program holds PTX for " + ptx + ", which " + device().name + " cannot run: " + build_hint() +
@@ -63,7 +62,7 @@ const Image* image_for_device(const std::vector<Image>& images) {
     say("the program holds no PTX" + (cubin.empty() ? "" : ", only machine code for " + cubin) + ": " +
         build_hint() + " (code=sm_… embeds machine code, code=compute_… PTX)");
   }
-  return nullptr;
+  return cudaErrorNoKernelImageForDevice;
 }
 
 cudaError_t load_now(Binary& binary) {
@@ -88,11 +87,18 @@ cudaError_t load_now(Binary& binary) {
 
 }  // namespace
 
+// A program linked with -rdc=true has a container for each of its files: their code is linked here. The
+// device's own runtime comes with it, as machine code.
 cudaError_t ptx_of(const void* fatbin, std::string& ptx) {
   const std::vector<Image> images = read_fatbin(fatbin);
-  const Image* image = image_for_device(images);
-  if (image == nullptr) return cudaErrorNoKernelImageForDevice;
-  ptx = text_of(*image);
+  std::map<uint32_t, std::vector<Image>> files;
+  for (const Image& image : images) files[image.container].push_back(image);
+  std::vector<std::string> texts;
+  for (const auto& [number, file] : files) {
+    if (const Image* image = choose(file, device())) texts.push_back(text_of(*image));
+  }
+  if (texts.empty()) return report_no_image(images);
+  ptx = link(texts);
   return cudaSuccess;
 }
 

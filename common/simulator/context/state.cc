@@ -18,6 +18,7 @@ namespace {
 
 std::atomic<cudaError_t> pending{cudaSuccess}, known{cudaSuccess};
 thread_local cudaError_t last = cudaSuccess;
+std::atomic<bool> initialised{false};
 
 }  // namespace
 
@@ -77,6 +78,7 @@ cudaError_t initialise() {
     try {
       settings();
       device();
+      initialised = true;
       return cudaSuccess;
     } catch (const std::invalid_argument& error) {
       say(error.what());
@@ -86,7 +88,11 @@ cudaError_t initialise() {
   return result;
 }
 
-int refuse_call(const char* name) noexcept {
+bool is_initialised() {
+  return initialised;
+}
+
+int refuse_driver_call(const char* name) noexcept {
   try {
     static auto* reported = new std::set<std::string>;
     std::lock_guard lock(runtime_mutex());
@@ -94,6 +100,11 @@ int refuse_call(const char* name) noexcept {
   } catch (...) {
     // The error that is returned says it, too.
   }
+  return cudaErrorNotSupported;
+}
+
+int refuse_call(const char* name) noexcept {
+  refuse_driver_call(name);
   set_last_error(cudaErrorNotSupported);
   return cudaErrorNotSupported;
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/simulator/context/cuda_api.h"
+#include "common/simulator/context/current.h"
 
 namespace simulator {
 
@@ -28,6 +29,7 @@ void clear_context_error();  // cudaDeviceReset()
 cudaError_t error_of_exception() noexcept;
 // Reads the settings. Not cudaSuccess: they are wrong (reported once).
 cudaError_t initialise();
+bool is_initialised();  // has it been called?
 
 // Serialises everything that touches the runtime's own tables.
 std::recursive_mutex& runtime_mutex();
@@ -55,6 +57,7 @@ cudaError_t query(F&& body) noexcept {
 template <class F>
 cudaError_t call(F&& body) noexcept {
   return query([&] {
+    use_a_context();
     if (const cudaError_t error = context_error(); error != cudaSuccess) return error;
     return std::forward<F>(body)();
   });
@@ -64,6 +67,7 @@ cudaError_t call(F&& body) noexcept {
 template <class F>
 cudaError_t synchronous_call(F&& body) noexcept {
   return query([&] {
+    use_a_context();
     if (const cudaError_t error = synchronise(); error != cudaSuccess) return error;
     return std::forward<F>(body)();
   });

@@ -49,6 +49,7 @@ void read_container(const uint8_t* data, std::vector<Image>& images) {
   const Container container = read<Container>(data);
   if (container.magic != container_magic)
     throw FatbinError("device code in a container of an unknown format");
+  const uint32_t number = images.empty() ? 0 : images.back().container + 1;
   const uint8_t* at = data + container.header_bytes;
   const uint8_t* const end = at + container.bytes;
   while (at + sizeof(Entry) <= end) {
@@ -61,6 +62,7 @@ void read_container(const uint8_t* data, std::vector<Image>& images) {
     image.kind = entry.kind == kind_ptx     ? Image::Kind::ptx
                  : entry.kind == kind_cubin ? Image::Kind::cubin
                                             : Image::Kind::other;
+    image.container = number;
     image.architecture = entry.architecture;
     image.suffix = entry.flags & flag_a ? 'a' : entry.flags & flag_f ? 'f' : '\0';
     image.zstd = entry.flags & flag_zstd;

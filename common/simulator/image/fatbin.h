@@ -18,6 +18,7 @@ struct FatbinError : std::runtime_error {
 struct Image {
   enum class Kind : uint8_t { ptx, cubin, other };
   Kind kind = Kind::other;
+  uint32_t container = 0;     // counted: with -rdc=true each file of the program has one
   uint32_t architecture = 0;  // 90 for sm_90, sm_90a
   char suffix =
       '\0';  // 'a': runs on that very architecture only; 'f': on its family; '\0': and on later ones

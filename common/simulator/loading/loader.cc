@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "common/simulator/instructions/control/builtins.h"
 #include "common/simulator/instructions/control/opcodes.h"
 #include "common/simulator/instructions/opcodes.h"
 #include "common/simulator/loading/frame_decoder.h"
@@ -37,8 +38,7 @@ uint64_t KernelLoader::address_of(const ptx::Variable& variable) {
 
 const Program* KernelLoader::program_of(const ptx::Function& function) {
   if (const auto found = program_of_.find(&function); found != program_of_.end()) return found->second;
-  if (!function.defined)
-    throw Unsupported("function '" + std::string(function.name) + "' is not in this source file");
+  if (!function.defined) throw Unsupported(why_missing(function.name));
   module_.parse_body(const_cast<ptx::Function&>(function));
   auto program = std::make_unique<Program>();
   program->module = &module_;

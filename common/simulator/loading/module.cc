@@ -93,6 +93,14 @@ const Kernel* Module::kernel(std::string_view name) {
   return (impl_->kernels[std::string(name)] = std::move(made)).get();
 }
 
+std::vector<std::string> Module::kernels() const {
+  std::vector<std::string> names;
+  for (const ptx::Function& function : impl_->tree.functions) {
+    if (function.entry && function.defined) names.emplace_back(function.name);
+  }
+  return names;
+}
+
 const Allocation* Module::variable(std::string_view name) const {
   const auto found = impl_->variables.find(name);
   return found == impl_->variables.end() ? nullptr : found->second;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "common/simulator/memory/global_memory.h"
 #include "common/simulator/program/kernel.h"
@@ -19,6 +20,7 @@ class Module {
   // Null: no such kernel. Parses and decodes at the first call for each kernel; what cannot be run is
   // reported on stderr then and listed in info. The pointer lives as long as the module.
   const Kernel* kernel(std::string_view name);
+  std::vector<std::string> kernels() const;  // their names
   // Null: no such variable.
   const Allocation* variable(std::string_view name) const;
 

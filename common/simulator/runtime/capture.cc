@@ -31,7 +31,7 @@ cudaError_t begin(cudaStream_t handle, Graph* graph, std::vector<GraphNode*> dep
   if (stream->capture != nullptr) return cudaErrorIllegalState;
   auto capture = std::make_shared<Capture>();
   capture->owns_graph = graph == nullptr;
-  capture->graph = graph != nullptr ? graph : new Graph;
+  capture->graph = graph != nullptr ? graph : find_graph(own(std::make_unique<Graph>()));
   capture->mode = mode;
   capture->thread = std::this_thread::get_id();
   capture->origin = stream;
@@ -65,10 +65,10 @@ bool unjoined(const Capture& capture) {
 cudaError_t end(cudaStream_t handle, cudaGraph_t* graph) {
   Stream* stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
-  if (graph == nullptr) return cudaErrorInvalidValue;
-  *graph = nullptr;
   const std::shared_ptr<Capture> capture = stream->capture;
-  if (capture == nullptr) return cudaErrorIllegalState;
+  if (graph != nullptr) *graph = nullptr;
+  if (capture == nullptr) return graph != nullptr ? cudaErrorIllegalState : cudaErrorInvalidValue;
+  if (graph == nullptr && capture->owns_graph) return cudaErrorInvalidValue;
   if (capture->origin != stream) {
     invalidate(*capture);
     return cudaErrorStreamCaptureUnmatched;
@@ -79,11 +79,11 @@ cudaError_t end(cudaStream_t handle, cudaGraph_t* graph) {
   cudaError_t error = capture->invalid ? cudaErrorStreamCaptureInvalidated : cudaSuccess;
   if (error == cudaSuccess && unjoined(*capture)) error = cudaErrorStreamCaptureUnjoined;
   end_capture(capture);
+  const auto made = reinterpret_cast<cudaGraph_t>(capture->graph);
   if (error == cudaSuccess) {
-    *graph = capture->owns_graph ? own(std::unique_ptr<Graph>(capture->graph))
-                                 : reinterpret_cast<cudaGraph_t>(capture->graph);
+    if (graph != nullptr) *graph = made;
   } else if (capture->owns_graph) {
-    delete capture->graph;
+    disown(made);
   }
   return error;
 }
@@ -107,10 +107,9 @@ extern "C" cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGr
                                                      const cudaGraphEdgeData*, size_t count,
                                                      cudaStreamCaptureMode mode) {
   return call([&] {
-    if (graph == nullptr || (dependencies == nullptr && count != 0)) return cudaErrorInvalidValue;
+    if (find_graph(graph) == nullptr || (dependencies == nullptr && count != 0)) return cudaErrorInvalidValue;
     const auto nodes = reinterpret_cast<GraphNode* const*>(dependencies);
-    return begin(stream, reinterpret_cast<Graph*>(graph), std::vector<GraphNode*>(nodes, nodes + count),
-                 mode);
+    return begin(stream, find_graph(graph), std::vector<GraphNode*>(nodes, nodes + count), mode);
   });
 }
 

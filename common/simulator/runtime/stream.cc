@@ -45,11 +45,11 @@ cudaError_t check_submission(Stream& stream) {
   return stream.legacy ? check_legacy() : cudaSuccess;
 }
 
-void add_captured(Stream& stream, cudaGraphNodeType type, std::function<cudaError_t()> work) {
+void add_captured(Stream& stream, cudaGraphNodeType type, Work work) {
   stream.frontier = {stream.capture->graph->add(type, stream.frontier, std::move(work))};
 }
 
-cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, std::function<cudaError_t()> work) {
+cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work) {
   Stream* stream = find_stream(handle);
   if (stream == nullptr) return cudaErrorInvalidResourceHandle;
   if (const cudaError_t error = check_submission(*stream); error != cudaSuccess) return error;
@@ -57,7 +57,7 @@ cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, std::function<cu
     add_captured(*stream, type, std::move(work));
     return cudaSuccess;
   }
-  return context_is_broken() ? cudaSuccess : work();
+  return context_is_broken() ? cudaSuccess : work.run();
 }
 
 // A capture forbids such calls to its own thread or, in global mode, to every thread that has not opted out.

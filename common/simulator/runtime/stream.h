@@ -2,7 +2,6 @@
 // it becomes a node of a graph. All functions are called with runtime_mutex() held.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <thread>
@@ -57,10 +56,10 @@ Stream* find_stream(cudaStream_t handle);
 
 // Runs `work` now, or makes it a node. The legacy stream refuses while a blocking stream captures. A broken
 // context runs nothing and succeeds.
-cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, std::function<cudaError_t()> work);
+cudaError_t submit(cudaStream_t handle, cudaGraphNodeType type, Work work);
 // What the sequence of checks above says for work of which there will be no node.
 cudaError_t check_submission(Stream& stream);
-void add_captured(Stream& stream, cudaGraphNodeType type, std::function<cudaError_t()> work);
+void add_captured(Stream& stream, cudaGraphNodeType type, Work work);
 
 // For calls that are not allowed while this thread's captures forbid them (memory allocation …): "unsafe
 // calls".

@@ -144,7 +144,10 @@ TEST(Fatbin, SeveralContainers) {
     const void* data;
     const void* more;
   } wrapper{.data = first.data(), .more = more};
-  EXPECT_EQ(read_fatbin(&wrapper).size(), 2u);
+  const std::vector<Image> images = read_fatbin(&wrapper);
+  ASSERT_EQ(images.size(), 2u);
+  EXPECT_EQ(images[0].container, 0u);
+  EXPECT_EQ(images[1].container, 1u);
 }
 
 TEST(Fatbin, DamageIsNoticed) {

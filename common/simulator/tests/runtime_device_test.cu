@@ -220,4 +220,28 @@ TEST_F(Runtime, LibrariesOfPtx) {
 }
 
 }  // namespace
+TEST_F(Runtime, LaunchesFromTheDeviceAreRefusedAsSuch) {
+  const char ptx[] =
+      ".version 8.0\n.target sm_80\n.address_size 64\n"
+      ".extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2(.param .b64 a);\n"
+      ".extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2(.param .b64 a, .param .b64 b);\n"
+      ".visible .entry parent() {\n.reg .b64 %rd<3>;\n.reg .b32 %r<2>;\n"
+      "{ .param .b64 a; .param .b64 r; st.param.b64 [a], 0; call.uni (r), __cudaCDP2GetParameterBufferV2, "
+      "(a);\n"
+      "ld.param.b64 %rd1, [r]; }\n"
+      "{ .param .b64 a; .param .b64 b; .param .b32 r; st.param.b64 [a], %rd1; st.param.b64 [b], 0;\n"
+      "call.uni (r), __cudaCDP2LaunchDeviceV2, (a, b); ld.param.b32 %r1, [r]; }\nret;\n}\n";
+  cudaLibrary_t library;
+  cudaKernel_t kernel;
+  OK(cudaLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0));
+  const std::string line = said([&] {
+    OK(cudaLibraryGetKernel(&kernel, library, "parent"));
+    GIVES(cudaLaunchKernel(kernel, 1, 1, nullptr, 0, nullptr), cudaErrorNotSupported);
+  });
+  EXPECT_NE(line.find("parent cannot run"), std::string::npos) << line;
+  EXPECT_NE(line.find("launches from the device (dynamic parallelism) are not supported"), std::string::npos)
+      << line;
+  EXPECT_EQ(std::count(line.begin(), line.end(), '\n'), 1) << line;
+}
+
 }  // namespace device_calls

@@ -331,4 +331,33 @@ TEST_F(Runtime, StreamOrderedAllocation) {
   GIVES(cudaMemPoolDestroy(pool), cudaErrorInvalidValue);
 }
 
+TEST_F(Runtime, PoolsOfHostAndManagedMemory) {
+  cudaMemPool_t pool, current;
+  void* pointer = nullptr;
+  cudaPointerAttributes attributes;
+  cudaMemPoolProps properties{};
+  properties.allocType = cudaMemAllocationTypePinned;
+  properties.location = {cudaMemLocationTypeHost, 0};
+  OK(cudaMemPoolCreate(&pool, &properties));
+  OK(cudaMallocFromPoolAsync(&pointer, 100, pool, cudaStream_t{}));
+  OK(cudaPointerGetAttributes(&attributes, pointer));
+  EXPECT_EQ(attributes.type, cudaMemoryTypeHost);
+  OK(cudaFreeAsync(pointer, nullptr));
+  OK(cudaMemPoolDestroy(pool));
+
+  properties.allocType = cudaMemAllocationTypeManaged;
+  OK(cudaMemPoolCreate(&pool, &properties));
+  OK(cudaMemSetMemPool(&properties.location, cudaMemAllocationTypeManaged, pool));
+  OK(cudaMemGetMemPool(&current, &properties.location, cudaMemAllocationTypeManaged));
+  EXPECT_EQ(current, pool);
+  OK(cudaMallocFromPoolAsync(&pointer, 100, pool, cudaStream_t{}));
+  OK(cudaPointerGetAttributes(&attributes, pointer));
+  EXPECT_EQ(attributes.type, cudaMemoryTypeManaged);
+  OK(cudaFree(pointer));
+  OK(cudaMemPoolDestroy(pool));
+  properties.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+  const std::string line = said([&] { GIVES(cudaMemPoolCreate(&pool, &properties), cudaErrorNotSupported); });
+  EXPECT_NE(line.find("shared between processes"), std::string::npos) << line;
+}
+
 }  // namespace

@@ -38,7 +38,7 @@ class OtherToolkit(InFolder):
             self.assertIn(f"04_cp_async_{problem} {problem} --verify-only", log)
         (gemm,) = [line for line in log if line.startswith("compiled") and "04_cp_async/gemm.cu" in line]
         self.assertIn("04_cp_async/ablations/bf16_tiles.cu", gemm)
-        for file in ("api/driver_api.cc", "context/registration.cc"):
+        for file in ("driver/context_api.cc", "context/registration.cc"):
             self.assertTrue(any(line.startswith("read") and line.endswith(file) for line in log), file)
         self.assertFalse(any("/tests/" in line for line in log if line.startswith("read")))
 
@@ -51,5 +51,5 @@ class OtherToolkit(InFolder):
         self.assertEqual((code, said.count("no such flag")), (1, 2))
 
     def test_a_header_that_changed(self):
-        code, said = self.run_it(compiler='case "$*" in *driver_api.cc) echo unknown enumerator; exit 1; esac')
+        code, said = self.run_it(compiler='case "$*" in *context_api.cc) echo unknown enumerator; exit 1; esac')
         self.assertEqual((code, said.count("unknown enumerator")), (1, 1))

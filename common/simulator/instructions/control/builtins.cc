@@ -189,7 +189,30 @@ void run_free(Warp& warp, const Inst& inst) {
   });
 }
 
+// The handle is the address of the value: see runtime/graph.h.
+void run_set_conditional(Warp& warp, const Inst& inst) {
+  each_lane(warp, [&](int lane) {
+    const uint64_t address = argument<uint64_t>(warp, inst, 0, lane, 8);
+    const uint32_t value = argument<uint32_t>(warp, inst, 1, lane, 4);
+    const Allocation* memory = global_memory().find(address);
+    if (memory == nullptr || memory->freed || !memory->holds(address, sizeof value))
+      fault(warp, FindingKind::illegal_address, "cudaGraphSetConditional() of a handle that is none", lane);
+    std::memcpy(memory->backing + (address - memory->base), &value, sizeof value);
+  });
+}
+
 }  // namespace
+
+std::string why_missing(std::string_view name) {
+  for (const std::string_view device_runtime : {"__cudaCDP2", "cudaGetParameterBuffer", "cudaLaunchDevice"}) {
+    if (name.starts_with(device_runtime)) {
+      return "launches from the device (dynamic parallelism) are not supported, nor is the runtime in "
+             "kernels that "
+             "they need";
+    }
+  }
+  return "function '" + std::string(name) + "' is in none of the program's source files";
+}
 
 bool decode_builtin(Decoder& d, std::string_view name) {
   Inst& inst = d.inst();
@@ -203,6 +226,8 @@ bool decode_builtin(Decoder& d, std::string_view name) {
     inst.inner = run_malloc;
   } else if (name == "free") {
     inst.inner = run_free;
+  } else if (name == "cudaGraphSetConditional") {
+    inst.inner = run_set_conditional;
   } else {
     return false;
   }

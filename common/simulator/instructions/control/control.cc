@@ -195,11 +195,7 @@ void decode_call(Decoder& d) {
   } else if (callee.kind != Operand::Kind::function) {
     d.unsupported("this simulator has no such call");
   } else if (!callee.function->defined) {
-    if (!decode_builtin(d, callee.function->name)) {
-      d.unsupported(
-          "function '" + std::string(callee.function->name) +
-          "' is not in this source file (functions of others, as -rdc=true allows, cannot be called)");
-    }
+    if (!decode_builtin(d, callee.function->name)) d.unsupported(why_missing(callee.function->name));
   } else {
     d.own_guard();
     d.inst().data = d.loader().program_of(*callee.function);

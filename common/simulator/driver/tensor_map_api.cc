@@ -1,11 +1,9 @@
 // Driver API, "Tensor Map Object Management". What a program does wrong is reported on stderr: the error code
 // alone does not say which of the twelve arguments it is about.
-#include <cuda.h>
-
+#include <optional>
 #include <string>
 
-#include "common/simulator/context/cuda_api.h"
-#include "common/simulator/context/state.h"
+#include "common/simulator/driver/call.h"
 #include "common/simulator/settings/device.h"
 #include "common/simulator/units/tma_map.h"
 
@@ -20,19 +18,14 @@ CUresult invalid(const std::string& what) {
   return CUDA_ERROR_INVALID_VALUE;
 }
 
-CUresult not_supported(const std::string& what) {
-  say(what + " is not supported");
-  return CUDA_ERROR_NOT_SUPPORTED;
-}
-
 }  // namespace
 
-SIMULATOR_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMapDataType type,
-                                                 cuuint32_t rank, void* address, const cuuint64_t* dimensions,
-                                                 const cuuint64_t* strides, const cuuint32_t* box,
-                                                 const cuuint32_t* steps, CUtensorMapInterleave interleave,
-                                                 CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
-                                                 CUtensorMapFloatOOBfill fill) {
+extern "C" CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMapDataType type, cuuint32_t rank,
+                                           void* address, const cuuint64_t* dimensions,
+                                           const cuuint64_t* strides, const cuuint32_t* box,
+                                           const cuuint32_t* steps, CUtensorMapInterleave interleave,
+                                           CUtensorMapSwizzle swizzle, CUtensorMapL2promotion promotion,
+                                           CUtensorMapFloatOOBfill fill) {
   if (object == nullptr) return invalid("tensorMap is null");
   if (device().major < 9) return not_supported("a tensor map on a device of compute capability below 9.0");
   if (rank < 1 || rank > max_tma_rank)
@@ -77,7 +70,7 @@ SIMULATOR_EXPORT CUresult cuTensorMapEncodeTiled(CUtensorMap* object, CUtensorMa
   return CUDA_SUCCESS;
 }
 
-SIMULATOR_EXPORT CUresult cuTensorMapReplaceAddress(CUtensorMap* object, void* address) {
+extern "C" CUresult cuTensorMapReplaceAddress(CUtensorMap* object, void* address) {
   std::optional<TmaMap> map;
   if (object != nullptr) map = TmaMap::load(reinterpret_cast<const std::byte*>(object));
   if (!map || reinterpret_cast<uintptr_t>(address) % 16 != 0) {
@@ -89,19 +82,18 @@ SIMULATOR_EXPORT CUresult cuTensorMapReplaceAddress(CUtensorMap* object, void* a
   return CUDA_SUCCESS;
 }
 
-SIMULATOR_EXPORT CUresult cuTensorMapEncodeIm2col(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
-                                                  const cuuint64_t*, const cuuint64_t*, const int*,
-                                                  const int*, cuuint32_t, cuuint32_t, const cuuint32_t*,
-                                                  CUtensorMapInterleave, CUtensorMapSwizzle,
-                                                  CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
+extern "C" CUresult cuTensorMapEncodeIm2col(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
+                                            const cuuint64_t*, const cuuint64_t*, const int*, const int*,
+                                            cuuint32_t, cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
+                                            CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                            CUtensorMapFloatOOBfill) {
   return not_supported("cuTensorMapEncodeIm2col");
 }
 
-SIMULATOR_EXPORT CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
-                                                      const cuuint64_t*, const cuuint64_t*, int, int,
-                                                      cuuint32_t, cuuint32_t, const cuuint32_t*,
-                                                      CUtensorMapInterleave, CUtensorMapIm2ColWideMode,
-                                                      CUtensorMapSwizzle, CUtensorMapL2promotion,
-                                                      CUtensorMapFloatOOBfill) {
+extern "C" CUresult cuTensorMapEncodeIm2colWide(CUtensorMap*, CUtensorMapDataType, cuuint32_t, void*,
+                                                const cuuint64_t*, const cuuint64_t*, int, int, cuuint32_t,
+                                                cuuint32_t, const cuuint32_t*, CUtensorMapInterleave,
+                                                CUtensorMapIm2ColWideMode, CUtensorMapSwizzle,
+                                                CUtensorMapL2promotion, CUtensorMapFloatOOBfill) {
   return not_supported("cuTensorMapEncodeIm2colWide");
 }
