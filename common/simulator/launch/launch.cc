@@ -140,13 +140,16 @@ void work_in_order(Context& context, uint64_t resident, Progress& progress) {
       context.idle.push_back(std::move(running[i]));
       running.erase(running.begin() + static_cast<std::ptrdiff_t>(i));
     }
+    idle_turns = context.worker.events == events ? idle_turns + 1 : 0;
     if (finished) continue;
-    if (can_begin()) {  // as many again as there are, but none of the next window
-      const uint64_t more = std::min<uint64_t>(running.size(), grid.window - grid.next % grid.window);
+    if (can_begin()) {  // as many again as there are; those of the next window where nothing else helps
+      constexpr uint64_t patience = 8;  // with a seed a turn may be short
+      const uint64_t in_window = grid.window - grid.next % grid.window;
+      if (grid.seed && in_window == grid.window && idle_turns < patience) continue;
+      const uint64_t more = std::min<uint64_t>(running.size(), grid.seed ? in_window : ~0ull);
       for (uint64_t i = 0; i < more && can_begin() && grid.stopped == ~0ull; ++i) begin();
       continue;
     }
-    idle_turns = context.worker.events == events ? idle_turns + 1 : 0;
     const bool idle = idle_turns >= (short_turns(grid) ? 512 : 2);
     const bool too_long = waiting.too_long(context.worker, running);
     if ((!idle && !too_long && !time_to_probe(context.worker)) || running.empty() || grid.stopped != ~0ull)
