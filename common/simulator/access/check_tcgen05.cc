@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "common/simulator/access/names.h"
 
@@ -112,9 +113,12 @@ void check_columns(Warp& warp, const Cta& cta, const Tcgen05Region& region, cons
   }
   const auto column = tcgen05_memory(cta).unallocated(region.column, region.columns);
   if (!column) return;
-  fault(warp, FindingKind::illegal_address,
-        attempt(warp, cta, region, operand) + ": column " + std::to_string(*column) + ' ' +
-            tcgen05_memory(cta).state_of(*column));
+  std::string text = attempt(warp, cta, region, operand) + ": column " + std::to_string(*column) + ' ' +
+                     tcgen05_memory(cta).state_of(*column);
+  if (const auto freed = tcgen05_memory(cta).freed_at(*column))
+    text +=
+        " by the tcgen05.dealloc at " + place_of(cta, *freed) + ", before which a barrier must wait for this";
+  fault(warp, FindingKind::illegal_address, std::move(text));
 }
 
 void check_written(Warp& warp, const Cta& cta, const Tcgen05Region& region, const char* operand) {

@@ -98,7 +98,8 @@ void illegal_global(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint6
                                   ? wrapped_index(address, bytes)
                                   : "";
   if (!near) {
-    what += "no global memory is allocated";
+    what += address < null_page ? "a null pointer, and no global memory is allocated"
+                                : "no global memory is allocated (host memory that the device may not use?)";
   } else if (!holder && address < null_page) {
     what += "a null pointer";
   } else if (shared_window - address < window_bytes) {

@@ -130,6 +130,16 @@ TEST_F(ReportWords, ABarrierThatSomeWarpsExecuteExplainsARace) {
 
 // ---- Copies
 
+TEST_F(ReportWords, ATensorMapInLocalMemory) {
+  says(FindingKind::illegal_address, {"the tensor map is in local memory", "__grid_constant__"}, R"(
+      .local .align 128 .b8 map[128]; .shared .align 128 .b8 s[512]; .shared .align 8 .b64 bar; .reg .b32 %m<2>;
+      mov.u32 %m0, s; mov.u32 %m1, bar; mov.u64 %rd2, map; cvta.local.u64 %rd2, %rd2; mov.u32 %r2, 0;
+      setp.eq.u32 %p1, %r1, 0;
+      @%p1 mbarrier.init.shared::cta.b64 [%m1], 1;
+      @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%m0], [%rd2, {%r2, %r2}], [%m1];
+  )");
+}
+
 TEST_F(ReportWords, ACopyWhoseBytesNothingExpected) {
   settings().seed = 0;
   const Result r = run_ptx(start + R"(
