@@ -116,8 +116,7 @@ void check_columns(Warp& warp, const Cta& cta, const Tcgen05Region& region, cons
   std::string text = attempt(warp, cta, region, operand) + ": column " + std::to_string(*column) + ' ' +
                      tcgen05_memory(cta).state_of(*column);
   if (const auto freed = tcgen05_memory(cta).freed_at(*column))
-    text +=
-        " by the tcgen05.dealloc at " + place_of(cta, *freed) + ", before which a barrier must wait for this";
+    text += " by the tcgen05.dealloc at " + place_of(cta, *freed);
   fault(warp, FindingKind::illegal_address, std::move(text));
 }
 

@@ -72,7 +72,7 @@ void check_tma_map(Warp& warp, uint32_t lane, uint64_t address) {
     fault(warp, FindingKind::illegal_address,
           std::string("the tensor map is in ") + (window == local_window ? "local" : "shared") +
               " memory: it must be \"in .param space or .const space or .global space\" (PTX ISA, "
-              "cp.async.bulk.tensor), as a kernel's parameter is that is a __grid_constant__",
+              "cp.async.bulk.tensor); a parameter that is no __grid_constant__ may be copied to local memory",
           static_cast<int>(lane));
   }
   if (!warp.worker->checking) return;
