@@ -28,7 +28,8 @@ void resolve_param(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
                 " bytes of parameters",
             l);
     }
-    if (address & (inst.bytes - 1u)) misaligned(warp, l, use.kind, inst.bytes, address);
+    if (address & (inst.bytes - 1u))
+      misaligned(warp, l, use.kind, inst.bytes, address, "the kernel's parameters");
     to.at[l] = const_cast<std::byte*>(warp.cta->grid->params) + address;
   }
   for (uint32_t left = ~warp.exec; left; left &= left - 1) to.at[std::countr_zero(left)] = to.at[first];

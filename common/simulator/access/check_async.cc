@@ -1,8 +1,13 @@
 #include "common/simulator/access/check_async.h"
 
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
 #include <vector>
 
 #include "common/simulator/access/names.h"
+#include "common/simulator/units/bulk_copies.h"
+#include "common/simulator/units/mbarriers.h"
 
 namespace simulator {
 namespace {
@@ -28,7 +33,56 @@ std::string name_of(const Warp& warp, const AsyncAccesses::Operation& operation)
   return text + " at " + place_of(cta, operation.pc);
 }
 
+// What ends the wait for an operation; where it is another warp's, that is to come before what leads here.
+std::string what_is_missing(const Warp& warp, const AsyncAccesses::Operation& operation) {
+  const Program* program = program_at(*warp.cta, operation.pc);
+  if (!program || operation.pc - program->first >= program->function->instructions.size()) return {};
+  const ptx::Instruction& instruction = program->function->instructions[operation.pc - program->first];
+  const auto has = [&](std::string_view modifier) {
+    return std::find(instruction.modifiers.begin(), instruction.modifiers.end(), modifier) !=
+           instruction.modifiers.end();
+  };
+  const bool wgmma = instruction.opcode == "wgmma", stores = has("bulk_group");
+  if (!wgmma && !stores) return ": a wait for the phase of its mbarrier must come before this";
+  const bool own = operation.warp == warp.in_cluster;
+  return std::string(wgmma ? ": it needs wgmma.commit_group and wgmma.wait_group"
+                           : ": it needs cp.async.bulk.commit_group and cp.async.bulk.wait_group") +
+         (own ? " before this" : " before the barrier or arrival that leads here");
+}
+
+// The copy that is this operation, where it is one and an mbarrier still counts it.
+const BulkCopy* copy_of(const Cluster& cluster, const AsyncAccesses::Operation& operation, uint32_t offset) {
+  for (const auto& cta : cluster.ctas) {
+    for (const BulkCopy& copy : cta->state<BulkCopies>().arriving) {
+      if (copy.warp->in_cluster == operation.warp && copy.lane == operation.lane && copy.pc == operation.pc &&
+          offset - shadow_offset(*copy.cta, copy.shared) < copy.extent)
+        return &copy;
+    }
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+std::string unexpected_bytes(const BulkCopy& copy) {
+  const Cta& cta = *copy.counting;
+  const auto found = mbarriers_of(cta).find(copy.mbarrier);
+  if (found == mbarriers_of(cta).end()) return {};
+  const uint64_t phase = found->second.phase;
+  if (mbarrier_of_phase(phase) != mbarrier_of_phase(copy.phase)) return {};
+  MbarrierState state;
+  std::memcpy(&state, cta.shared.data() + copy.mbarrier, sizeof state);
+  const bool landed = copy.state == BulkCopy::State::done;
+  if (landed ? phase != copy.phase || state.bytes >= 0 : phase == copy.phase) return {};
+  char at[16];
+  std::snprintf(at, sizeof at, "0x%x", copy.mbarrier);
+  std::string text = "nothing expected its " + std::to_string(copy.bytes) + " bytes: ";
+  if (!landed)
+    return text + "phase " + std::to_string(number_of_phase(copy.phase)) + " of the mbarrier at " + at +
+           " is complete without them; an expect_tx must count them before the phase's last arrival";
+  return text + "in phase " + std::to_string(number_of_phase(phase)) + " of the mbarrier at " + at + ' ' +
+         std::to_string(-state.bytes) + " bytes have arrived that were not expected";
+}
 
 void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::string& what) {
   const Cta& cta = *warp.cta;
@@ -59,9 +113,13 @@ void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::st
   const AsyncAccesses::Operation& earlier = problem.earlier;
   const std::string does = earlier.write ? " writes it" : " reads it";
   if (earlier.seen.empty()) {
+    std::vector<std::string> details{"it is " + name_of(warp, earlier) + what_is_missing(warp, earlier)};
+    const BulkCopy* copy = copy_of(*warp.cta->cluster, earlier, problem.offset);
+    if (std::string text = copy ? unexpected_bytes(*copy) : ""; !text.empty())
+      details.push_back(std::move(text));
     return finding(warp, FindingKind::unfinished_async,
                    begin + "an asynchronous operation that" + does + " has not been waited for", lane,
-                   {"it is " + name_of(warp, earlier)});
+                   std::move(details));
   }
   finding(warp, FindingKind::race, begin + "nothing orders it after an asynchronous operation that" + does,
           lane,

@@ -9,6 +9,8 @@
 
 namespace simulator {
 
+struct BulkCopy;
+
 // The warp's current instruction issues an operation, for this lane (all_lanes: for the warp).
 AsyncAccesses::Id async_begin(Warp& warp, uint32_t lane, bool write);
 // It is going to access `bytes` bytes, a multiple of 16, at each of these addresses in shared memory of the
@@ -21,6 +23,10 @@ void async_access(Warp& warp, AsyncAccesses::Id id, const uint32_t* address, uin
 void async_reads_fenced(Warp& warp, uint32_t lane, uint32_t address, uint32_t bytes);
 // The warp has waited for it.
 void async_seen(Warp& warp, AsyncAccesses::Id id);
+
+// What is wrong with the bytes that a bulk copy counts at its mbarrier: a phase is complete, and nothing had
+// expected them in it. Empty: nothing is.
+std::string unexpected_bytes(const BulkCopy& copy);
 
 // what: "load of 4 bytes at 0x480 of shared memory".
 void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::string& what);

@@ -125,8 +125,11 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
     return;
   }
   if (same && problem.other.write) return;  // whichever comes last, the value is the same
+  std::vector<std::string> details{other_side(warp, problem.other, problem.offset)};
+  if (std::string met = mixed_barrier(warp, problem.other.warp); !met.empty())
+    details.push_back(std::move(met));
   finding(warp, FindingKind::race, what + ": nothing orders it after another thread's access", lane,
-          {other_side(warp, problem.other, problem.offset)});
+          std::move(details));
 }
 
 }  // namespace simulator

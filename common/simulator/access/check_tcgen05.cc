@@ -1,6 +1,8 @@
 #include "common/simulator/access/check_tcgen05.h"
 
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "common/simulator/access/names.h"
 
@@ -12,6 +14,13 @@ using Kind = Tcgen05Accesses::Problem::Kind;
 bool is_piped(Tcgen05Accesses::Kind kind) {
   using enum Tcgen05Accesses::Kind;
   return kind != ld && kind != st && kind != free;
+}
+
+// Does the instruction that runs join the pipeline?
+bool issues_to_pipeline(const Warp& warp) {
+  const std::string_view operation =
+      warp.frame->program->function->instructions[warp.pc - 1].modifiers.front();
+  return operation == "mma" || operation == "cp" || operation == "shift";
 }
 
 // "tcgen05.ld of column 3 of lanes 0 to 31 of tensor memory", "tcgen05.mma: D in columns 0 to 255 …".
@@ -41,6 +50,14 @@ std::string what_is_missing(Tcgen05Accesses::Kind kind) {
   return "a tcgen05.commit behind it, and a wait for the phase of its mbarrier,";
 }
 
+// … before what happens now.
+std::string what_is_missing_before(const Warp& warp, const Tcgen05Accesses::Operation& earlier) {
+  const std::string text = std::string(what_is_missing(earlier.kind)) + " before ";
+  if (is_piped(earlier.kind))
+    return text + "this; where another warp waits for it, a barrier must follow that";
+  return text + (earlier.warp == warp.in_cluster ? "this" : "the barrier or arrival that leads here");
+}
+
 void report(Warp& warp, const Tcgen05Accesses::Problem& problem, const std::string& begin) {
   const Tcgen05Accesses::Operation& earlier = problem.earlier;
   const std::string does = problem.access.write ? " writes it" : " reads it";
@@ -54,8 +71,17 @@ void report(Warp& warp, const Tcgen05Accesses::Problem& problem, const std::stri
     case Kind::unfinished:
       return finding(warp, FindingKind::unfinished_async,
                      begin + ": an operation that" + does + " has not been waited for", -1,
-                     {other + ": it needs " + what_is_missing(earlier.kind) + " before this"});
+                     {other + ": it needs " + what_is_missing_before(warp, earlier)});
     case Kind::unordered:
+      if (!is_piped(earlier.kind)) {
+        return finding(
+            warp, FindingKind::race, begin + operation, -1,
+            {other + ": it needs " + what_is_missing(earlier.kind) + ", and a barrier must follow"});
+      }
+      if (!issues_to_pipeline(warp)) {
+        return finding(warp, FindingKind::race, begin + operation, -1,
+                       {other + ": it needs " + what_is_missing_before(warp, earlier)});
+      }
       if (earlier.seen.empty()) return finding(warp, FindingKind::race, begin + operation, -1, {other});
       return finding(warp, FindingKind::race, begin + operation, -1,
                      {other + ", for which " + name_of_warp(warp, earlier.seen.front().warp) +
@@ -87,9 +113,11 @@ void check_columns(Warp& warp, const Cta& cta, const Tcgen05Region& region, cons
   }
   const auto column = tcgen05_memory(cta).unallocated(region.column, region.columns);
   if (!column) return;
-  fault(warp, FindingKind::illegal_address,
-        attempt(warp, cta, region, operand) + ": column " + std::to_string(*column) + ' ' +
-            tcgen05_memory(cta).state_of(*column));
+  std::string text = attempt(warp, cta, region, operand) + ": column " + std::to_string(*column) + ' ' +
+                     tcgen05_memory(cta).state_of(*column);
+  if (const auto freed = tcgen05_memory(cta).freed_at(*column))
+    text += " by the tcgen05.dealloc at " + place_of(cta, *freed);
+  fault(warp, FindingKind::illegal_address, std::move(text));
 }
 
 void check_written(Warp& warp, const Cta& cta, const Tcgen05Region& region, const char* operand) {

@@ -15,11 +15,37 @@ namespace {
 constexpr uint64_t null_page = 4096;  // addresses that come from a null pointer and an index
 // Bytes: farther from any allocation than a wrong index would lead, among device addresses and among others.
 constexpr uint64_t far_away = 1ull << 40, far_away_elsewhere = 64ull << 20;
+// Bytes past an array, or before it, from which on an overflow of the index is likelier than one that is out
+// of its range.
+constexpr uint64_t far_from_an_array = 1ull << 31;
 
 std::string name_of_allocation(const Allocation& allocation) {
   std::string text = allocation.name.empty() ? "allocation #" + std::to_string(allocation.number)
                                              : "variable " + allocation.name;
   return text + " (" + std::to_string(allocation.size) + " bytes at " + hexadecimal(allocation.base) + ")";
+}
+
+// What a wrong index of 32 bits does to an address: it is off by 2^32 elements, whether the index overflowed
+// or was below zero and extended with zeroes. Empty: that does not explain the address.
+std::string wrapped_index(uint64_t address, uint32_t bytes) {
+  for (const uint64_t element :
+       {uint64_t{bytes}, uint64_t{4}, uint64_t{8}, uint64_t{1}, uint64_t{2}, uint64_t{16}}) {
+    for (const bool back : {true, false}) {
+      const uint64_t right = back ? address - (element << 32) : address + (element << 32);
+      const Allocation* there = global_memory().find(right);
+      const bool inside = there && !there->freed;
+      if (!inside) there = global_memory().nearest(right);
+      if (!inside && (!there || there->freed || there->base - right > null_page)) continue;
+      return std::string(
+                 "a 32-bit index that overflowed, or a negative one taken for unsigned? the address ") +
+             (back ? "minus" : "plus") + " 2^32 elements of " + std::to_string(element) +
+             (element == 1 ? " byte" : " bytes") +
+             (inside ? " is byte " + std::to_string(right - there->base) + " of "
+                     : " is " + std::to_string(there->base - right) + " bytes before ") +
+             name_of_allocation(*there);
+    }
+  }
+  return {};
 }
 
 // all_written() of 32 accesses at once, without a branch for each.
@@ -68,12 +94,19 @@ void illegal_global(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint6
   const uint64_t away = !near                  ? 0
                         : address < near->base ? near->base - address
                                                : address - near->base - near->size;
+  const std::string wrapped = near && !holder && address >= null_page && away >= far_from_an_array
+                                  ? wrapped_index(address, bytes)
+                                  : "";
   if (!near) {
-    what += "no global memory is allocated";
+    what += address < null_page ? "a null pointer, and no global memory is allocated"
+                                : "no global memory is allocated (host memory that the device may not use?)";
   } else if (!holder && address < null_page) {
     what += "a null pointer";
+  } else if (shared_window - address < window_bytes) {
+    what += std::to_string(shared_window - address) + " bytes before shared memory, by a generic address";
   } else if (!holder && away > (global_memory().reserved(address) ? far_away : far_away_elsewhere)) {
-    what += "in no allocation, nor near one (host memory that the device may not use?)";
+    what += "in no allocation, nor near one";
+    if (wrapped.empty()) what += " (host memory that the device may not use?)";
   } else if (near->freed && address - near->base < near->size) {
     what += "in freed " + name_of_allocation(*near);
   } else if (address < near->base) {
@@ -85,7 +118,10 @@ void illegal_global(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint6
     what += std::to_string(address - near->base - near->size) + " bytes past the end of " +
             name_of_allocation(*near);
   }
-  fault(warp, FindingKind::illegal_address, std::move(what), lane);
+  Finding found{FindingKind::illegal_address, std::move(what), {}, {}};
+  found.site = site_of(warp, *warp.frame->program, warp.pc ? warp.pc - 1 : 0, lane);
+  if (!wrapped.empty()) found.details.push_back(wrapped);
+  throw Fault(std::move(found));
 }
 
 std::byte* global_byte(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
@@ -115,7 +151,7 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
   }
   if (low_bits & (bytes - 1)) {
     for (int l = 0; l < warp_size; ++l) {
-      if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l]);
+      if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l], "global memory");
     }
   }
   const bool in_one = !(outside >> 63) && !(last.read_only && use.kind != AccessKind::load);

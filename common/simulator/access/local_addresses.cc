@@ -12,9 +12,11 @@ std::byte* local_byte(Warp& warp, int lane, const AddressUse& use, uint32_t byte
   const AccessKind kind = use.kind;
   const uint64_t size = warp.frame->local_end();
   if (address > size || bytes > size - address) {
+    // Before the first byte it is negative, as the index was.
+    const int64_t offset = address >> 32 ? static_cast<int64_t>(address) : static_cast<int32_t>(address);
     fault(warp, FindingKind::local_out_of_bounds,
-          attempt(kind, bytes, address) + " of local memory, of which this thread has " +
-              std::to_string(size) + " bytes",
+          attempt(kind, bytes) + " at " + (offset < 0 ? std::to_string(offset) : hexadecimal(address)) +
+              " of local memory, of which this thread has " + std::to_string(size) + " bytes",
           lane);
   }
   const size_t at = local_index(address, lane);
@@ -42,7 +44,8 @@ void resolve_local(Warp& warp, const Inst& inst, const AddressUse& use, Resolved
   of_others.used = 0;
   for (uint32_t left = warp.exec; left; left &= left - 1) {
     const int l = std::countr_zero(left);
-    if (to.address[l] & (inst.bytes - 1u)) misaligned(warp, l, use.kind, inst.bytes, to.address[l]);
+    if (to.address[l] & (inst.bytes - 1u))
+      misaligned(warp, l, use.kind, inst.bytes, to.address[l], "local memory");
     if (inst.bytes > 16) fault(warp, FindingKind::not_supported, "a local access of more than 16 bytes", l);
     to.at[l] = local_byte(warp, l, count >> l & 1 ? use : of_others, inst.bytes, to.address[l]);
   }

@@ -1,6 +1,8 @@
 #include "common/simulator/access/names.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "common/simulator/units/async_stores.h"
 
@@ -44,6 +46,40 @@ std::string place_in_shared(const Warp& warp, uint32_t shadow_offset) {
 
 std::string attempt_in_shared(const Warp& warp, AccessKind kind, uint32_t bytes, uint32_t shadow_offset) {
   return attempt(kind, bytes) + place_in_shared(warp, shadow_offset);
+}
+
+std::string parts_by_place(const Cta& cta, const std::vector<BarrierPart>& parts) {
+  std::vector<std::pair<std::string, uint32_t>> places;  // with a bit per warp
+  for (const BarrierPart& part : parts) {
+    const std::string place = place_of(cta, part.pc);
+    const auto same = [&](const auto& known) { return known.first == place; };
+    auto found = std::find_if(places.begin(), places.end(), same);
+    if (found == places.end()) found = places.insert(found, {place, 0});
+    found->second |= 1u << part.warp;
+  }
+  std::string text;
+  for (const auto& [place, warps] : places)
+    text += (text.empty() ? "" : ", ") + warps_text(warps) + " at " + place;
+  return text;
+}
+
+std::string mixed_barrier(const Warp& warp, uint32_t warp_in_cluster) {
+  const Warp& other = warp_of_cluster(*warp.cta->cluster, warp_in_cluster);
+  const Cta& cta = *warp.cta;
+  if (other.cta != &cta || other.index == warp.index) return {};
+  for (size_t number = 0; number < cta.barriers.size(); ++number) {
+    const std::vector<BarrierPart>& parts = cta.barriers[number].mixed;
+    const auto part_of = [&](const Warp& each) {
+      return std::find_if(parts.begin(), parts.end(),
+                          [&](const BarrierPart& part) { return part.warp == each.index && part.waits; });
+    };
+    const auto mine = part_of(warp), its = part_of(other);
+    if (mine == parts.end() || its == parts.end()) continue;
+    if (place_of(cta, mine->pc) == place_of(cta, its->pc)) continue;
+    return "warps met at different lines of barrier " + std::to_string(number) + ": " +
+           parts_by_place(cta, parts);
+  }
+  return {};
 }
 
 std::string name_of_store(const Warp& warp, const PendingCopies::Copy& found) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "common/simulator/access/address_use.h"
 #include "common/simulator/machine/machine.h"
@@ -20,6 +21,11 @@ std::string attempt_in_shared(const Warp& warp, AccessKind kind, uint32_t bytes,
 std::string name_of_thread(const Warp& warp, uint32_t warp_in_cluster, uint32_t lane);
 std::string name_of_warp(const Warp& warp, uint32_t warp_in_cluster);  // "warp 4"
 std::string name_of_cta(const Cta& cta);                               // "CTA (1,0,0)"
+
+// "warps 0-1 at k.cu:19, warps 2-3 at k.cu:17", by where they came from.
+std::string parts_by_place(const Cta& cta, const std::vector<BarrierPart>& parts);
+// Where the two warps last met at a barrier from different lines, which perhaps was not meant; else empty.
+std::string mixed_barrier(const Warp& warp, uint32_t warp_in_cluster);
 
 // "the asynchronous store by thread (3,0,0) of CTA (1,0,0) at k.cu:12 (4 bytes)", as seen from the warp.
 std::string name_of_store(const Warp& warp, const PendingCopies::Copy& found);

@@ -40,6 +40,11 @@ void find_holders(Warp& warp, const Inst& inst, const AddressUse& use, Resolved&
 
 void illegal_shared(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
   const Grid& grid = *warp.cta->grid;
+  // In the generic space local memory begins where the window of shared memory ends.
+  if (const uint64_t missing = local_window - shared_window - address; missing < window_bytes) {
+    fault(warp, FindingKind::local_out_of_bounds,
+          attempt(kind, bytes) + " at -" + std::to_string(missing) + " of local memory", lane);
+  }
   fault(warp, FindingKind::shared_out_of_bounds,
         attempt(kind, bytes, address) + " of shared memory, which lies from " + hexadecimal(shared_reserved) +
             " to " + hexadecimal(grid.shared_bytes) + " (" +
@@ -82,7 +87,7 @@ void resolve_shared(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
   }
   if (low_bits & (bytes - 1)) {
     for (int l = 0; l < warp_size; ++l) {
-      if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l]);
+      if (to.address[l] & (bytes - 1)) misaligned(warp, l, use.kind, bytes, to.address[l], "shared memory");
     }
   }
   if (elsewhere) [[unlikely]] {

@@ -48,9 +48,10 @@ std::string hexadecimal(uint64_t value) {
   return text;
 }
 
-void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address) {
+void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address, const char* memory) {
   fault(warp, FindingKind::misaligned,
-        attempt(kind, bytes, address) + ": not a multiple of " + std::to_string(bytes), lane);
+        attempt(kind, bytes, address) + " of " + memory + ": not a multiple of " + std::to_string(bytes),
+        lane);
 }
 
 void never_written(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,

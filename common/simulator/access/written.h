@@ -12,7 +12,8 @@
 namespace simulator {
 
 std::string hexadecimal(uint64_t value);
-[[noreturn]] void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address);
+[[noreturn]] void misaligned(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint64_t address,
+                             const char* memory);  // "global memory"
 
 bool all_written(const uint8_t* flags, uint32_t bytes);
 

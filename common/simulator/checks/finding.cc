@@ -244,6 +244,19 @@ void Findings::add(Finding finding) {
   kept_.push_back({std::move(finding), 1});
 }
 
+void Findings::explain(FindingKind kind, const uint32_t (&cta)[3], const std::string& detail) {
+  const std::string_view begin = std::string_view(detail).substr(0, detail.find(':'));
+  const std::lock_guard lock(mutex_);
+  for (Kept& kept : kept_) {
+    std::vector<std::string>& details = kept.finding.details;
+    if (kept.finding.kind != kind || !std::equal(cta, cta + 3, kept.finding.site.cta)) continue;
+    if (std::any_of(details.begin(), details.end(),
+                    [&](const auto& each) { return each.starts_with(begin); }))
+      continue;
+    details.push_back(detail);
+  }
+}
+
 void Findings::report(Reported& reported) {
   const std::lock_guard lock(mutex_);
   std::stable_sort(kept_.begin(), kept_.end(), [](const Kept& a, const Kept& b) {

@@ -70,6 +70,8 @@ class Findings {
   // number of CPU threads.
   void add(Finding finding);
   using Reported = std::set<std::pair<FindingKind, uint32_t>>;  // and the line of the PTX
+  // A further line on what has been found of this kind in this CTA, where none begins like it (up to ':').
+  void explain(FindingKind kind, const uint32_t (&cta)[3], const std::string& detail);
   // Prints all that are kept, by instruction, on stderr. `reported`: what earlier launches of the kernel have
   // reported, which is not repeated.
   void report(Reported& reported);

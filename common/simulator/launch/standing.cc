@@ -91,19 +91,25 @@ Standing where_warps_stand(const std::vector<std::unique_ptr<Cluster>>& clusters
         for (const Unit* unit : units_of(*cta)) unit->describe(warp, of_warp);
         std::vector<Group> groups = warp.others;
         if (warp.exec) groups.push_back({warp.pc, warp.exec, warp.frame, Group::State::ready, 0, nullptr});
+        std::vector<Standing::Place> found;
         for (const Group& group : groups) {
           auto [rank, what] = what_it_does(warp, group, running);
-          if (rank == memory && !of_warp.empty()) rank = something_else;
-          places.add({rank,
-                      {},
-                      std::move(what),
-                      rank == something_else ? std::exchange(of_warp, {}) : std::vector<std::string>{},
-                      {}},
-                     warp.index);
-          if (rank >= nearest) continue;
-          nearest = rank;
-          const uint32_t pc = group.state == Group::State::barrier ? group.pc - 1 : group.pc;
-          standing.site = site_of(warp, *group.frame, pc, std::countr_zero(group.lanes));
+          found.push_back({rank, {}, std::move(what), {}, {}});
+        }
+        if (!of_warp.empty() && !found.empty()) {  // it is on what some of them read, if any do
+          const auto reads = std::ranges::find(found, static_cast<int>(memory), &Standing::Place::rank);
+          Standing::Place& described = reads == found.end() ? found.front() : *reads;
+          if (reads != found.end()) described.rank = something_else;
+          described.details = std::move(of_warp);
+        }
+        for (size_t i = 0; i < groups.size(); ++i) {
+          const Group& group = groups[i];
+          if (found[i].rank < nearest) {
+            nearest = found[i].rank;
+            const uint32_t pc = group.state == Group::State::barrier ? group.pc - 1 : group.pc;
+            standing.site = site_of(warp, *group.frame, pc, std::countr_zero(group.lanes));
+          }
+          places.add(std::move(found[i]), warp.index);
         }
       }
     }

@@ -34,19 +34,29 @@ bool is_own(const std::string& path, const std::string& kernel) {
 
 }  // namespace
 
-std::string lanes_text(uint32_t lanes) {  // "lanes 0-15, 20"
-  std::string text = std::popcount(lanes) == 1 ? "lane" : "lanes";
+// "lanes 0-15, 20", of the bits that are set.
+std::string numbered(const char* name, uint32_t bits) {
+  std::string text = name;
+  if (std::popcount(bits) != 1) text += 's';
   bool first = true;
-  for (int l = 0; l < warp_size; ++l) {
-    if (!(lanes >> l & 1)) continue;
-    int end = l;
-    while (end + 1 < warp_size && (lanes >> (end + 1) & 1)) ++end;
-    text += (first ? " " : ", ") + std::to_string(l);
-    if (end > l) text += "-" + std::to_string(end);
+  for (int i = 0; i < 32; ++i) {
+    if (!(bits >> i & 1)) continue;
+    int end = i;
+    while (end + 1 < 32 && (bits >> (end + 1) & 1)) ++end;
+    text += (first ? " " : ", ") + std::to_string(i);
+    if (end > i) text += "-" + std::to_string(end);
     first = false;
-    l = end;
+    i = end;
   }
   return text;
+}
+
+std::string lanes_text(uint32_t lanes) {
+  return numbered("lane", lanes);
+}
+
+std::string warps_text(uint32_t warps) {
+  return numbered("warp", warps);
 }
 
 std::string lanes_that(uint32_t lanes, const std::string& verb) {  // "lane 3 waits", "lanes 0-15 wait"

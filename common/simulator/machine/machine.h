@@ -44,14 +44,23 @@ constexpr uint32_t shared_reserved = 1024;
 constexpr uint32_t max_call_depth = 4096;
 constexpr uint32_t max_local_bytes = 512 * 1024;  // per thread
 
+// A warp at a barrier, for reports.
+struct BarrierPart {
+  uint32_t warp = 0, pc = 0;  // pc: of the instruction, in the kernel's counters
+  bool waits = true;          // false: bar.arrive
+};
+
 // A barrier of a CTA (PTX ISA 9.7.13.1).
 struct Barrier {
-  uint32_t expected = 0;           // threads; 0: all of the CTA's that have not exited
-  uint32_t arrived = 0;            // threads, in whole warps
-  uint64_t warps = 0;              // that take part in this phase
-  uint32_t votes = 0, voters = 0;  // bar.red: threads whose predicate is true; threads
-  std::vector<uint32_t> clock;     // what bar.arrive has released
-  bool open = false;               // a warp waits or has arrived
+  uint32_t expected = 0;              // threads; 0: all of the CTA's that have not exited
+  uint32_t arrived = 0;               // threads, in whole warps
+  uint64_t warps = 0;                 // that take part in this phase
+  uint32_t votes = 0, voters = 0;     // bar.red: threads whose predicate is true; threads
+  std::vector<uint32_t> clock;        // what bar.arrive has released
+  bool open = false;                  // a warp waits or has arrived
+  std::vector<BarrierPart> arrivals;  // bar.arrive, in this phase
+  std::vector<BarrierPart> mixed;     // the last phase in which warps waited at different instructions
+  bool mixed_all = false;             // it was one of all threads of the CTA
 };
 
 // In the shared memory of a cluster (.shared::cluster) the upper bits of an address are the rank of the CTA,
@@ -149,6 +158,7 @@ const Program* program_at(const Cta& cta, uint32_t pc);  // that has this index 
 std::string place_of(const Cta& cta, uint32_t pc);       // source_of() by such an index
 Trace* trace_of(const Warp& warp);                       // null: this warp is not traced
 std::string lanes_text(uint32_t lanes);                  // "lanes 0-15, 20"
+std::string warps_text(uint32_t warps);                  // "warps 0-3"
 std::string lanes_that(uint32_t lanes, const std::string& verb);  // "lane 3 waits", "lanes 0-15 wait"
 std::string thread_name(const Cta& cta, uint32_t thread);         // "(3,0,0)"
 // What a CTA takes there: rows of 128 bytes, so that chunks of 16 are the same as by the CTA's own addresses.

@@ -86,7 +86,7 @@ void BodyParser::directive() {
   const std::string_view word = lexer_.directive();
   Space space;
   if (word == "loc") {
-    location_ = locations_.parse(lexer_);
+    location_ = locations_.parse(lexer_, location_);
   } else if (word == "reg") {
     registers();
   } else if (parse_space(word, space)) {

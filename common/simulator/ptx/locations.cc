@@ -42,7 +42,7 @@ uint32_t Locations::depth(uint32_t location) const {
   return depth;
 }
 
-uint32_t Locations::parse(Lexer& lexer) {
+uint32_t Locations::parse(Lexer& lexer, uint32_t last) {
   Inlined key;
   key.place = parse_place(lexer);
   while (lexer.accept(',')) {
@@ -60,8 +60,9 @@ uint32_t Locations::parse(Lexer& lexer) {
     }
   }
 
+  if (key.place.line == 0) return last;
   uint32_t call = 0;
-  if (key.call != Place()) {
+  if (key.call.line != 0) {
     // The compiler gives the place of the call first, with the call that it is itself inlined at; otherwise
     // the place is not inlined.
     const auto [found, is_new] = latest_.try_emplace(key.call);

@@ -15,8 +15,9 @@ class Locations {
  public:
   explicit Locations(Module& module) : module_(module) {}
 
-  // From after ".loc": the index of the location.
-  uint32_t parse(Lexer& lexer);
+  // From after ".loc": the index of the location. Line 0 means that the compiler knows of none: that keeps
+  // the one before, `last`.
+  uint32_t parse(Lexer& lexer, uint32_t last);
 
  private:
   struct Place {

@@ -1,5 +1,7 @@
 #include "common/simulator/tensor_core/shared_matrix.h"
 
+#include <cstdio>
+
 namespace simulator {
 namespace {
 
@@ -26,6 +28,21 @@ MatrixDescriptor::MatrixDescriptor(uint64_t bits)
       base_offset(static_cast<uint32_t>(bits >> 49 & 7)) {
   static constexpr uint32_t modes[] = {16, 128, 64, 32};
   swizzle = modes[bits >> 62];
+}
+
+std::string misplaced_pattern(const MatrixDescriptor& matrix) {
+  if (matrix.swizzle == 16 || matrix.base_offset) return {};
+  const uint32_t pattern = (matrix.wide_atoms ? 4 : core) * matrix.swizzle;
+  // Within the first row it may begin anywhere: the next step along k does.
+  if ((matrix.start & (pattern - 1)) < matrix.swizzle) return {};
+  char text[240];
+  std::snprintf(
+      text, sizeof text,
+      "it starts at 0x%x, in the middle of the pattern of its swizzle, which follows the bits of the "
+      "address and begins at multiples of %u bytes: \"the base offset must be a non-zero value\", and "
+      "it is 0",
+      matrix.start, core * matrix.swizzle);
+  return text;
 }
 
 std::vector<uint32_t> chunks_of(const MatrixDescriptor& matrix, bool mn_major, uint32_t mn_count,

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace simulator {
@@ -18,6 +19,11 @@ struct MatrixDescriptor {
   MatrixDescriptor() = default;
   explicit MatrixDescriptor(uint64_t bits);
 };
+
+// The swizzle follows the bits of addresses: a pattern of 8 rows repeats at multiples of its size.
+// "Otherwise, the base offset must be a non-zero value" (PTX ISA, Table 41, and 9.7.15.5.1.2.2), but hardware
+// takes 0 and kernels make do with that. What is wrong in this respect; empty: nothing.
+std::string misplaced_pattern(const MatrixDescriptor& matrix);
 
 // Addresses of the chunks of a matrix with this many chunks along each dimension. K-major (mn: rows or
 // columns; k: chunks): chunk (mn, k) is number mn · k_count + k. MN-major (mn: chunks; k: single ones) the

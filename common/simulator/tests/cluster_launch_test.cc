@@ -221,7 +221,7 @@ TEST_F(ClusterLaunch, AddressesAreThisCtasAndAligned) {
     const Result r = run_tiles(change + expect_ + ask_, 2, 2);
     return r.end ? r.end->what : "nothing";
   };
-  EXPECT_NE(what("add.u32 %r2, %r2, 8;\n").find("not at a multiple of 16"), std::string::npos);
+  EXPECT_NE(what("add.u32 %r2, %r2, 8;\n").find("not a multiple of 16"), std::string::npos);
   EXPECT_NE(what("xor.b32 %r2, %r2, 16777216;\n").find("not in the shared memory of this CTA"),
             std::string::npos);
 }

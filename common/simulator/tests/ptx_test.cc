@@ -210,6 +210,28 @@ TEST(PtxLocations, InlinedChains) {
   EXPECT_EQ(all.size(), 6u);
 }
 
+// The compiler knows of no line.
+TEST(PtxLocations, LineZeroKeepsTheLastOne) {
+  Kernel k(R"(
+    .loc 1 0 0
+    ret;
+    .loc 1 27 3
+    ret;
+    .loc 1 0 3
+    ret;
+    .loc 2 0 3, function_name $L__info_string0, inlined_at 1 27 3
+    ret;
+    .loc 2 15 3, function_name $L__info_string0, inlined_at 1 0 3
+    ret;)");
+  const std::vector<Location>& all = k.module.locations;
+  EXPECT_EQ(k.at(0).location, 0u);
+  EXPECT_EQ(all[k.at(1).location].line, 27u);
+  EXPECT_EQ(k.at(2).location, k.at(1).location);
+  EXPECT_EQ(k.at(3).location, k.at(1).location);
+  EXPECT_EQ(all[k.at(4).location].line, 15u);
+  EXPECT_EQ(all[k.at(4).location].inlined_at, 0u);
+}
+
 TEST(PtxLocations, RecursionThatIsInlinedStaysFlat) {
   std::string body = ".loc 1 5 9\n";
   for (int i = 0; i < 100; ++i) body += ".loc 1 5 9, function_name $s, inlined_at 1 5 9\nret;\n";

@@ -51,7 +51,7 @@ TEST_F(Tcgen05MemoryTest, OnlyWhatIsAllocatedIsAccessed) {
   const FindingKind kind = FindingKind::illegal_address;
   finds(kind, "column 64 has never been allocated",
         allocated() + own_values(2) + store("32x32b.x2", 2, "%r3+63"));
-  finds(kind, "column 0 has been freed",
+  finds(kind, "column 0 has been freed by the tcgen05.dealloc at PTX line ",
         allocated() + freed() + barrier + own_values(2) + store("32x32b.x2", 2));
   finds(kind, "columns 448 to 575 of lanes 0 to 31 of tensor memory, which has 512 columns",
         allocated(512) + "@%p1 tcgen05.ld.sync.aligned.32x32b.x128.b32 " + list(128) + ", [%r3+448];\n");

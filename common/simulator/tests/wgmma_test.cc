@@ -86,6 +86,38 @@ TEST_F(Wgmma, Multiplies) {
   gives(32, ready() + "setp.ne.u32 %p1, 0, 0;\n" + product + commit + wait(0) + store);
 }
 
+// Strict: the base offset says where the pattern of a swizzle begins that is at no multiple of its size.
+TEST_F(Wgmma, ASwizzlesPatternBeginsAtAMultipleOfItsSize) {
+  const auto described = [](const std::string& bits) {  // of B
+    return fill() + "or.b64 %rd5, %rd5, " + bits + ";\n" + proxy_fence + barrier + fence + product + commit +
+           wait(0) + store;
+  };
+  const std::string row = "0x8";  // 128 bytes on from a multiple of 1024
+  const std::string swizzles[] = {"0x4000000000000000", "0x8000000000000000", "0xc000000000000000"};
+  for (const std::string& swizzle : swizzles) {
+    for (const bool strict : {false, true}) {
+      settings().strict = strict;
+      const auto problem = [&](const std::string& body) {
+        settings().seed = 0;
+        const Result r = run_group(body);
+        return r.end ? r.end->what : std::string();
+      };
+      const std::string base = "or.b64 %rd5, %rd5, " + row + ";\n";
+      const std::string what = problem(described(swizzle));
+      EXPECT_EQ(what.find("in the middle of the pattern of its swizzle") != std::string::npos, false) << what;
+      std::string moved = described(swizzle);
+      moved.insert(moved.find("or.b64 %rd5"), base);
+      const std::string wrong = problem(moved);
+      EXPECT_EQ(wrong.find("in the middle of the pattern of its swizzle") != std::string::npos, strict)
+          << wrong;
+      moved.insert(moved.find("or.b64 %rd5"),
+                   "or.b64 %rd5, %rd5, 0x2000000000000;\n");  // the base offset is 1
+      const std::string right = problem(moved);
+      EXPECT_EQ(right.find("in the middle of the pattern of its swizzle"), std::string::npos) << right;
+    }
+  }
+}
+
 TEST_F(Wgmma, TakesEffectWhenItIsWaitedFor) {
   settings().checks = Checks::off;
   const std::string two = ready() + product + commit + product + commit;

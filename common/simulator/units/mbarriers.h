@@ -11,6 +11,26 @@
 
 namespace simulator {
 
+// The eight bytes.
+struct MbarrierState {
+  uint64_t pending : 20;   // arrivals still missing in this phase
+  uint64_t expected : 20;  // arrivals of the next phase
+  int64_t bytes : 22;      // expected from asynchronous copies and not yet there
+  uint64_t phase : 1;
+  uint64_t one : 1;  // keeps the token of an arrival from being 0
+};
+static_assert(sizeof(MbarrierState) == 8);
+
+// The phases of an object are numbered on from a number that no object had before it, in the upper half: what
+// belongs to an earlier object has a lower number.
+constexpr int phase_bits = 32;
+constexpr uint64_t mbarrier_of_phase(uint64_t phase) {
+  return phase >> phase_bits;
+}
+constexpr uint64_t number_of_phase(uint64_t phase) {
+  return phase & ((uint64_t{1} << phase_bits) - 1);
+}
+
 struct MbarrierClocks {
   std::vector<uint32_t> arriving;   // released by the arrivals of the present phase
   std::vector<uint32_t> completed;  // by those of the phase before it

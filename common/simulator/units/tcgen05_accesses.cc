@@ -90,17 +90,20 @@ Tcgen05Accesses::Problem::Kind Tcgen05Accesses::judge(const SharedShadow& shadow
   const bool piped = is_piped(first.kind) && is_piped(second.kind);
   const bool same_thread = first.warp == warp && first.lane == second.lane;
   const bool transfers = is_transfer(first.kind) && is_transfer(second.kind) && first.warp != second.warp;
-  if (transfers && !strict_ && is_before(shadow, first.issued, warp)) return none;
+  const bool known = first.warp == warp || is_before(shadow, first.issued, warp);
+  if (transfers && !strict_ && known) return none;
   const bool named = in_order_by_the_isa(first.kind, earlier, second.kind, access);
   if (piped && (named || !strict_)) {
     if (same_thread) return none;
-    if (is_before(shadow, first.issued, warp)) {
+    if (known) {
       if (!strict_) return none;
       if (first.fenced.count == 0 || !is_before(shadow, first.fenced, warp)) return unfenced_before;
       return is_fenced_after(shadow, first.fenced, warp) ? none : unfenced_after;
     }
   }
-  Problem::Kind found = first.seen.empty() && !piped ? unfinished : unordered;
+  // Not by who has waited meanwhile, which depends on the order of the warps: a warp that knows that the
+  // first was issued knows it by a synchronisation before which nothing has waited.
+  Problem::Kind found = known && !piped ? unfinished : unordered;
   for (const Moment& moment : first.seen) {
     if (!is_before(shadow, moment, warp)) continue;
     if (!strict_) return none;

@@ -32,7 +32,9 @@ void Tcgen05Memory::allocate(uint32_t column, uint32_t columns, uint32_t pc) {
               0x01010101u * static_cast<uint32_t>(poison));
 }
 
-void Tcgen05Memory::free(uint32_t column, uint32_t columns) {
+void Tcgen05Memory::free(uint32_t column, uint32_t columns, uint32_t pc) {
+  std::erase_if(freed_, [=](const Allocation& each) { return each.column == column; });
+  freed_.push_back({column, columns, pc});
   std::fill_n(state_.begin() + column, columns, State::freed);
   std::erase_if(allocations_, [=](const Allocation& each) { return each.column == column; });
 }
@@ -54,6 +56,14 @@ const char* Tcgen05Memory::state_of(uint32_t column) const {
       break;
   }
   return "is allocated";
+}
+
+std::optional<uint32_t> Tcgen05Memory::freed_at(uint32_t column) const {
+  const auto found = std::find_if(freed_.rbegin(), freed_.rend(), [=](const Allocation& each) {
+    return column - each.column < each.columns;
+  });
+  if (state_[column] != State::freed || found == freed_.rend()) return {};
+  return found->pc;
 }
 
 void Tcgen05Memory::mark_written(const Tcgen05Region& region) {

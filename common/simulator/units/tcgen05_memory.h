@@ -70,13 +70,15 @@ class Tcgen05Memory {
 
   bool is_free(uint32_t column, uint32_t columns) const;
   void allocate(uint32_t column, uint32_t columns, uint32_t pc);
-  void free(uint32_t column, uint32_t columns);
+  void free(uint32_t column, uint32_t columns, uint32_t pc);
   const std::vector<Allocation>& allocations() const { return allocations_; }
 
   // The first column from there on that is not allocated; none: nullopt. In words: "has been freed", "has
   // never been allocated".
   std::optional<uint32_t> unallocated(uint32_t column, uint32_t columns) const;
   const char* state_of(uint32_t column) const;
+  // The tcgen05.dealloc that has freed the column last, in the kernel's counters; none: nullopt.
+  std::optional<uint32_t> freed_at(uint32_t column) const;
 
   // Which words hold what has been written since they were allocated.
   Tcgen05Lanes written(uint32_t column) const { return written_[column]; }
@@ -87,7 +89,7 @@ class Tcgen05Memory {
   std::vector<uint32_t> words_;  // by column, then by lane; empty: nothing has been allocated yet
   std::vector<Tcgen05Lanes> written_;
   std::array<State, tcgen05_columns> state_{};
-  std::vector<Allocation> allocations_;
+  std::vector<Allocation> allocations_, freed_;  // freed_: with the pc of the tcgen05.dealloc
 };
 
 struct Tcgen05OfCta final : UnitState {

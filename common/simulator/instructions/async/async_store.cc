@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <map>
 #include <type_traits>
+#include <utility>
 
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/access/names.h"
@@ -93,7 +95,10 @@ void run(Warp& warp, const Inst& inst) {
     }
     if (!mbarriers_of(*to.holder[l]).contains(static_cast<uint32_t>(mbarrier.address[l]))) {
       fault(warp, FindingKind::illegal_instruction,
-            "there is no mbarrier object where the store is to be counted: it has not been initialised", l);
+            "there is no mbarrier object where the store is to be counted" +
+                (to.holder[l] == warp.cta ? "" : ", in " + name_of_cta(*to.holder[l])) +
+                ": it has not been initialised",
+            l);
     }
     check_mbarrier(warp, *to.holder[l], static_cast<uint32_t>(mbarrier.address[l]));
   }
@@ -181,12 +186,30 @@ void land_stores_at_random(Cta& cta, uint64_t random) {
   }
 }
 
+// What the mbarrier has counted, a line for each instruction.
+void describe_stores(const Cta& cta, uint32_t mbarrier, std::vector<std::string>& lines) {
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> bytes;  // by warp of the cluster and instruction
+  for (const AsyncStore& store : cta.state<AsyncStores>().pending) {
+    if (store.mbarrier == mbarrier && store.landed && store.phase == mbarrier_phase(cta, mbarrier))
+      bytes[{store.warp->in_cluster, store.pc}] += store.bytes;
+  }
+  for (const auto& [from, count] : bytes) {
+    const Warp& warp = warp_of_cluster(*cta.cluster, from.first);
+    lines.push_back("  it has counted " + std::to_string(count) + " bytes of asynchronous stores by warp " +
+                    std::to_string(warp.index) + " of " + name_of_cta(*warp.cta) + " at " +
+                    place_of(cta, from.second));
+  }
+}
+
 class AsyncStoreUnit final : public Unit {
   void start(Cta& cta) override { cta.make<AsyncStores>() = {}; }
   bool pending(const Cta& cta) const override { return !cta.state<AsyncStores>().pending.empty(); }
   void land_at_random(Cta& cta, uint64_t random) override { land_stores_at_random(cta, random); }
   void land_for(Cta& cta, uint32_t mbarrier) override { land_stores_for(cta, mbarrier); }
   void seen(Warp&, Cta& cta, uint32_t mbarrier) override { stores_seen(cta, mbarrier); }
+  void describe(const Cta& cta, uint32_t mbarrier, std::vector<std::string>& lines) const override {
+    describe_stores(cta, mbarrier, lines);
+  }
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/access/check_async.h"
 #include "common/simulator/access/check_remote.h"
+#include "common/simulator/access/names.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/instructions/async/opcodes.h"
 #include "common/simulator/instructions/sync/mbarrier.h"
@@ -219,9 +220,10 @@ void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
   check_presence(warp, lane, cta);
   if (&counting != &cta) check_presence(warp, lane, counting);
   if (!store && !mbarriers_of(counting).contains(copy.mbarrier)) {
-    throw Fault(
-        about(copy, FindingKind::illegal_instruction,
-              "there is no mbarrier object where the copy is to be counted: it has not been initialised"));
+    throw Fault(about(copy, FindingKind::illegal_instruction,
+                      "there is no mbarrier object where the copy is to be counted" +
+                          (&counting == warp.cta ? "" : ", in " + name_of_cta(counting)) +
+                          ": it has not been initialised"));
   }
   if (!store) {
     check_mbarrier(warp, counting, copy.mbarrier);
@@ -296,9 +298,13 @@ bool end_stores(Cta& cta) {
 void end_bulk_copies(Cta& cta) {
   end_stores(cta);
   cta.state<BulkCopies>().leaving.clear();
-  const auto report = [&](const BulkCopy& copy, const char* what) {
+  const auto report = [&](const BulkCopy& copy, const char* memory) {
     if (!cta.worker->checking || copy.seen) return;
-    Finding found = about(copy, FindingKind::unfinished_async, what);
+    Finding found = about(copy, FindingKind::unfinished_async,
+                          std::string("a copy ") + memory + " may still be in flight when " +
+                              (&cta == copy.warp->cta ? "the CTA" : name_of_cta(cta)) +
+                              " ends: no thread has waited for it");
+    if (std::string text = unexpected_bytes(copy); !text.empty()) found.details.push_back(std::move(text));
     if (settings().checks == Checks::fail) throw Fault(std::move(found));
     cta.grid->findings.add(std::move(found));
   };
@@ -306,19 +312,14 @@ void end_bulk_copies(Cta& cta) {
   for (const auto& other : cta.cluster->ctas) {
     std::deque<BulkCopy>& arriving = other->state<BulkCopies>().arriving;
     for (const BulkCopy& copy : arriving) {
-      if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta)
-        report(copy,
-               "a copy from shared memory may still be in flight when the CTA ends: no thread has waited for "
-               "it");
+      if (copy.kind == BulkCopy::Kind::send && copy.warp->cta == &cta) report(copy, "from shared memory");
     }
     std::deque<BulkCopy> ended;
     for (BulkCopy& copy : arriving) {
       if (concerns(copy)) ended.push_back(std::move(copy));
     }
     std::erase_if(arriving, concerns);
-    for (const BulkCopy& copy : ended)
-      report(copy,
-             "a copy to shared memory may still be in flight when the CTA ends: no thread has waited for it");
+    for (const BulkCopy& copy : ended) report(copy, "to shared memory");
   }
 }
 

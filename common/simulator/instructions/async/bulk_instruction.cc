@@ -207,7 +207,7 @@ void set_bytes(Warp& warp, uint32_t lane, const BulkUse& use, BulkCopy& copy) {
   aligned(warp, lane, "the address in shared memory", copy.shared, chunk);
   if (copy.kind == BulkCopy::Kind::send) {
     copy.source = static_cast<uint32_t>(use.source.of(warp, lane)) & offset_in_cta;
-    aligned(warp, lane, "the source's address", copy.source, chunk);
+    aligned(warp, lane, "the source's address in shared memory", copy.source, chunk);
     copy.reduction = use.reduction;
     return;
   }
@@ -251,7 +251,7 @@ void run_copy(Warp& warp, const Inst& inst) {
     copy.group = warp.state<BulkGroups>().committed[lane];
     if (copy.kind != BulkCopy::Kind::store) {
       copy.mbarrier = static_cast<uint32_t>(use.mbarrier.of(warp, lane));
-      aligned(warp, lane, "the mbarrier's address", copy.mbarrier, 8);
+      aligned(warp, lane, "the mbarrier's address in shared memory", copy.mbarrier, 8);
     }
     if (use.rank) {
       set_box(warp, lane, use, copy);

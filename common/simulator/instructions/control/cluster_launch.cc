@@ -1,6 +1,7 @@
 #include <bit>
 #include <cstring>
 
+#include "common/simulator/access/written.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/instructions/async/bulk_copy.h"
@@ -45,7 +46,9 @@ uint32_t own_shared(Warp& warp, int lane, const TryUse& use, const Address& addr
   }
   if (value % alignment != 0) {
     fault(warp, FindingKind::misaligned,
-          std::string(what) + " is not at a multiple of " + std::to_string(alignment), lane);
+          std::string(what) + " is at " + hexadecimal(value & offset_in_cta) +
+              " of shared memory: not a multiple of " + std::to_string(alignment),
+          lane);
   }
   return static_cast<uint32_t>(value);
 }

@@ -1,4 +1,5 @@
 // Control flow (PTX ISA 9.7.12): branches, calls, returns, exits.
+#include <algorithm>
 #include <bit>
 
 #include "common/simulator/decode/decoder.h"
@@ -203,8 +204,25 @@ void decode_call(Decoder& d) {
   }
 }
 
+// Cooperative groups trap in grid_group::sync() where %envreg1 and 2, the workspace of a cooperative launch,
+// are 0. Where the kernel has its lines, the trap must be one of that header's.
+bool is_grid_sync(const Warp& warp) {
+  if (warp.cta->grid->workspace) return false;
+  const ptx::Function& function = *warp.frame->program->function;
+  const auto reads_workspace = [](const ptx::Instruction& each) {
+    return std::any_of(each.operands.begin(), each.operands.end(), [](const ptx::Operand& operand) {
+      return operand.text == "%envreg1" || operand.text == "%envreg2";
+    });
+  };
+  if (std::none_of(function.instructions.begin(), function.instructions.end(), reads_workspace)) return false;
+  const std::string place = source_of(*warp.frame->program, warp.pc - 1);
+  return place.find(".cu") == std::string::npos || place.find("cooperative_groups") != std::string::npos;
+}
+
 void run_trap(Warp& warp, const Inst&) {
-  fault(warp, FindingKind::trap, "trap instruction");
+  fault(warp, FindingKind::trap,
+        is_grid_sync(warp) ? "grid sync in a launch that is not cooperative: use cudaLaunchCooperativeKernel"
+                           : "trap instruction");
 }
 
 // Lets others run: the running group's turn is over.

@@ -10,6 +10,7 @@
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/mma/opcodes.h"
 #include "common/simulator/instructions/mma/wgmma_product.h"
+#include "common/simulator/settings/settings.h"
 #include "common/simulator/tensor_core/shared_matrix.h"
 #include "common/simulator/units/wgmma_queue.h"
 
@@ -123,6 +124,13 @@ void check_bounds(Warp& warp, const std::vector<uint32_t>& chunks, const char* n
   }
 }
 
+void check_pattern(Warp& warp, const MatrixDescriptor& descriptor, const char* name) {
+  const std::string problem = misplaced_pattern(descriptor);
+  if (problem.empty()) return;
+  finding(warp, FindingKind::illegal_instruction,
+          std::string("the descriptor of ") + name + ": " + problem + " (PTX ISA 9.7.15.5.1.2.2)");
+}
+
 WgmmaOperation begin(Warp& warp, const Inst& inst, const uint64_t matrix[2], bool accumulate) {
   const WgmmaUse& use = use_of(inst);
   WgmmaOperation made;
@@ -136,8 +144,9 @@ WgmmaOperation begin(Warp& warp, const Inst& inst, const uint64_t matrix[2], boo
     const uint32_t per = 128 / bits_of(element), mn = i ? use.n : 64;
     const uint32_t k = i == 0 && use.sparse ? use.k / 2 : use.k;
     const bool mn_major = use.mn_major[i];
-    made.chunks[i] =
-        chunks_of(MatrixDescriptor(matrix[i]), mn_major, mn_major ? mn / per : mn, mn_major ? k : k / per);
+    const MatrixDescriptor descriptor(matrix[i]);
+    made.chunks[i] = chunks_of(descriptor, mn_major, mn_major ? mn / per : mn, mn_major ? k : k / per);
+    if (warp.worker->checking && settings().strict) check_pattern(warp, descriptor, i ? "B" : "A");
     check_bounds(warp, made.chunks[i], i ? "B" : "A");
     for (uint32_t& at : made.chunks[i]) at |= warp.cta->rank << rank_shift;
   }

@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "common/simulator/access/names.h"
 #include "common/simulator/access/release_acquire.h"
 #include "common/simulator/decode/decoder.h"
+#include "common/simulator/instructions/sync/barrier_parts.h"
 #include "common/simulator/instructions/sync/opcodes.h"
 #include "common/simulator/machine/scheduler.h"
 
@@ -46,6 +48,7 @@ void finish(Cta& cta, uint32_t number) {
       for (uint32_t i = 0; i < count; ++i) shadow.acquire(warps[i], barrier.clock);
     }
   }
+  note_barrier_parts(cta, number);
   const uint32_t votes = barrier.votes, voters = barrier.voters;
   for (uint64_t left = barrier.warps; left; left &= left - 1) {
     Warp& warp = cta.warps[static_cast<size_t>(std::countr_zero(left))];
@@ -89,6 +92,15 @@ uint32_t barrier_number(Warp& warp, const Inst& inst) {
   return number;
 }
 
+// With who is at the barrier already.
+[[noreturn]] void wrong_arrival(const Warp& warp, uint32_t number, std::string what) {
+  Finding found{FindingKind::illegal_instruction, std::move(what), {}, {}};
+  found.site = site_of(warp, *warp.frame->program, warp.pc - 1, std::countr_zero(warp.exec) & 31);
+  if (const auto parts = barrier_parts(*warp.cta, number); !parts.empty())
+    found.details.push_back("there are already " + parts_by_place(*warp.cta, parts));
+  throw Fault(std::move(found));
+}
+
 void arrive(Warp& warp, const Inst& inst, const BarrierUse& use, uint32_t number, uint32_t lanes) {
   Cta& cta = *warp.cta;
   Barrier& barrier = cta.barriers[number];
@@ -103,18 +115,18 @@ void arrive(Warp& warp, const Inst& inst, const BarrierUse& use, uint32_t number
     const auto wanted = [](uint32_t threads) {
       return threads ? std::to_string(threads) + " threads" : "all threads";
     };
-    fault(warp, FindingKind::illegal_instruction,
-          "barrier " + std::to_string(number) + " is for " + wanted(count) +
-              " here, but others wait at it for " + wanted(barrier.expected));
+    wrong_arrival(warp, number,
+                  "barrier " + std::to_string(number) + " is for " + wanted(count) +
+                      " here, but others wait at it for " + wanted(barrier.expected));
   }
   ++warp.worker->events;
   if (!barrier.open) barrier.expected = count;
   barrier.open = true;
   barrier.arrived += warp_size;
   if (barrier.arrived > expected_threads(cta, barrier)) {
-    fault(warp, FindingKind::illegal_instruction,
-          "more threads arrive at barrier " + std::to_string(number) + " than the " +
-              std::to_string(expected_threads(cta, barrier)) + " it is for");
+    wrong_arrival(warp, number,
+                  "more threads arrive at barrier " + std::to_string(number) + " than the " +
+                      std::to_string(expected_threads(cta, barrier)) + " it is for");
   }
 }
 
@@ -147,6 +159,7 @@ void run_barrier(Warp& warp, const Inst& inst) {
   Barrier& barrier = cta.barriers[number];
   if (use.arrive) {
     if (cta.worker->checking) cta.cluster->shadow.release(warp.in_cluster, barrier.clock);
+    barrier.arrivals.push_back({warp.index, warp.frame->program->first + warp.pc - 1, false});
   } else {
     barrier.warps |= 1ull << warp.index;
     warp.wait(Group::State::barrier, warp.pc);
@@ -364,7 +377,7 @@ std::string arrivals(const Cluster& cluster) {
 
 class Barriers final : public Unit {
   void start(Cta& cta) override {
-    cta.barriers.fill(Barrier{});
+    cta.barriers.fill({});
     for (Warp& warp : cta.warps) {
       warp.cluster_arrived = warp.cluster_to_wait = 0;
       warp.fenced.clear();
@@ -374,21 +387,28 @@ class Barriers final : public Unit {
   void exited(Warp& warp) override {  // barriers may be complete without it
     for (uint32_t number = 0; number < warp.cta->barriers.size(); ++number) try_finish(*warp.cta, number);
   }
+  void end(Cta& cta) override { explain_races(cta); }
   bool resolve(Cta& cta) override { return resolve_divergent_barriers(cta); }
   std::string waits(const Warp& warp, const Group& group) const override {
     const Cta& cta = *warp.cta;
     const Program& program = *group.frame->program;
     if (group.state == Group::State::barrier) {
       const Barrier& barrier = cta.barriers[group.barrier];
-      return lanes_that(group.lanes, "wait") + " at barrier " + std::to_string(group.barrier) + " at " +
-             source_of(*group.frame, group.pc - 1, std::countr_zero(group.lanes)) + ", where " +
-             std::to_string(barrier.arrived) + " of " + std::to_string(expected_threads(cta, barrier)) +
-             " threads have arrived";
+      std::string text = lanes_that(group.lanes, "wait") + " at barrier " + std::to_string(group.barrier) +
+                         " at " + source_of(*group.frame, group.pc - 1, std::countr_zero(group.lanes)) +
+                         ", where " + std::to_string(barrier.arrived) + " of " +
+                         std::to_string(expected_threads(cta, barrier)) + " threads have arrived";
+      if (!barrier.arrivals.empty())
+        text += ", of them " + parts_by_place(cta, barrier.arrivals) + " without waiting";
+      return text;
     }
     if (program.code[group.pc].inner != run_cluster_wait) return {};
     return lanes_that(group.lanes, "wait") + " at barrier.cluster at " +
            source_of(*group.frame, group.pc, std::countr_zero(group.lanes)) + ", where " +
            arrivals(*cta.cluster);
+  }
+  void describe(const Warp& warp, std::vector<std::string>& lines) const override {
+    describe_mixed_barriers(warp, lines);
   }
 };
 

@@ -23,15 +23,7 @@ using ptx::Type;
 constexpr uint32_t most_arrivals = (1u << 20) - 1;
 constexpr int32_t most_bytes = (1 << 20) - 1;
 
-// The eight bytes.
-struct State {
-  uint64_t pending : 20;   // arrivals still missing in this phase
-  uint64_t expected : 20;  // arrivals of the next phase
-  int64_t bytes : 22;      // expected from asynchronous copies and not yet there
-  uint64_t phase : 1;
-  uint64_t one : 1;  // keeps the token of an arrival from being 0
-};
-static_assert(sizeof(State) == 8);
+using State = MbarrierState;
 
 std::string hexadecimal(uint32_t address) {
   char text[16];
@@ -63,7 +55,7 @@ State load(Warp& warp, Cta& cta, uint32_t address) {
   if (!mbarriers_of(cta).contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
           "there is no mbarrier object at shared address " + hexadecimal(address) +
-              ": it has not been initialised");
+              (&cta == warp.cta ? "" : " of " + name_of_cta(cta)) + ": it has not been initialised");
   }
   if (warp.worker->checking) check_initialised_before(warp, cta, mbarriers_of(cta)[address]);
   State state;

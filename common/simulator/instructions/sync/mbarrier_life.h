@@ -11,17 +11,9 @@ namespace simulator {
 struct Cta;
 class Warp;
 
-// The phases of an object are numbered on from a number that no object had before it, in the upper half: what
-// belongs to an earlier object has a lower number.
-constexpr int phase_bits = 32;
+// Numbers of phases: units/mbarriers.h.
 uint64_t first_phase_of_new_mbarrier(Warp& warp);
 uint64_t newest_mbarrier(const Warp& warp);
-constexpr uint64_t mbarrier_of_phase(uint64_t phase) {
-  return phase >> phase_bits;
-}
-constexpr uint64_t number_of_phase(uint64_t phase) {
-  return phase & ((uint64_t{1} << phase_bits) - 1);
-}
 
 // Of the object at this address: how many phases are complete.
 uint64_t mbarrier_phase(const Cta& cta, uint32_t address);

@@ -67,6 +67,14 @@ void tma_map_changed(Warp& warp, uint64_t address, bool released) {
 }
 
 void check_tma_map(Warp& warp, uint32_t lane, uint64_t address) {
+  const uint64_t window = address >> 48 << 48;
+  if (window == local_window || window == shared_window) {
+    fault(warp, FindingKind::illegal_address,
+          std::string("the tensor map is in ") + (window == local_window ? "local" : "shared") +
+              " memory: it must be \"in .param space or .const space or .global space\" (PTX ISA, "
+              "cp.async.bulk.tensor); a parameter that is no __grid_constant__ may be copied to local memory",
+          static_cast<int>(lane));
+  }
   if (!warp.worker->checking) return;
   Grid& grid = *warp.cta->grid;
   std::unique_lock lock(grid.mutex);

@@ -13,7 +13,7 @@ class Warp;
 void decode_tma_map_fence(Decoder& decoder);
 
 void tma_map_changed(Warp& warp, uint64_t address, bool released);
-// The lane's bulk copy uses the map at this address in global memory.
+// The lane's bulk copy uses the map at this generic address.
 void check_tma_map(Warp& warp, uint32_t lane, uint64_t address);
 
 }  // namespace simulator

@@ -244,7 +244,7 @@ void run_dealloc(Warp& warp, const Inst& inst) {
     tcgen05_access(warp, id, cta, {Tcgen05Lanes::all(), address, freed}, false, true, "");
     tcgen05_accesses(*cta.cluster).forget(cta.rank, address, freed);
   }
-  tcgen05_memory(cta).free(address, freed);
+  tcgen05_memory(cta).free(address, freed, warp.frame->program->first + warp.pc - 1);
 }
 
 void run_relinquish(Warp& warp, const Inst& inst) {

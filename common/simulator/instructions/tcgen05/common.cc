@@ -8,6 +8,7 @@
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/machine/machine.h"
+#include "common/simulator/settings/settings.h"
 
 namespace simulator {
 
@@ -43,6 +44,15 @@ void check_tcgen05_chunks(Warp& warp, uint32_t lane, const std::vector<uint32_t>
                   std::string(instruction.modifiers.front()).c_str(), name, at, shared_reserved, end);
     fault(warp, FindingKind::shared_out_of_bounds, text, static_cast<int>(lane));
   }
+}
+
+void check_tcgen05_pattern(Warp& warp, uint32_t lane, const MatrixDescriptor& matrix,
+                           const std::string& name) {
+  if (!warp.worker->checking || !settings().strict) return;
+  const std::string problem = misplaced_pattern(matrix);
+  if (problem.empty()) return;
+  finding(warp, FindingKind::illegal_instruction, name + ": " + problem + " (PTX ISA, Table 41)",
+          static_cast<int>(lane));
 }
 
 AsyncAccesses::Id note_tcgen05_chunks(Warp& warp, uint32_t lane, std::span<Cta* const> ctas,

@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "common/simulator/checks/async_accesses.h"
+#include "common/simulator/tensor_core/shared_matrix.h"
 
 namespace simulator {
 
@@ -22,6 +24,9 @@ void check_single_thread(Warp& warp, const char* name);
 // The current instruction of this lane reads chunks of 16 bytes of shared memory, at the same addresses in
 // each of some CTAs. Faults where they are not in it; name: "A".
 void check_tcgen05_chunks(Warp& warp, uint32_t lane, const std::vector<uint32_t>& chunks, const char* name);
+// Strict: a finding where the pattern of the matrix's swizzle is misplaced.
+void check_tcgen05_pattern(Warp& warp, uint32_t lane, const MatrixDescriptor& matrix,
+                           const std::string& name);
 // Counts what it reads, and reports it to the checks.
 AsyncAccesses::Id note_tcgen05_chunks(Warp& warp, uint32_t lane, std::span<Cta* const> ctas,
                                       std::span<const std::vector<uint32_t>> matrices);

@@ -106,6 +106,7 @@ void set_chunks(Warp& warp, uint32_t lane, const Inst& inst, Tcgen05Copy& made) 
       parse_matrix_descriptor(InstructionDescriptor{}, 0, warp.reg<uint64_t>(inst.b)[lane], descriptor);
   if (!problem.empty())
     illegal(warp, lane, "the shared-memory descriptor: " + problem + " (PTX ISA, Table 40)");
+  check_tcgen05_pattern(warp, lane, descriptor, "the shared-memory descriptor");
   const Shape& shape = *made.use->shape;
   made.chunks = chunks_of(descriptor, false, shape.rows, shape.chunks);
   check_tcgen05_chunks(warp, lane, made.chunks, "its matrix");

@@ -147,7 +147,7 @@ void land_others(Warp& warp) {
 void different_addresses(Warp& warp, int lane, bool same_column) {
   const char* const what = "\"All the threads in the warp must specify the same value of taddr\"";
   if (!same_column) fault(warp, FindingKind::illegal_instruction, what, lane);
-  if (!warp.worker->checking) return;
+  if (!strict(warp)) return;
   finding(warp, FindingKind::illegal_instruction,
           std::string(what) + ": the lanes of tensor memory differ, and hardware takes the first thread's",
           lane);

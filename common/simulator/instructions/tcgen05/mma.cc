@@ -35,6 +35,7 @@ void set_chunks(Warp& warp, uint32_t lane, Tcgen05Mma& made, uint32_t matrix) {
     illegal(warp, lane,
             std::string("the shared-memory descriptor of ") + name + ": " + problem + " (PTX ISA, Table 40)");
   }
+  check_tcgen05_pattern(warp, lane, descriptor, std::string("the shared-memory descriptor of ") + name);
   const uint32_t per = elements_per_chunk(made.is.element[matrix]);
   const uint32_t k = matrix == 0 && made.use->sparse ? made.is.k / 2 : made.is.k;
   const uint32_t across = (matrix ? made.is.n : made.is.m) / made.ctas + (matrix ? made.shift : 0);
