@@ -62,6 +62,8 @@ class SharedShadow {
   Problem access(uint32_t warp, uint32_t pc, const uint32_t address[32], uint32_t lanes, uint32_t bytes,
                  bool write, bool atomic, const std::byte* values);
 
+  uint32_t granule() const { return 1u << shift_; }  // in bytes
+
   // Has this cluster written any of these bytes? (What access() found to be never written does not count.)
   bool ever_written(uint32_t offset, uint32_t bytes) const;
 

@@ -19,12 +19,9 @@ const std::string builds[] = {"ampere", "hopper", "debug"};
 
 // What is not so yet. Silent:
 const std::set<std::string> not_yet_silent_in_debug = {
-    "bytes",     // neighbouring bytes that were never written are only carried along
     "try_wait",  // CUDA 13.0's try_wait_for() does read a time that it has not set
     "unified",   // bit-fields of a pipeline, one after the other
-    "warps_with_roles",
-    "lanes_with_roles",
-    "counted_producers",
+    "warps_with_roles", "lanes_with_roles", "counted_producers",
 };
 // Reported, built for the debugger: threads that poll in functions that are not inlined.
 const std::set<std::string> not_yet_reported_in_debug = {
