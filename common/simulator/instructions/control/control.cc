@@ -185,6 +185,8 @@ void decode_call(Decoder& d) {
     d.unsupported("this simulator has no such call");
   } else if (!callee.function->defined) {
     if (!decode_builtin(d, callee.function->name)) {
+      if (callee.function->name.starts_with("__cudaCDP"))
+        d.unsupported("part of a launch from the device, which this simulator has not");
       d.unsupported(
           "function '" + std::string(callee.function->name) +
           "' is not in this source file (functions of others, as -rdc=true allows, cannot be called)");
