@@ -84,11 +84,28 @@ void check_async(Warp& warp, const uint32_t offset[32], uint32_t bytes, const Ad
     tell_async(warp, problem, attempt_in_shared(warp, use.kind, bytes, problem.offset));
 }
 
+// The lanes of an atomic operation which find nothing there. (An atomic of a byte is made of one of the word
+// around it, whose other bytes need not have been written.)
+uint32_t lanes_at_unwritten(const Warp& warp, const uint32_t offset[32], uint32_t bytes,
+                            const AddressUse& use) {
+  const SharedShadow& shadow = warp.cta->cluster->shadow;
+  uint32_t found = 0;
+  for (uint32_t left = lanes_that_count(warp, use); left; left &= left - 1) {
+    const int l = std::countr_zero(left);
+    bool written = false;
+    for (uint32_t b = 0; b < bytes && !written; ++b) written = shadow.ever_written(offset[l] + b, 1);
+    found |= uint32_t{!written} << l;
+  }
+  return found;
+}
+
 }  // namespace
 
 void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use,
                   const std::byte* values, bool same) {
   const AccessKind kind = use.kind;
+  const bool of_parts = kind == AccessKind::atomic && bytes > warp.cta->cluster->shadow.granule();
+  const uint32_t unwritten = of_parts ? lanes_at_unwritten(warp, offset, bytes, use) : 0;
   const SharedShadow::Problem problem = warp.cta->cluster->shadow.access(
       warp.in_cluster, warp.frame->program->first + warp.pc - 1, offset, lanes_that_count(warp, use), bytes,
       kind != AccessKind::load, use.strong, values);
@@ -103,6 +120,7 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
   const std::string what = attempt_in_shared(warp, kind, bytes, problem.offset);
   const int lane = static_cast<int>(problem.lane);
   if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {
+    if (of_parts && !unwritten) return;
     if (kind != AccessKind::load)
       return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
     SharedShadow& shadow = warp.cta->cluster->shadow;

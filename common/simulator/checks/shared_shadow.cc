@@ -255,11 +255,11 @@ void SharedShadow::read_lanes(uint32_t warp, const uint32_t* address, uint32_t a
   }
 }
 
-void SharedShadow::write_lanes(uint32_t warp, const uint32_t* address, uint32_t active, uint32_t bytes,
+bool SharedShadow::write_lanes(uint32_t warp, const uint32_t* address, uint32_t active, uint32_t bytes,
                                Stamp mine, bool reads_too, const std::byte* values, Problem& problem) {
   if (active == ~0u && neighbours(address, 32, bytes)) {
     write(warp, {address[0] >> shift_, 32, mine | lane_pair(0, 0)}, reads_too, problem);
-    return;
+    return false;
   }
   uint8_t last[32];  // the last lane that writes to where this one does
   bool rising = true;
@@ -270,11 +270,11 @@ void SharedShadow::write_lanes(uint32_t warp, const uint32_t* address, uint32_t 
     end = address[lane] + 1;
     last[lane] = static_cast<uint8_t>(lane);
   }
+  const uint32_t all = active;
   uint32_t alone = active;  // lanes that share their address with no other
   if (!rising) {
     uint8_t table[64];
     std::memset(table, 0xFF, sizeof table);
-    const uint32_t all = active;
     for (uint32_t rest = all; rest != 0; rest &= rest - 1) {
       const uint32_t lane = static_cast<uint32_t>(std::countr_zero(rest));
       uint32_t slot = address[lane] * 0x9E3779B1u >> 26;
@@ -308,6 +308,7 @@ void SharedShadow::write_lanes(uint32_t warp, const uint32_t* address, uint32_t 
     }
     write(warp, {start >> shift_, count, mine | lane_pair(lane, last[lane])}, reads_too, problem);
   }
+  return alone != all;
 }
 
 bool SharedShadow::ever_written(uint32_t offset, uint32_t bytes) const {
@@ -329,15 +330,22 @@ SharedShadow::Problem SharedShadow::access(uint32_t warp, uint32_t pc, const uin
                                            const std::byte* values) {
   Problem problem;
   if (lanes == 0) return problem;
+  const bool reads_too = write && atomic && values == nullptr;
+  if (reads_too) open_[warp] = 0;  // a clock of its own
   const Stamp mine = open(warp) | (atomic ? atomic_flag : 0) | (Stamp{pc} & pc_field);
   per_lane_ = std::max(1u, bytes >> shift_);
-  const bool reads_too = write && atomic && values == nullptr;
+  bool meet = false;
   if (write) {
-    write_lanes(warp, address, lanes, bytes, mine, reads_too, values, problem);
+    meet = write_lanes(warp, address, lanes, bytes, mine, reads_too, values, problem);
   } else {
     read_lanes(warp, address, lanes, bytes, mine, problem);
   }
   if (atomic) order_atomics(warp, address, lanes, bytes, !write || reads_too, write);
+  if (meet &&
+      reads_too) {  // the last of these lanes acquires what the others did before, but not their atomics
+    known(warp)[warp] = std::max(known(warp)[warp], clock_of(mine) - 1);
+    update_floor(warp);
+  }
   return problem;
 }
 

@@ -7,7 +7,8 @@
 // accesses come before its own. A barrier joins the knowledge of all that take part and moves their clocks
 // on. Lanes of one warp are ordered by __syncwarp() and by barriers only, which also move the warp's clock
 // on: two lanes that touch the same bytes at the same clock of their warp, one of them writing, race; lanes
-// of one instruction only where both write (different values).
+// of one instruction only where both write (different values). (An atomic that a lane acquires from another
+// one orders the whole warp, as does a read-modify-write by several lanes at one address.)
 //
 // Clocks are readings of one time that only grows, over all clusters that use the object: a warp takes a new
 // reading at its first access after each point of synchronisation. So what is older than the cluster counts
@@ -60,6 +61,8 @@ class SharedShadow {
   // releases, a read acquires, a read-modify-write does both.
   Problem access(uint32_t warp, uint32_t pc, const uint32_t address[32], uint32_t lanes, uint32_t bytes,
                  bool write, bool atomic, const std::byte* values);
+
+  uint32_t granule() const { return 1u << shift_; }  // in bytes
 
   // Has this cluster written any of these bytes? (What access() found to be never written does not count.)
   bool ever_written(uint32_t offset, uint32_t bytes) const;
@@ -137,7 +140,8 @@ class SharedShadow {
   void write_slowly(uint32_t warp, uint32_t granule, Stamp mine, bool reads_too, Problem& problem);
   void read_lanes(uint32_t warp, const uint32_t* address, uint32_t active, uint32_t bytes, Stamp mine,
                   Problem& problem);
-  void write_lanes(uint32_t warp, const uint32_t* address, uint32_t active, uint32_t bytes, Stamp mine,
+  // Have two lanes the same address?
+  bool write_lanes(uint32_t warp, const uint32_t* address, uint32_t active, uint32_t bytes, Stamp mine,
                    bool reads_too, const std::byte* values, Problem& problem);
   void order_atomics(uint32_t warp, const uint32_t* address, uint32_t lanes, uint32_t bytes, bool acquires,
                      bool releases);

@@ -27,6 +27,12 @@ bool has(const Instruction& instruction, std::string_view modifier) {
          instruction.modifiers.end();
 }
 
+// A choice between two others.
+bool chooses(const Instruction& at, uint32_t reg) {
+  return at.opcode == "selp" && at.operands.size() == 4 && is(at.operands[3], reg) &&
+         !is(at.operands[1], reg) && !is(at.operands[2], reg);
+}
+
 // Opcodes whose one result depends on their operands and on nothing else, and that do nothing else.
 bool is_pure(std::string_view opcode) {
   static constexpr std::string_view pure[] = {"abs",  "add", "and", "bfe", "bfi", "cnot", "cvt", "div", "fma",
@@ -84,7 +90,8 @@ std::optional<Speculation::Choice> Speculation::of(size_t load) const {
     } else if ((at.opcode == "and" || at.opcode == "or") && has(at, "pred") && at.operands.size() == 3) {
       predicate = &at.operands[is(at.operands[1], value) ? 2 : 1];
       when = at.opcode == "and";
-    } else if (!is_pure(at.opcode) && !(at.opcode == "setp" && at.operands.size() == 3)) {
+    } else if (!is_pure(at.opcode) && !chooses(at, value) &&
+               !(at.opcode == "setp" && at.operands.size() == 3)) {
       return {};
     }
     if (predicate) {

@@ -381,6 +381,17 @@ TEST_F(Execution, InstructionsThatDifferInTheirOperandsOnlyAreRefusedInOneLine) 
             "PTX line 108: frobnicate.s32 %r2, %r1: this simulator has no such instruction");
 }
 
+TEST_F(Execution, ALaunchFromTheDeviceIsRefusedByItsName) {
+  Module module(header + ".extern .func __cudaCDP2LaunchDeviceV2;\n.visible .entry k(.param .u64 out)\n{\n" +
+                start + "call.uni __cudaCDP2LaunchDeviceV2;\nret;\n}\n");
+  testing::internal::CaptureStderr();
+  const KernelInfo& kernel = info(*module.kernel("k"));
+  testing::internal::GetCapturedStderr();
+  ASSERT_EQ(kernel.unsupported.size(), 1u);
+  EXPECT_NE(kernel.unsupported[0].find("a launch from the device"), std::string::npos)
+      << kernel.unsupported[0];
+}
+
 TEST_F(Execution, RegistersShareStorageWhenTheyAreNotAliveTogether) {
   std::string body = start + ".reg .f32 %g<1001>;\nmov.f32 %g0, 0f3F800000;\n";
   for (int i = 1; i <= 1000; ++i) {

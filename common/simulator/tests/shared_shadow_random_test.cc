@@ -104,6 +104,7 @@ class Reference {
           for (uint32_t b = 0; b < bytes; ++b) published_[address[lane] + b] = knowledge(warp);
         }
       }
+      if (modify && meet(address, lanes)) known_[warp][warp] = std::max(known_[warp][warp], number - 1);
     }
     return reported;
   }
@@ -126,6 +127,14 @@ class Reference {
   }
 
  private:
+  static bool meet(const uint32_t* address, uint32_t lanes) {
+    std::set<uint32_t> met;
+    for (uint32_t lane = 0; lane < 32; ++lane) {
+      if (lanes >> lane & 1 && !met.insert(address[lane]).second) return true;
+    }
+    return false;
+  }
+
   std::vector<std::vector<Entry>> history_;   // by byte
   std::vector<std::vector<uint64_t>> known_;  // [w][v]
   std::vector<uint64_t> count_;

@@ -362,6 +362,14 @@ TEST_F(SharedShadowTest, AFlagOrdersLanesOfAWarp) {
   EXPECT_FINE(read(0, 1, 0));
 }
 
+TEST_F(SharedShadowTest, LanesThatCountTogetherAreOrdered) {
+  EXPECT_FINE(read(0, 0, 0));
+  EXPECT_FINE(modify(0, all_lanes, 512));  // the last lane learns of all
+  EXPECT_FINE(write(0, 31, 0));
+  EXPECT_FINE(modify(0, all_lanes, 512, 4));  // each its own word
+  EXPECT_RACE(read(0, 1, 0));
+}
+
 TEST_F(SharedShadowTest, ReleaseAndAcquire) {
   std::vector<uint32_t> full, empty;
   EXPECT_FINE(write(0, 0, 0));

@@ -39,6 +39,12 @@ TEST(Speculation, OfAConjunction) {
   EXPECT_EQ(choice(compare + load + "setp.lt.s32 %p2, %r2, 8; or.pred %p3, %p2, %p1;"), "!%p1");
 }
 
+TEST(Speculation, OfACondition) {
+  const std::string condition = "setp.eq.s32 %p2, %r2, 9; selp.u32 %r3, -1, 0, %p2; ";
+  EXPECT_EQ(choice(compare + load + condition + "selp.b32 %r4, %r5, %r3, %p1;"), "!%p1");
+  EXPECT_EQ(choice(compare + load + condition + "st.global.u32 [%rd2], %r3;"), "all") << "stored";
+}
+
 TEST(Speculation, NotWhereTheValueIsUsedOtherwise) {
   EXPECT_EQ(choice(compare + load + "selp.b32 %r3, %r2, -1, %p1; add.s32 %r4, %r2, 1;"), "all") << "twice";
   EXPECT_EQ(choice(compare + load + "st.global.u32 [%rd2], %r2; selp.b32 %r3, 1, -1, %p1;"), "all")

@@ -15,7 +15,7 @@
 namespace simulator {
 namespace {
 
-class Waiting : public Execution {
+class Polling : public Execution {
  protected:
   // What one CTA of `threads` and `ctas` in all ends with, in orders of execution of their own.
   void never_ends(const std::string& body, const std::string& line, uint32_t threads = 1, uint32_t ctas = 1) {
@@ -39,13 +39,13 @@ class Waiting : public Execution {
 
 constexpr const char* poll = "ld.volatile.global.u32 %r2, [%rd0+4];\nsetp.eq.u32 %p1, %r2, 0;\n";
 
-TEST_F(Waiting, WhoCountsItsTriesWaitsNevertheless) {
+TEST_F(Polling, WhoCountsItsTriesWaitsNevertheless) {
   never_ends("mov.u64 %rd2, 0;\nSPIN: " + std::string(poll) +
                  "add.u64 %rd2, %rd2, 1; @%p1 bra SPIN; st.global.u64 [%rd0], %rd2;",
              "spins at PTX line");
 }
 
-TEST_F(Waiting, WhoCountsInLocalMemoryWaitsNevertheless) {  // as a debug build has it
+TEST_F(Polling, WhoCountsInLocalMemoryWaitsNevertheless) {  // as a debug build has it
   never_ends(
       ".local .align 8 .b8 tries[8];\nmov.u64 %rd2, 0; st.local.u64 [tries], %rd2;\nSPIN: " +
           std::string(poll) +
@@ -53,26 +53,26 @@ TEST_F(Waiting, WhoCountsInLocalMemoryWaitsNevertheless) {  // as a debug build 
       "spins at PTX line");
 }
 
-TEST_F(Waiting, WhoWatchesAClockWaitsNevertheless) {
+TEST_F(Polling, WhoWatchesAClockWaitsNevertheless) {
   never_ends(
       "SPIN: " + std::string(poll) + "mov.u64 %rd2, %globaltimer; @%p1 bra SPIN; st.global.u64 [%rd0], %rd2;",
       "spins at PTX line");
 }
 
-TEST_F(Waiting, WhoSleepsForLongerAndLongerWaitsNevertheless) {
+TEST_F(Polling, WhoSleepsForLongerAndLongerWaitsNevertheless) {
   never_ends("mov.u32 %r3, 1;\nSPIN: " + std::string(poll) +
                  "nanosleep.u32 %r3; add.u32 %r3, %r3, 1; @%p1 bra SPIN;",
              "at PTX line", 32, 2);
 }
 
-TEST_F(Waiting, OthersThatWaitForThoseAreNotBlamed) {
+TEST_F(Polling, OthersThatWaitForThoseAreNotBlamed) {
   // Warp 1 waits at the barrier for warp 0, which waits for memory: that comes first.
   never_ends("mov.u32 %r3, 0; setp.ge.u32 %p2, %r1, 32; @%p2 bra JOIN;\nSPIN: " + std::string(poll) +
                  "add.u32 %r3, %r3, 1; @%p1 bra SPIN;\nJOIN: bar.sync 0; st.global.u32 [%rd1], %r3;",
              "warp 0, lanes 0-31 spin", 64);
 }
 
-TEST_F(Waiting, AThousandSleepsAreNoDeadlock) {
+TEST_F(Polling, AThousandSleepsAreNoDeadlock) {
   std::string sleeps;
   for (int i = 0; i < 1000; ++i) sleeps += "nanosleep.u32 10;\n";
   ends("setp.ge.u32 %p2, %r1, 32; @%p2 bra JOIN;\n" + sleeps +
@@ -81,21 +81,21 @@ TEST_F(Waiting, AThousandSleepsAreNoDeadlock) {
        8, 64);
 }
 
-TEST_F(Waiting, WhoGivesUpAfterAMillionTriesMay) {
+TEST_F(Polling, WhoGivesUpAfterAMillionTriesMay) {
   ends("mov.u32 %r3, 0;\nSPIN: " + std::string(poll) +
            "add.u32 %r3, %r3, 1; setp.lt.and.u32 %p2, %r3, 1000000, %p1; @%p2 bra SPIN; st.global.u32 "
            "[%rd0], %r3;",
        1'000'000);
 }
 
-TEST_F(Waiting, ATimeOfHoursPassesAtOnce) {
+TEST_F(Polling, ATimeOfHoursPassesAtOnce) {
   ends("mov.u64 %rd2, %globaltimer; add.u64 %rd2, %rd2, 100000000000;\nSPIN: " + std::string(poll) +
            "mov.u64 %rd3, %globaltimer; setp.lt.and.u64 %p2, %rd3, %rd2, %p1; @%p2 bra SPIN; st.global.u32 "
            "[%rd0], 9;",
        9);
 }
 
-TEST_F(Waiting, WhoComputesForLongDoesNotWait) {  // beside one that polls for it
+TEST_F(Polling, WhoComputesForLongDoesNotWait) {  // beside one that polls for it
   settings().seed = 0;
   const Result r = run_ptx(start + R"(
     mov.u32 %r3, 0;

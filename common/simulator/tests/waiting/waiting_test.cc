@@ -1,0 +1,81 @@
+// The kernels of waiting.h pass in every order, without a word; each stuck twin ends in a report of a
+// deadlock.
+//   WAITING_PROGRAMS: the folder of simulator_waiting_BUILD, waiting.cu and its kernels linked with
+//   cuda_simulator
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <sstream>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+const std::string builds[] = {"ampere", "hopper", "debug"};
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> all;
+  for (std::string word; stream >> word;) all.push_back(word);
+  return all;
+}
+
+// What the program wrote to stdout and stderr; not that of a debug build not all can be checked.
+std::string output_of(const std::string& build, const std::string& arguments, int seed) {
+  const std::string command = "env SIMULATOR_DEVICE=h200 SIMULATOR_SEED=" + std::to_string(seed) +
+                              " timeout 30 '" WAITING_PROGRAMS "/simulator_waiting_" + build + "' " +
+                              arguments + " 2>&1";
+  std::FILE* pipe = popen(command.c_str(), "r");
+  if (pipe == nullptr) return "popen failed";
+  std::string output;
+  std::array<char, 4096> buffer;
+  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
+    output.append(buffer.data(), count);
+  const int status = pclose(pipe);
+  if (const size_t end = output.find("-lineinfo without -G has all checks.\n"); end != std::string::npos)
+    output.erase(0, output.find('\n', end) + 1);
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    output += "\nended with status " + std::to_string(status);
+  return output;
+}
+
+std::vector<std::string> names() {
+  static const std::vector<std::string> all = words(output_of(builds[0], "", 0));
+  return all;
+}
+
+class Waiting : public testing::TestWithParam<std::tuple<std::string, std::string>> {
+ protected:
+  const std::string& build() const { return std::get<0>(GetParam()); }
+  const std::string& name() const { return std::get<1>(GetParam()); }
+};
+
+TEST_P(Waiting, PassesWithoutAWord) {
+  for (int seed = 0; seed < 4; ++seed)
+    EXPECT_EQ(output_of(build(), name(), seed), "cudaSuccess, right\n") << "seed " << seed;
+}
+
+TEST_P(Waiting, StuckIsReported) {
+  for (int seed = 0; seed < 2; ++seed) {
+    const std::string output = output_of(build(), name() + " stuck", seed);
+    EXPECT_NE(output.find("simulator: deadlock in " + name() + "<true>("), std::string::npos)
+        << "seed " << seed << ": " << output;
+    EXPECT_NE(output.find("cudaErrorLaunchTimeout, "), std::string::npos)
+        << "seed " << seed << ": " << output;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Waiting,
+                         testing::Combine(testing::ValuesIn(builds), testing::ValuesIn(names())),
+                         [](const testing::TestParamInfo<Waiting::ParamType>& param) {
+                           return std::get<1>(param.param) + "_" + std::get<0>(param.param);
+                         });
+
+TEST(WaitingList, IsComplete) {
+  EXPECT_EQ(names().size(), 34u);
+}
+
+}  // namespace
