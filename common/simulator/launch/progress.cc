@@ -16,6 +16,11 @@ void on_interrupt(int) {
   caught = 1;
 }
 
+std::chrono::steady_clock::duration period() {
+  using Seconds = std::chrono::duration<double>;
+  return std::chrono::duration_cast<std::chrono::steady_clock::duration>(Seconds(settings().heartbeat));
+}
+
 std::string millions(uint64_t number) {
   return std::to_string(number / 1'000'000) + " million";
 }
@@ -27,8 +32,7 @@ bool Progress::interrupted() {
 }
 
 Progress::Progress(const Grid& grid) : grid_(grid), next_(std::numeric_limits<Clock::rep>::max()) {
-  if (settings().heartbeat > 0)
-    next_ = (begin_ + std::chrono::seconds(settings().heartbeat)).time_since_epoch().count();
+  if (settings().heartbeat > 0) next_ = (begin_ + period()).time_since_epoch().count();
   struct sigaction ours {};
   ours.sa_handler = on_interrupt;
   ours.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // a second one ends the process at once
@@ -49,7 +53,7 @@ void Progress::Thread::look(const std::vector<std::unique_ptr<Cluster>>& cluster
   const auto now = Clock::now();
   Clock::rep due = progress_.next_;
   if (now.time_since_epoch().count() < due) return;
-  const auto next = now + std::chrono::seconds(settings().heartbeat);
+  const auto next = now + period();
   if (!progress_.next_.compare_exchange_strong(due, next.time_since_epoch().count())) return;
   const Standing standing = where_warps_stand(clusters, "stand");
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - progress_.begin_).count();

@@ -90,8 +90,9 @@ Settings read_environment() {
   read_number<uint64_t>("SIMULATOR_TRACE_LIMIT", settings.trace_limit, UINT64_MAX);
   read_flag("SIMULATOR_TRACE_EVENTS", settings.trace_events);
   read_flag("SIMULATOR_SPEED", settings.speed);
-  settings.heartbeat = isatty(STDERR_FILENO) ? 10 : 0;
-  read_number<int>("SIMULATOR_HEARTBEAT", settings.heartbeat, 86400);
+  int seconds = isatty(STDERR_FILENO) ? 10 : 0;
+  read_number<int>("SIMULATOR_HEARTBEAT", seconds, 86400);
+  settings.heartbeat = seconds;
   return settings;
 }
 

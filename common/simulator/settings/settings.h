@@ -37,7 +37,7 @@ struct Settings {
   bool strict = false;
   bool survive = false;
   bool speed = false;
-  int heartbeat = 0;     // seconds; 0: none
+  double heartbeat = 0;  // seconds; 0: none
   std::string ptx;       // empty: the program's own
   std::string counters;  // empty: not written
   std::string trace;     // empty: not written

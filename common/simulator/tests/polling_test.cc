@@ -182,20 +182,19 @@ const std::string endless = start + R"(
 class LongLaunch : public Execution {};
 
 TEST_F(LongLaunch, SaysHowFarItIsWhereThatIsAskedFor) {
-  settings().heartbeat = 1;
+  settings().heartbeat = 0.01;
   testing::internal::CaptureStderr();
-  const auto begin = std::chrono::steady_clock::now();
-  do {
-    const Result r = run_ptx(start + R"(
+  const Result r = run_ptx(start + R"(
     LOOP: atom.global.add.u32 %r2, [%rd0], 1;
     setp.lt.u32 %p1, %r2, 30000000;
     @%p1 bra LOOP;)",
-                             1, 32, 2);
-    EXPECT_FALSE(r.end);
-  } while (std::chrono::steady_clock::now() - begin < std::chrono::seconds(1));
+                           1, 32, 2);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("simulator: k has run for 1 s: "), std::string::npos) << said;
-  EXPECT_NE(said.find(" of 2 CTAs are done; CTA ("), std::string::npos) << said;
+  EXPECT_FALSE(r.end);
+  EXPECT_NE(
+      said.find("simulator: k has run for 0 s: 0 million warp-instructions, 0 of 2 CTAs are done; CTA ("),
+      std::string::npos)
+      << said;
 }
 
 TEST_F(LongLaunch, InterruptedSaysWhereItStands) {

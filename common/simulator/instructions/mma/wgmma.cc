@@ -103,7 +103,7 @@ void use_registers(Warp& warp, const Inst& inst) {
       const bool in_order = factor == each.factor && (factor || use.same_results(use_of(*each.inst)));
       if (!in_order && !pending) pending = &each;
     }
-    if (pending == &each) tell_pending(warp, each);
+    if (pending == &each && !warp.frame->program->module->debug) tell_pending(warp, each);
     each = {warp.state<WgmmaQueue>().issued + 1, &inst, factor, 0};
   }
   if (unfenced) report_unfenced(warp);

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdio>
+#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>
@@ -58,13 +59,19 @@ TEST_P(Waiting, PassesWithoutAWord) {
     EXPECT_EQ(output_of(build(), name(), seed), "cudaSuccess, right\n") << "seed " << seed;
 }
 
+// Who leaves out a commit or a release takes the same stage again, and reads or writes what others do.
+const std::set<std::string> races_first = {"warps_with_roles", "lanes_with_roles", "counted_producers"};
+
 TEST_P(Waiting, StuckIsReported) {
+  const bool races = races_first.contains(name());
   for (int seed = 0; seed < 2; ++seed) {
     const std::string output = output_of(build(), name() + " stuck", seed);
-    EXPECT_NE(output.find("simulator: deadlock in " + name() + "<true>("), std::string::npos)
-        << "seed " << seed << ": " << output;
-    EXPECT_NE(output.find("cudaErrorLaunchTimeout, "), std::string::npos)
-        << "seed " << seed << ": " << output;
+    const std::string kernel = " in " + name() + "<true>(";
+    const bool reported = output.find("simulator: deadlock" + kernel) != std::string::npos ||
+                          (races && output.find("simulator: race" + kernel) != std::string::npos);
+    EXPECT_TRUE(reported) << "seed " << seed << ": " << output;
+    const char* error = races ? "cudaErrorLaunchFailure, " : "cudaErrorLaunchTimeout, ";
+    EXPECT_NE(output.find(error), std::string::npos) << "seed " << seed << ": " << output;
   }
 }
 
