@@ -1,6 +1,7 @@
 #include "common/simulator/launch/waiting.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace simulator {
 
@@ -36,8 +37,10 @@ bool Waiting::look(const Worker& worker, const std::vector<std::unique_ptr<Clust
     leap_ *= 16;
     return false;
   }
-  const uint64_t enough = std::min(polling * most_of_each, most_of_all);
-  return fewest >= most_polls || (fewest >= some_polls && worker.executed - since_ >= enough);
+  const uint64_t executed = worker.executed - since_;
+  return std::any_of(std::begin(enough), std::end(enough), [&](const Enough& each) {
+    return fewest >= each.polls && executed >= std::min(polling * each.of_each, each.of_all);
+  });
 }
 
 }  // namespace simulator

@@ -26,11 +26,15 @@ class Waiting {
  private:
   bool look(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters);
 
-  // Since something happened: what each warp reads in vain (some programs give up after a million tries), or
-  // what all execute together, which is more for a reading in a debug build.
-  static constexpr uint64_t most_polls = 2'000'000, some_polls = 1000;
-  static constexpr uint64_t most_of_each = 50'000'000, most_of_all = 256'000'000;  // warp-instructions
-  static constexpr uint64_t first_leap = 1 << 20, last_leap = 1ull << 44;          // cycles
+  // Since something happened. Some programs give up after a million tries, of a few instructions each.
+  struct Enough {
+    uint64_t polls, of_each,
+        of_all;  // of each warp; warp-instructions for each that polls, and together at most
+  };
+  static constexpr Enough enough[] = {{2'000'000, 0, 0},
+                                      {100'000, 40'000'000, 256'000'000},  // long tries: a debug build's
+                                      {1000, 1'000'000'000, 1'000'000'000}};
+  static constexpr uint64_t first_leap = 1 << 20, last_leap = 1ull << 44;  // cycles
 
   uint64_t happened_ = 0;            // as Worker counts
   uint64_t since_ = 0, looked_ = 0;  // warp-instructions

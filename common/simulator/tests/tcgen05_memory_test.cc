@@ -167,7 +167,9 @@ TEST_F(Tcgen05MemoryTest, RegistersAreNotTouchedBeforeTheWait) {
   sound(used + load("32x32b.x2", 2) + output(2) + freed());
   EXPECT_EQ(run_body(used + freed()).words[128 + 5], 5u << 16 | 1);
   finds(FindingKind::unfinished_async,
-        "it needs tcgen05.wait::ld before the barrier or arrival that leads here | @%p1 tcgen05.dealloc",
+        "tcgen05.dealloc of columns 0 to 63 of lanes 0 to 127 of tensor memory: an operation that reads it "
+        "has not been "
+        "waited for; it is the tcgen05.ld of warp",
         used + load("32x32b.x2", 2) + freed());
 }
 
@@ -178,7 +180,9 @@ TEST_F(Tcgen05MemoryTest, WhatIsStoredIsWaitedForBeforeItIsLoaded) {
   finds(FindingKind::unfinished_async, "it needs tcgen05.wait::st before this | tcgen05.ld",
         stored + load("32x32b.x2", 2) + wait_load + wait_store + freed());
   finds(FindingKind::unfinished_async,
-        "it needs tcgen05.wait::st before the barrier or arrival that leads here | @%p1 tcgen05.dealloc",
+        "tcgen05.dealloc of columns 0 to 63 of lanes 0 to 127 of tensor memory: an operation that writes it "
+        "has not been "
+        "waited for; it is the tcgen05.st of warp",
         stored + freed());
   sound(stored + wait_store + load("32x32b.x2", 2) + wait_load + freed());
   sound(allocated() + own_values(16) + store("32x32b.x16", 16) + wait_store + store("32x32b.x4", 4) +
@@ -192,7 +196,9 @@ TEST_F(Tcgen05MemoryTest, WhatIsLoadedIsWaitedForBeforeItIsOverwrittenOrFreed) {
         loaded + "mov.b32 %v9, 1; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3+1], {%v9};\n" + wait_load +
             wait_store + freed());
   finds(FindingKind::unfinished_async,
-        "it needs tcgen05.wait::ld before the barrier or arrival that leads here | @%p1 tcgen05.dealloc",
+        "tcgen05.dealloc of columns 0 to 63 of lanes 0 to 127 of tensor memory: an operation that reads it "
+        "has not been "
+        "waited for; it is the tcgen05.ld of warp",
         loaded + freed());
   sound(loaded + "mov.b32 %v9, 1; tcgen05.st.sync.aligned.32x32b.x1.b32 [%r3+2], {%v9};\n" + wait_load +
         wait_store + freed());

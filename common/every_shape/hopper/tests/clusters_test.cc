@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "common/every_shape/estimate/estimate.h"
@@ -14,10 +15,10 @@
 namespace ladder::every_shape {
 namespace {
 
-const Candidate& kernel(const std::string& name) {
+const Candidate& kernel(std::string_view name) {
   for (const Candidate& c : all_candidates())
     if (c.name == name) return c;
-  throw std::out_of_range(name);
+  throw std::out_of_range(std::string(name));
 }
 
 Bits product(const Candidate& candidate, const Launch& how, int m, int n, int k) {

@@ -27,7 +27,7 @@ std::vector<std::string> words(const std::string& text) {
 // What the program wrote to stdout and stderr; not that of a debug build not all can be checked.
 std::string output_of(const std::string& build, const std::string& arguments, int seed) {
   const std::string command = "env SIMULATOR_DEVICE=h200 SIMULATOR_SEED=" + std::to_string(seed) +
-                              " timeout 30 '" WAITING_PROGRAMS "/simulator_waiting_" + build + "' " +
+                              " timeout 60 '" WAITING_PROGRAMS "/simulator_waiting_" + build + "' " +
                               arguments + " 2>&1";
   std::FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return "popen failed";
@@ -70,8 +70,9 @@ TEST_P(Waiting, StuckIsReported) {
     const bool reported = output.find("simulator: deadlock" + kernel) != std::string::npos ||
                           (races && output.find("simulator: race" + kernel) != std::string::npos);
     EXPECT_TRUE(reported) << "seed " << seed << ": " << output;
-    const char* error = races ? "cudaErrorLaunchFailure, " : "cudaErrorLaunchTimeout, ";
-    EXPECT_NE(output.find(error), std::string::npos) << "seed " << seed << ": " << output;
+    EXPECT_TRUE(output.find("cudaErrorLaunchTimeout, ") != std::string::npos ||
+                (races && output.find("cudaErrorLaunchFailure, ") != std::string::npos))
+        << "seed " << seed << ": " << output;
   }
 }
 
