@@ -16,6 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "common/simulator/tests/debug_note.h"
+
 namespace {
 
 struct Case {
@@ -83,7 +85,7 @@ std::string output_of(const std::string& settings, const std::string& arguments,
   const int status = pclose(pipe);
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     output += "\nended with status " + std::to_string(status);
-  return output;
+  return simulator::without_debug_note(std::move(output));
 }
 
 std::string last_line(std::string text) {

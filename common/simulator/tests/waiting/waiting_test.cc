@@ -13,6 +13,9 @@
 #include <tuple>
 #include <vector>
 
+#include "common/simulator/tests/debug_note.h"
+
+namespace simulator {
 namespace {
 
 const std::string builds[] = {"ampere", "hopper", "debug"};
@@ -36,8 +39,7 @@ std::string output_of(const std::string& build, const std::string& arguments, in
   while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
     output.append(buffer.data(), count);
   const int status = pclose(pipe);
-  if (const size_t end = output.find("-lineinfo without -G has all checks.\n"); end != std::string::npos)
-    output.erase(0, output.find('\n', end) + 1);
+  output = without_debug_note(std::move(output));
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
     output += "\nended with status " + std::to_string(status);
   return output;
@@ -87,3 +89,4 @@ TEST(WaitingList, IsComplete) {
 }
 
 }  // namespace
+}  // namespace simulator
