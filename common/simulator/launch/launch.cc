@@ -88,7 +88,7 @@ void work(Context& context, Progress& progress) {
         const bool any = advance(cluster);
         const bool busy =
             any && (unfinished(cluster) != before || context.worker.events != events || short_turns(grid));
-        if (waiting.too_long(context.worker, running)) deadlock(running);
+        if (waiting.too_long(context.worker, running)) deadlock(running, true);
         if (busy && !time_to_probe(context.worker)) continue;
         if (resolve(cluster)) continue;
         if (unfinished(cluster) && stuck(cluster)) deadlock(running);
@@ -157,7 +157,7 @@ void work_in_order(Context& context, uint64_t resident, Progress& progress) {
     idle_turns = 0;
     const uint64_t now = context.worker.events;
     guarded(grid, *running.front(), [&] {
-      if (too_long) deadlock(running);
+      if (too_long) deadlock(running, true);
       if (!std::all_of(running.begin(), running.end(), [](auto& cluster) { return stuck(*cluster); })) return;
       if (context.worker.events != now) return;
       deadlock(running);

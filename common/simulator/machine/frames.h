@@ -18,8 +18,8 @@ void returned(Worker& worker, Frame& frame, uint32_t lanes);
 // They have exited: they are in none of the activations any more from this one outwards.
 void exited(Worker& worker, Frame* frame, uint32_t lanes);
 
-// Lanes of a warp may enter a function one after the other, and meet inside, at an instruction that is for all
-// of them. Then those of `from` go on in the activation of `into`, which is at the same one. False: they
+// Lanes of a warp may enter a function one after the other, and meet inside, at an instruction that is for
+// all of them. Then those of `from` go on in the activation of `into`, which is at the same one. False: they
 // cannot, since an outer activation of theirs is that of `into`.
 bool join(Warp& warp, Group& into, const Group& from);
 

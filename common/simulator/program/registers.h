@@ -20,8 +20,8 @@ struct RegisterSlots {
   std::array<uint32_t, 5> begin{}, count{};
 };
 struct Allocated {
-  std::vector<uint32_t> offset;         // per register; from `begin` on
-  uint32_t end = 0;                     // bytes
+  std::vector<uint32_t> offset;  // per register; from `begin` on
+  uint32_t end = 0;              // bytes
   RegisterSlots slots;
   uint32_t words_live = 0;              // most 32-bit registers alive at once
   std::vector<uint32_t> uninitialised;  // registers that may be read before they are written
