@@ -37,7 +37,8 @@ void start(Cta& cta, Worker& worker, Cluster& cluster, uint32_t rank) {
     warp.full = true;
     warp.others.clear();
     warp.rotated = warp.yield = false;
-    warp.writes = warp.polls = warp.polls_seen = warp.polls_before = 0;
+    warp.writes = 0;
+    warp.polls = warp.polls_seen = warp.polls_before = warp.watches = warp.watches_seen = 0;
     warp.polled_writes = ~0ull;
   }
   for (Unit* unit : grid.units) unit->start(cta);

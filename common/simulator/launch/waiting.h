@@ -28,13 +28,14 @@ class Waiting {
 
   // Since something happened. Some programs give up after a million tries, of a few instructions each.
   struct Enough {
-    uint64_t polls, of_each,
-        of_all;  // of each warp; warp-instructions for each that polls, and together at most
+    uint64_t polls;            // of each warp that does
+    uint64_t of_each, of_all;  // warp-instructions: for each of them, and together at most
   };
   static constexpr Enough enough[] = {{2'000'000, 0, 0},
                                       {100'000, 40'000'000, 256'000'000},  // long tries: a debug build's
                                       {1000, 1'000'000'000, 1'000'000'000}};
-  static constexpr uint64_t first_leap = 1 << 20, last_leap = 1ull << 44;  // cycles
+  // Cycles. Odd, so that a clock of 32 bits advances as well.
+  static constexpr uint64_t first_leap = (1 << 20) + 1, last_leap = 1ull << 44, leap_growth = 17;
 
   uint64_t happened_ = 0;            // as Worker counts
   uint64_t since_ = 0, looked_ = 0;  // warp-instructions

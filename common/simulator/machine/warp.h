@@ -164,8 +164,12 @@ class Warp : public UnitStates {
   uint64_t polled_writes = ~0ull;  // the same, at its last strong load
   uint32_t polled_pc = 0;          // of that load
   uint64_t polls = 0;              // readings of what others may write, once more, and sleeps
-  uint64_t polls_seen = 0, polls_before = 0;  // when last looked at; when something had last happened
-  bool yield = false;                         // its turn is over
+  uint64_t watches = 0;            // readings of a clock, once more and soon after
+  uint64_t clock = 0;              // of the last of these
+  uint32_t clock_pc = 0;
+  // When last looked at; when something had last happened.
+  uint64_t polls_seen = 0, watches_seen = 0, polls_before = 0;
+  bool yield = false;    // its turn is over
   bool rotated = false;  // the running group was picked for fairness, not because its pc is the lowest
 };
 

@@ -62,7 +62,7 @@ TEST_F(Polling, WhoWatchesAClockWaitsNevertheless) {
 TEST_F(Polling, WhoSleepsForLongerAndLongerWaitsNevertheless) {
   never_ends("mov.u32 %r3, 1;\nSPIN: " + std::string(poll) +
                  "nanosleep.u32 %r3; add.u32 %r3, %r3, 1; @%p1 bra SPIN;",
-             "at PTX line", 32, 2);
+             "at PTX line");
 }
 
 TEST_F(Polling, OthersThatWaitForThoseAreNotBlamed) {
@@ -93,6 +93,36 @@ TEST_F(Polling, ATimeOfHoursPassesAtOnce) {
            "mov.u64 %rd3, %globaltimer; setp.lt.and.u64 %p2, %rd3, %rd2, %p1; @%p2 bra SPIN; st.global.u32 "
            "[%rd0], 9;",
        9);
+}
+
+TEST_F(Polling, WhoWaitsForATimeAloneIsThroughAtOnce) {
+  for (const char* clock : {"%clock64", "%globaltimer"}) {
+    ends("mov.u64 %rd2, " + std::string(clock) + "; add.u64 %rd2, %rd2, 100000000000;\nSPIN: mov.u64 %rd3, " +
+             clock + "; setp.lt.u64 %p2, %rd3, %rd2; @%p2 bra SPIN; st.global.u32 [%rd0], 9;",
+         9);
+  }
+  ends(
+      "mov.u32 %r2, %clock;\nSPIN: mov.u32 %r3, %clock; sub.u32 %r3, %r3, %r2; setp.lt.u32 %p2, %r3, "
+      "2000000000;"
+      "@%p2 bra SPIN; st.global.u32 [%rd0], 9;",
+      9);
+}
+
+TEST_F(Polling, TwoReadingsOfAClockMeasure) {  // no leap lies between
+  const Result r = run_ptx(start + R"(
+    mov.u32 %r3, 0;
+    mov.u32 %r6, 0;
+    LOOP: mov.u32 %r4, %clock;
+    mov.u32 %r5, %clock;
+    sub.u32 %r5, %r5, %r4;
+    max.u32 %r6, %r6, %r5;
+    add.u32 %r3, %r3, 1;
+    setp.lt.u32 %p1, %r3, 1000000;
+    @%p1 bra LOOP;
+    st.global.u32 [%rd0], %r6;)",
+                           1, 1);
+  ASSERT_FALSE(r.end) << r.end->what;
+  EXPECT_LT(r.words[0], 1000u);
 }
 
 TEST_F(Polling, WhoComputesForLongDoesNotWait) {  // beside one that polls for it

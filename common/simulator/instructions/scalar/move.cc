@@ -184,6 +184,18 @@ const Name specials[] = {
     {"%envreg2", [](const Warp& w, uint32_t) -> uint64_t { return w.cta->grid->workspace & 0xffffffffu; }},
 };
 
+// A loop that only waits for a time has one reading, every few instructions.
+template <class T>
+void run_clock(Warp& warp, const Inst& inst) {
+  constexpr uint64_t soon = 64;
+  const uint64_t now = warp.cta->time + warp.in_turn;
+  warp.watches += warp.clock_pc == warp.pc && now - warp.clock <= soon;
+  warp.clock = now;
+  warp.clock_pc = warp.pc;
+  const T value = static_cast<T>(static_cast<const Name*>(inst.data)->value(warp, 0));
+  warp.write<T>(inst.d, [&](int) { return value; });
+}
+
 template <class T>
 void run_special(Warp& warp, const Inst& inst) {
   const Name& special = *static_cast<const Name*>(inst.data);
@@ -215,9 +227,14 @@ void decode_special(Decoder& d, const Operand& source, int width) {
   }
   for (const Name& each : specials) {
     if (each.name != source.text) continue;
-    if (source.text.starts_with("%clock") || source.text.starts_with("%globaltimer"))
-      d.program().reads_clock = true;
     d.inst().data = &each;
+    if (source.text.starts_with("%clock") || source.text.starts_with("%globaltimer")) {
+      d.program().reads_clock = true;
+      d.inst().inner = width == 64   ? run_clock<uint64_t>
+                       : width == 32 ? run_clock<uint32_t>
+                                     : run_clock<uint16_t>;
+      return;
+    }
     d.inst().inner = width == 64   ? run_special<uint64_t>
                      : width == 32 ? run_special<uint32_t>
                                    : run_special<uint16_t>;
