@@ -1,7 +1,6 @@
 #include "common/simulator/launch/progress.h"
 
 #include <cstdio>
-#include <limits>
 #include <string>
 
 #include "common/simulator/launch/standing.h"
@@ -12,6 +11,14 @@ namespace {
 
 volatile sig_atomic_t caught = 0;
 
+// Launches that follow one another count as one: a program of thousands says something, too.
+struct Heartbeat {
+  std::chrono::steady_clock::time_point since;  // that something was said, or the first launch began
+  std::atomic<std::chrono::steady_clock::rep> due{0};
+  uint64_t launches = 0;  // since then
+  std::chrono::steady_clock::time_point ended;
+} heartbeat;
+
 void on_interrupt(int) {
   caught = 1;
 }
@@ -19,6 +26,11 @@ void on_interrupt(int) {
 std::chrono::steady_clock::duration period() {
   using Seconds = std::chrono::duration<double>;
   return std::chrono::duration_cast<std::chrono::steady_clock::duration>(Seconds(settings().heartbeat));
+}
+
+std::string launches(std::chrono::steady_clock::time_point now) {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - heartbeat.since).count();
+  return std::to_string(heartbeat.launches) + " launches in " + std::to_string(seconds) + " s";
 }
 
 std::string millions(uint64_t number) {
@@ -31,8 +43,19 @@ bool Progress::interrupted() {
   return caught != 0;
 }
 
-Progress::Progress(const Grid& grid) : grid_(grid), next_(std::numeric_limits<Clock::rep>::max()) {
-  if (settings().heartbeat > 0) next_ = (begin_ + period()).time_since_epoch().count();
+bool Progress::due(Clock::time_point now) {
+  Clock::rep due = heartbeat.due;
+  return settings().heartbeat > 0 && now.time_since_epoch().count() >= due &&
+         heartbeat.due.compare_exchange_strong(due, (now + period()).time_since_epoch().count());
+}
+
+Progress::Progress(const Grid& grid) : grid_(grid) {
+  if (heartbeat.launches == 0 || begin_ - heartbeat.ended >= std::chrono::seconds(1)) {
+    heartbeat.since = begin_;
+    heartbeat.due = (begin_ + period()).time_since_epoch().count();
+    heartbeat.launches = 0;
+  }
+  ++heartbeat.launches;
   struct sigaction ours {};
   ours.sa_handler = on_interrupt;
   ours.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);  // a second one ends the process at once
@@ -42,6 +65,13 @@ Progress::Progress(const Grid& grid) : grid_(grid), next_(std::numeric_limits<Cl
 }
 
 Progress::~Progress() {
+  heartbeat.ended = Clock::now();
+  if (due(heartbeat.ended)) {
+    std::fprintf(stderr, "simulator: %s, the last of them of %s\n", launches(heartbeat.ended).c_str(),
+                 grid_.kernel->shown.c_str());
+    heartbeat.since = heartbeat.ended;
+    heartbeat.launches = 0;
+  }
   if (!handles_interrupts_) return;
   sigaction(SIGINT, &before_, nullptr);
   if (interrupted()) raise(SIGINT);
@@ -51,19 +81,19 @@ void Progress::Thread::look(const std::vector<std::unique_ptr<Cluster>>& cluster
   const uint64_t executed = progress_.executed_ += worker_.executed - executed_;
   executed_ = worker_.executed;
   const auto now = Clock::now();
-  Clock::rep due = progress_.next_;
-  if (now.time_since_epoch().count() < due) return;
-  const auto next = now + period();
-  if (!progress_.next_.compare_exchange_strong(due, next.time_since_epoch().count())) return;
+  if (!due(now)) return;
+  const std::lock_guard lock(progress_.printing_);
   const Standing standing = where_warps_stand(clusters, "stand");
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - progress_.begin_).count();
-  const std::string text = "simulator: " + progress_.grid_.kernel->shown + " has run for " +
+  const std::string before = heartbeat.launches > 1 ? launches(now) + "; " : "";
+  const std::string text = "simulator: " + before + progress_.grid_.kernel->shown + " has run for " +
                            std::to_string(seconds) + " s: " + millions(executed) + " warp-instructions, " +
                            std::to_string(progress_.ctas_) + " of " + std::to_string(progress_.grid_.ctas) +
                            " CTAs are done" +
                            (standing.places.empty() ? "" : "; " + standing.lines(1).front()) + "\n";
-  const std::lock_guard lock(progress_.printing_);
   std::fputs(text.c_str(), stderr);
+  heartbeat.since = now;
+  heartbeat.launches = 1;
 }
 
 bool Progress::Thread::tell_where(const std::vector<std::unique_ptr<Cluster>>& clusters) {

@@ -49,11 +49,12 @@ class Progress {
  private:
   using Clock = std::chrono::steady_clock;
   static bool interrupted();
+  // True, for one of the threads that ask: it is time to say something.
+  static bool due(Clock::time_point now);
 
   const Grid& grid_;
   const Clock::time_point begin_ = Clock::now();
   std::atomic<uint64_t> executed_{0}, ctas_{0};
-  std::atomic<Clock::rep> next_;  // when to say something; the largest value: never
   std::mutex printing_;
   bool handles_interrupts_ = false;
   struct sigaction before_ {};

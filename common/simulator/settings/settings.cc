@@ -90,7 +90,7 @@ Settings read_environment() {
   read_number<uint64_t>("SIMULATOR_TRACE_LIMIT", settings.trace_limit, UINT64_MAX);
   read_flag("SIMULATOR_TRACE_EVENTS", settings.trace_events);
   read_flag("SIMULATOR_SPEED", settings.speed);
-  int seconds = isatty(STDERR_FILENO) ? 10 : 0;
+  int seconds = isatty(STDERR_FILENO) ? 10 : 30;
   read_number<int>("SIMULATOR_HEARTBEAT", seconds, 86400);
   settings.heartbeat = seconds;
   return settings;

@@ -221,10 +221,19 @@ TEST_F(LongLaunch, SaysHowFarItIsWhereThatIsAskedFor) {
                            1, 32, 2);
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_FALSE(r.end);
-  EXPECT_NE(
-      said.find("simulator: k has run for 0 s: 0 million warp-instructions, 0 of 2 CTAs are done; CTA ("),
-      std::string::npos)
+  EXPECT_NE(said.find("k has run for 0 s: 0 million warp-instructions, 0 of 2 CTAs are done; CTA ("),
+            std::string::npos)
       << said;
+}
+
+TEST_F(LongLaunch, ManyShortOnesSaySoTogether) {
+  settings().heartbeat = 0.05;
+  testing::internal::CaptureStderr();
+  const auto begin = std::chrono::steady_clock::now();
+  while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300))
+    EXPECT_FALSE(run_ptx(start + "st.global.u32 [%rd1], 5;", 64, 64).end);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find(" launches in 0 s, the last of them of k\n"), std::string::npos) << said;
 }
 
 TEST_F(LongLaunch, InterruptedSaysWhereItStands) {
