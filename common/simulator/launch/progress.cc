@@ -30,7 +30,8 @@ std::chrono::steady_clock::duration period() {
 
 std::string launches(std::chrono::steady_clock::time_point now) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(now - heartbeat.since).count();
-  return std::to_string(heartbeat.launches) + " launches in " + std::to_string(seconds) + " s";
+  return std::to_string(heartbeat.launches) + (heartbeat.launches == 1 ? " launch" : " launches") + " in " +
+         std::to_string(seconds) + " s";
 }
 
 std::string millions(uint64_t number) {
@@ -67,7 +68,7 @@ Progress::Progress(const Grid& grid) : grid_(grid) {
 Progress::~Progress() {
   heartbeat.ended = Clock::now();
   if (due(heartbeat.ended)) {
-    std::fprintf(stderr, "simulator: %s, the last of them of %s\n", launches(heartbeat.ended).c_str(),
+    std::fprintf(stderr, "simulator: %s, the last of %s\n", launches(heartbeat.ended).c_str(),
                  grid_.kernel->shown.c_str());
     heartbeat.since = heartbeat.ended;
     heartbeat.launches = 0;

@@ -150,19 +150,20 @@ std::string source_of(const Program& program, uint32_t pc) {
 
 std::string source_of(const Frame& frame, uint32_t pc, int lane) {
   const std::string kernel = kernel_file(frame);
-  const auto way_of = [lane](const Frame& at) {
-    const auto found = std::find_if(at.ways.begin(), at.ways.end(),
-                                    [lane](const Way& way) { return way.lanes >> lane & 1; });
-    return found == at.ways.end() ? at.ways.front() : *found;
-  };
-  Way way = way_of(frame);
   const Places inner(*frame.program, pc);
-  if (inner.empty() || inner.has_own(kernel) || !way.caller) return source_of(*frame.program, pc);
-  for (; way.caller; way = way_of(*way.caller)) {
-    const Places outer(*way.caller->program, way.return_pc - 1);
+  if (inner.empty() || inner.has_own(kernel)) return source_of(*frame.program, pc);
+  for (const Frame* at = &frame; at;) {
+    // Of what it inlines, a debug build has no line but the header's: the program's own stands before.
+    while (at->program->module->debug && pc > 0 && !Places(*at->program, pc).has_own(kernel)) --pc;
+    const Places outer(*at->program, pc);
     if (outer.has_own(kernel)) return outer.text(kernel) + " (calls " + inner.innermost() + ")";
+    const auto way = std::find_if(at->ways.begin(), at->ways.end(),
+                                  [lane](const Way& each) { return each.lanes >> lane & 1; });
+    if (way == at->ways.end()) break;
+    pc = way->return_pc - 1;
+    at = way->caller;
   }
-  return source_of(*frame.program, pc);
+  return inner.text(inner.outermost_path());
 }
 
 std::string place_of(const Cta& cta, uint32_t pc) {

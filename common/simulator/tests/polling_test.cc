@@ -233,7 +233,7 @@ TEST_F(LongLaunch, ManyShortOnesSaySoTogether) {
   while (std::chrono::steady_clock::now() - begin < std::chrono::milliseconds(300))
     EXPECT_FALSE(run_ptx(start + "st.global.u32 [%rd1], 5;", 64, 64).end);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find(" launches in 0 s, the last of them of k\n"), std::string::npos) << said;
+  EXPECT_NE(said.find(" launches in 0 s, the last of k\n"), std::string::npos) << said;
 }
 
 TEST_F(LongLaunch, InterruptedSaysWhereItStands) {
