@@ -119,7 +119,7 @@ void illegal_global(Warp& warp, int lane, AccessKind kind, uint32_t bytes, uint6
             name_of_allocation(*near);
   }
   Finding found{FindingKind::illegal_address, std::move(what), {}, {}};
-  found.site = site_of(warp, *warp.frame->program, warp.pc ? warp.pc - 1 : 0, lane);
+  found.site = site_of(warp, *warp.frame, warp.pc ? warp.pc - 1 : 0, lane);
   if (!wrapped.empty()) found.details.push_back(wrapped);
   throw Fault(std::move(found));
 }

@@ -28,7 +28,7 @@ class Places {
       place.cta = name_;
       found = all.insert(found, std::move(place));
     }
-    found->warps.push_back(warp);
+    found->warps |= 1u << warp;
   }
 
  private:
@@ -36,17 +36,6 @@ class Places {
   size_t first_;  // of this CTA's
   std::string name_;
 };
-
-std::string warps_text(const std::vector<uint32_t>& warps) {  // "warp 3", "warps 0-2, 5"
-  std::string text = warps.size() == 1 ? "warp" : "warps";
-  for (size_t i = 0, end; i < warps.size(); i = end) {
-    end = i + 1;
-    while (end < warps.size() && warps[end] == warps[end - 1] + 1) ++end;
-    text += (i == 0 ? " " : ", ") + std::to_string(warps[i]);
-    if (end - i > 1) text += "-" + std::to_string(warps[end - 1]);
-  }
-  return text;
-}
 
 // What the lanes of a group do, and how near that is to the cause.
 std::pair<int, std::string> what_it_does(const Warp& warp, const Group& group, const std::string& running) {
@@ -94,7 +83,7 @@ Standing where_warps_stand(const std::vector<std::unique_ptr<Cluster>>& clusters
         std::vector<Standing::Place> found;
         for (const Group& group : groups) {
           auto [rank, what] = what_it_does(warp, group, running);
-          found.push_back({rank, {}, std::move(what), {}, {}});
+          found.push_back({rank, {}, std::move(what), {}, 0});
         }
         if (!of_warp.empty() && !found.empty()) {  // it is on what some of them read, if any do
           const auto reads = std::ranges::find(found, static_cast<int>(memory), &Standing::Place::rank);

@@ -17,7 +17,7 @@ struct Standing {
     int rank = 0;  // the lower, the nearer to the cause
     std::string cta, what;
     std::vector<std::string> details;  // on what they wait for
-    std::vector<uint32_t> warps;
+    uint32_t warps = 0;                // a bit for each
   };
   std::vector<Place> places;  // those of the lowest rank first
   Site site;                  // of the first

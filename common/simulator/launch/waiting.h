@@ -15,7 +15,7 @@ class Waiting {
  public:
   // To be asked every now and then: has each warp that can go on read, time after time, what has not changed,
   // and has nothing else happened for so long that nothing will? Until then a clock advances in leaps, so
-  // that whoever waits for a time is through.
+  // that warps which wait for a time are through.
   bool too_long(const Worker& worker, const std::vector<std::unique_ptr<Cluster>>& clusters) {
     constexpr uint64_t often = 1 << 20;  // warp-instructions
     if (worker.executed - looked_ < often) return false;

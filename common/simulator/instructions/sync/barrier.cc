@@ -95,7 +95,7 @@ uint32_t barrier_number(Warp& warp, const Inst& inst) {
 // With who is at the barrier already.
 [[noreturn]] void wrong_arrival(const Warp& warp, uint32_t number, std::string what) {
   Finding found{FindingKind::illegal_instruction, std::move(what), {}, {}};
-  found.site = site_of(warp, *warp.frame->program, warp.pc - 1, std::countr_zero(warp.exec) & 31);
+  found.site = site_of(warp, *warp.frame, warp.pc - 1, std::countr_zero(warp.exec) & 31);
   if (const auto parts = barrier_parts(*warp.cta, number); !parts.empty())
     found.details.push_back("there are already " + parts_by_place(*warp.cta, parts));
   throw Fault(std::move(found));

@@ -3,10 +3,7 @@
 //   BROKEN_PROGRAM, SOUND_PROGRAM: broken.cu and its kernels, and sound.cu, linked with cuda_simulator;
 //   BROKEN_SOURCES: the folder of this file
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <ostream>
@@ -16,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "common/simulator/tests/debug_note.h"
+#include "common/simulator/tests/command.h"
 
 namespace {
 
@@ -74,18 +71,8 @@ const Case cases[] = {
 // What the program wrote to stdout and stderr; `settings`: "NAME=value …".
 std::string output_of(const std::string& settings, const std::string& arguments,
                       const std::string& program = BROKEN_PROGRAM) {
-  const std::string command =
-      "env SIMULATOR_DEVICE=h200 " + settings + " '" + program + "' " + arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return "popen failed";
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    output.append(buffer.data(), count);
-  const int status = pclose(pipe);
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    output += "\nended with status " + std::to_string(status);
-  return simulator::without_debug_note(std::move(output));
+  return simulator::output_of_command("env SIMULATOR_DEVICE=h200 " + settings + " '" + program + "' " +
+                                      arguments);
 }
 
 std::string last_line(std::string text) {

@@ -178,7 +178,7 @@ __global__ void barrier_in_global(int* right, Shared* shared) {
   right[i] = shared->words[other] == other;
 }
 
-// Whoever completes a phase calls a function.
+// The thread that completes a phase calls a function.
 struct Doubled {
   int* value;
   __device__ void operator()() { *value *= 2; }

@@ -3,17 +3,14 @@
 //   WAITING_PROGRAMS: the folder of simulator_waiting_BUILD, waiting.cu and its kernels linked with
 //   cuda_simulator
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <set>
 #include <sstream>
 #include <string>
 #include <tuple>
 #include <vector>
 
-#include "common/simulator/tests/debug_note.h"
+#include "common/simulator/tests/command.h"
 
 namespace simulator {
 namespace {
@@ -27,22 +24,9 @@ std::vector<std::string> words(const std::string& text) {
   return all;
 }
 
-// What the program wrote to stdout and stderr; not that of a debug build not all can be checked.
 std::string output_of(const std::string& build, const std::string& arguments, int seed) {
-  const std::string command = "env SIMULATOR_DEVICE=h200 SIMULATOR_SEED=" + std::to_string(seed) +
-                              " timeout 60 '" WAITING_PROGRAMS "/simulator_waiting_" + build + "' " +
-                              arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
-  if (pipe == nullptr) return "popen failed";
-  std::string output;
-  std::array<char, 4096> buffer;
-  while (const size_t count = std::fread(buffer.data(), 1, buffer.size(), pipe))
-    output.append(buffer.data(), count);
-  const int status = pclose(pipe);
-  output = without_debug_note(std::move(output));
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    output += "\nended with status " + std::to_string(status);
-  return output;
+  return output_of_command("env SIMULATOR_DEVICE=h200 SIMULATOR_SEED=" + std::to_string(seed) +
+                           " timeout 60 '" WAITING_PROGRAMS "/simulator_waiting_" + build + "' " + arguments);
 }
 
 std::vector<std::string> names() {
