@@ -128,8 +128,7 @@ TEST_F(Tcgen05CopyTest, IsWaitedFor) {
             "mov.u32 %r9, 0; L: add.u32 %r9, %r9, 1; setp.lt.u32 %p7, %r9, 9000; @%p7 bra L;\n" + shown(4));
   sound(begun + commit + first_waits + barrier + shown(4));
   // What is overwritten must have been waited for; a copy behind a copy needs nothing.
-  finds(FindingKind::unfinished_async,
-        "it needs tcgen05.wait::st before the barrier or arrival that leads here",
+  finds(FindingKind::unfinished_async, "it needs tcgen05.wait::st before",
         filled() + constant(1, 3) + store("32x32b.x1", 1) + fence + copy("128x128b", 0, 128) + commit + wait +
             wait_store + freed());
   sound(begun + copy("32x128b.warpx4", 0, 128) + commit + wait + shown(4));
