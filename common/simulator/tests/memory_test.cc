@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "common/simulator/memory/global_memory.h"
+#include "common/simulator/memory/poison.h"
 #include "common/simulator/settings/device.h"
 
 namespace simulator::memory {
@@ -45,6 +46,25 @@ TEST(GlobalMemory, BackingHoldsWhatIsWrittenToIt) {
   std::memset(b->backing, 2, 10000);
   EXPECT_EQ(a->backing[9999], std::byte{1});
   EXPECT_EQ(b->backing[0], std::byte{2});
+}
+
+// Of a few bytes, and of more than one file of the pattern; anew in what was written before.
+TEST(GlobalMemory, WhatNothingHasWrittenIsPoison) {
+  GlobalMemory memory;
+  for (const uint64_t size : {1ull, 4097ull, (64ull << 20) + 5, (200ull << 20) + 12345}) {
+    for (const Kind kind : {Kind::device, Kind::heap}) {
+      for (int time = 0; time < 2; ++time) {
+        const Allocation* a = memory.allocate(size, kind);
+        ASSERT_NE(a, nullptr);
+        for (uint64_t at = 0; at < size; at += 1 + size / 997) EXPECT_EQ(a->backing[at], poison) << at;
+        EXPECT_EQ(a->backing[size - 1], poison);
+        a->backing[0] = a->backing[size - 1] = std::byte{1};
+        memory.free(a->base);
+      }
+    }
+  }
+  const Allocation* variable = memory.allocate(100, Kind::variable);
+  EXPECT_EQ(variable->backing[99], std::byte{0});
 }
 
 TEST(GlobalMemory, ManagedAndHostMemoryHaveOneAddress) {
