@@ -3,10 +3,12 @@ that the learner sees there instead, hints, and attempts that must fail. The sol
 
     # Title
     kind: write                          write, speed up, hunt or predict
+    core: 20                             of the twelve of the short course: minutes that it takes, an estimate
     part: docs/03_vectorized.md#4-the-kernel
     file: 03_vectorized/gemm.cu          what the learner edits; not of a prediction
     compile: 03_vectorized/gemm.cu       the source that includes it, where it is a header
     run: gemm --size 256                 shapes beside the rung's own list of awkward ones; the first is what budgets count
+    sms: 4                               of the simulated GPU, so that a CTA has several tiles of a small problem
     budget: EXPRESSION -- what it means  counters of that run (grade.py), in a comparison that must hold
     fails: REGULAR EXPRESSION            what the grader says of the untouched skeleton
     fault: wait_one_too_few              of a hunt: the rung's planted fault, in place of blanks
@@ -17,6 +19,9 @@ that the learner sees there instead, hints, and attempts that must fail. The sol
 
     ## blank "text" … "text"             a region of the file, as excerpts.py names it; then the text in its place
     ## hint                              what to look at; `picture: ld.global A` draws that access of the learner's kernel
+    ## structure                         the last hint before the solution's text: how it is built, in words or pseudocode
+    ## passed                            shown after a pass: of a prediction the derivation, of a hunt what the fault looks
+                                         like on a GPU
     ## wrong NAME                        an attempt that must fail; `expect: REGULAR EXPRESSION` of what the grader says
 
 Of a wrong attempt each block of code takes the place of a blank, in their order, or, below a line `at: "text" … "text"`,
@@ -37,7 +42,7 @@ from common.tools.plant_fault import NotPlanted, planted
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = ("write", "speed up", "hunt", "predict")
-FIELDS = ("kind", "part", "file", "compile", "run", "budget", "fails", "fault", "question", "answer")
+FIELDS = ("kind", "core", "part", "file", "compile", "run", "sms", "budget", "fails", "fault", "question", "answer")
 REPEATED = ("run", "budget")
 FENCE = re.compile(r"^```")
 
@@ -83,6 +88,8 @@ class Exercise:
     fields: dict = field(default_factory=dict)
     blanks: list = field(default_factory=list)
     hints: list = field(default_factory=list)
+    structure: str = ""
+    passed: str = ""
     wrong: list = field(default_factory=list)
     questions: list = field(default_factory=list)
 
@@ -245,6 +252,10 @@ def read(path: Path) -> Exercise:
         elif what == "hint":
             picture, text = take(text, "picture")
             exercise.hints.append(Hint(text, picture))
+        elif what in ("structure", "passed"):
+            if getattr(exercise, what) or not "\n".join(lines).strip():
+                fail(f"'## {what}' stands twice, or has no text")
+            setattr(exercise, what, "\n".join(lines).strip())
         elif what == "wrong":
             expect, text = take(text, "expect")
             if not (name and expect and text and code):
@@ -261,7 +272,7 @@ def read(path: Path) -> Exercise:
                     changes.append(Blank(*(region(at) if at else (blank.first, blank.last)), replacement))
             exercise.wrong.append(Wrong(name, text, expect, changes))
         else:
-            fail(f"'## {heading}' is none of blank, hint, wrong")
+            fail(f"'## {heading}' is none of blank, hint, structure, passed, wrong")
     if kind == "predict":
         if not exercise.questions or not all(question.run and question.answer for question in exercise.questions):
             fail("a prediction needs questions, each with a run and an answer")
