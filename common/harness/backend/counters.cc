@@ -62,6 +62,13 @@ JsonObject counters_json(const Counters& c) {
   if (c.tensor_instructions > 0) {
     o.field("tensor_instructions", c.tensor_instructions).field("tensor_macs", c.tensor_macs);
   }
+  for (const auto& [name, value] : c.overlap) {
+    if (value == std::floor(value)) {
+      o.field(name.c_str(), static_cast<std::uint64_t>(value));
+    } else {
+      o.field(name.c_str(), rounded(value));
+    }
+  }
   return o;
 }
 
@@ -110,6 +117,7 @@ std::string counters_text(const std::string& what, const Counters& c) {
                    static_cast<unsigned long long>(c.tensor_instructions),
                    static_cast<unsigned long long>(c.tensor_macs));
   }
+  for (const std::string& line : c.overlap_lines) text += "  " + line + "\n";
   std::string most;
   int named = 0;
   for (const auto& [instruction, executed] : sorted_mix(c)) {

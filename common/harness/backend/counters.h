@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace ladder {
@@ -42,6 +43,9 @@ struct Counters {
   AccessCounts ldmatrix, stmatrix;                         // these are part of shared_load and shared_store
   std::uint64_t tensor_instructions = 0, tensor_macs = 0;  // mma of a warp; multiply-adds that they do
   std::map<std::string, std::uint64_t> mix;  // instruction with type, such as "fma.rn.f32" → how many
+  // What overlaps (common/simulator/units/overlap.h): numbers by name, and in words.
+  std::vector<std::pair<std::string, double>> overlap;
+  std::vector<std::string> overlap_lines;
   std::vector<std::string> notes;            // what the hardware may do differently, a line each
   std::string listing;  // the kernel's source with each line's counts; empty: not requested
 

@@ -53,6 +53,7 @@ Counters count(const std::function<void()>& launch, bool listing) {
   const std::vector<simulator::KernelCounts> kernels = simulator::read_counters();
 
   Counters sum;
+  simulator::AccessCounts overlap;
   std::set<std::string> files;
   for (const simulator::KernelCounts& kernel : kernels) {
     sum.ctas += kernel.ctas;
@@ -71,6 +72,7 @@ Counters count(const std::function<void()>& launch, bool listing) {
     add(sum.tcgen05, kernel.tcgen05);
     add(sum.ldmatrix, kernel.ldmatrix);
     add(sum.stmatrix, kernel.stmatrix);
+    add_overlap(overlap, kernel);
     sum.tensor_instructions += kernel.tensor_instructions;
     sum.tensor_macs += kernel.tensor_macs;
     for (const auto& [instruction, executed] : kernel.mix) sum.mix[instruction] += executed;
@@ -78,6 +80,8 @@ Counters count(const std::function<void()>& launch, bool listing) {
     for (const simulator::LineCounts& line : kernel.lines)
       if (!line.file.empty()) files.insert(line.file);
   }
+  sum.overlap = overlap_numbers(overlap);
+  sum.overlap_lines = overlap_lines(overlap);
   if (!listing) return sum;
   for (const std::string& file : files) {
     const std::string text = simulator::annotated_listing(kernels, file);

@@ -29,6 +29,48 @@ struct Counts {
   }
 };
 
+// How often something happened, and what else went on then.
+struct Occasions {
+  uint64_t times = 0;
+  uint64_t none = 0;      // with nothing going on before
+  uint64_t counted = 0;   // those of which this is known …
+  uint64_t sum = 0;       // … what went on, over all of them
+  uint64_t least = ~0ull;  // … and in the one that had the least
+
+  void add(uint64_t going_on, uint64_t many = 1) {
+    counted += many;
+    sum += going_on * many;
+    if (going_on < least) least = going_on;
+  }
+  Occasions& operator+=(const Occasions& other) {
+    times += other.times;
+    none += other.none;
+    counted += other.counted;
+    sum += other.sum;
+    if (other.least < least) least = other.least;
+    return *this;
+  }
+};
+
+// Of one PTX instruction, what it overlaps with. units/overlap.h says when which of these is counted:
+//   a wait for groups of copies   memory: groups that are in flight after it
+//   a wait for an mbarrier        memory: k-tiles (phases of mbarriers) in flight after it; math: groups of
+//                                 MMAs, where it waits for MMAs
+//   a wait for groups of MMAs     math: groups in flight after it
+//   an MMA                        memory: k-tiles on their way while it runs; math: groups of MMAs in flight
+//                                 when a group begins
+//   a load                        math: arithmetic instructions between it and the first use of what it loads
+//   a barrier                     math: those between it and the first read of shared memory behind it
+struct Overlap {
+  Occasions memory, math;
+
+  Overlap& operator+=(const Overlap& other) {
+    memory += other.memory;
+    math += other.math;
+    return *this;
+  }
+};
+
 // Distinct 32-byte sectors that the lanes in `lanes` touch; bytes: 1 to 32 per lane, from each address.
 uint32_t count_sectors(const uint64_t address[32], uint32_t lanes, uint32_t bytes);
 

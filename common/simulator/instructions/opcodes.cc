@@ -9,6 +9,7 @@
 #include "common/simulator/instructions/scalar/opcodes.h"
 #include "common/simulator/instructions/sync/opcodes.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
+#include "common/simulator/units/overlap.h"
 
 namespace simulator {
 
@@ -36,7 +37,7 @@ std::span<Unit* const> all_units() {
   static Unit* const units[] = {&barrier_unit(),          &register_pool_unit(), &async_copy_unit(),
                                 &bulk_copy_unit(),        &async_store_unit(),   &tcgen05_pipeline_unit(),
                                 &tcgen05_transfer_unit(), &wgmma_unit(),         &tcgen05_allocation_unit(),
-                                &cluster_unit(),          &mbarrier_unit()};
+                                &cluster_unit(),          &mbarrier_unit(),      &overlap_unit()};
   return units;
 }
 

@@ -22,6 +22,7 @@
 #include "common/simulator/reports/trace_file.h"
 #include "common/simulator/settings/device.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/overlap.h"
 
 namespace simulator {
 namespace {
@@ -208,6 +209,7 @@ void describe(Grid& grid, const Kernel& kernel, const Launch& launch) {
   grid.seed = settings().seed;
   grid.counting = counting();
   grid.checking = settings().checks != Checks::off;
+  grid.observer = &overlap_unit();
   for (Unit* unit : grid.units) unit->launch(grid);
 }
 
@@ -241,14 +243,15 @@ void prepare(Worker& worker, Grid& grid) {
   worker.counting = grid.counting;
   worker.checking = grid.checking;
   worker.counts.assign(grid.counting ? grid.kernel->instructions : 0, Counts{});
+  worker.overlap.assign(worker.counts.size(), Overlap{});
 }
 
 // Once.
 void note_debug_build() {
   static const int printed = std::fputs(
-      "simulator: built with -G: local variables that nothing has written, and registers of wgmma and "
-      "tcgen05.ld before\nsimulator: their wait, are not checked. -lineinfo without -G has all "
-      "checks.\n",
+      "simulator: built with -G: local variables that nothing has written, what an atomic exchange replaces, "
+      "and registers\nsimulator: of wgmma and tcgen05.ld before their wait, are not checked. -lineinfo "
+      "without -G has all checks.\n",
       stderr);
   static_cast<void>(printed);
 }
@@ -283,11 +286,14 @@ void print_output(const Grid& grid) {
 
 void add_counts(Grid& grid, const std::vector<const Program*>& functions,
                 std::span<const std::unique_ptr<Context>> contexts) {
-  std::vector<Counts>& counts = contexts[0]->worker.counts;
+  Worker& sum = contexts[0]->worker;
   for (const auto& context : contexts.subspan(1)) {
-    for (size_t i = 0; i < counts.size(); ++i) counts[i] += context->worker.counts[i];
+    for (size_t i = 0; i < sum.counts.size(); ++i) {
+      sum.counts[i] += context->worker.counts[i];
+      sum.overlap[i] += context->worker.overlap[i];
+    }
   }
-  record(*grid.entry, functions, counts.data(), grid.ctas, grid.ctas * grid.warps, grid.findings.count());
+  record(*grid.entry, functions, sum.counts.data(), sum.overlap.data(), grid.ctas, grid.ctas * grid.warps, grid.findings.count());
 }
 
 }  // namespace

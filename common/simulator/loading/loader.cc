@@ -9,6 +9,7 @@
 #include "common/simulator/instructions/control/opcodes.h"
 #include "common/simulator/instructions/opcodes.h"
 #include "common/simulator/loading/frame_decoder.h"
+#include "common/simulator/loading/observed.h"
 #include "common/simulator/machine/machine.h"
 
 namespace simulator {
@@ -281,6 +282,7 @@ void KernelLoader::decode(Program& program) {
   for (auto& [variable, offset] : program.call_params) offset += params_begin;
   const Allocated allocated = allocate_registers(function, accesses, params_begin + program.call_param_bytes);
   decoder.emit(allocated);
+  observe(program, accesses);
   if (decoder.constants_end() != params_begin) throw std::logic_error("the two passes of the decoder differ");
   program.frame_bytes = allocated.end;
   program.slots = allocated.slots;

@@ -151,19 +151,21 @@ std::string source_of(const Program& program, uint32_t pc) {
 std::string source_of(const Frame& frame, uint32_t pc, int lane) {
   const std::string kernel = kernel_file(frame);
   const Places inner(*frame.program, pc);
-  if (inner.empty() || inner.has_own(kernel)) return source_of(*frame.program, pc);
+  const std::string own = source_of(*frame.program, pc);
+  if (inner.has_own(kernel)) return own;
   for (const Frame* at = &frame; at;) {
     // Of what it inlines, a debug build has no line but the header's: the program's own stands before.
     while (at->program->module->debug && pc > 0 && !Places(*at->program, pc).has_own(kernel)) --pc;
     const Places outer(*at->program, pc);
-    if (outer.has_own(kernel)) return outer.text(kernel) + " (calls " + inner.innermost() + ")";
+    if (outer.has_own(kernel))  // some functions of the toolkit have no lines
+      return outer.text(kernel) + (inner.empty() ? "" : " (calls " + inner.innermost() + ")");
     const auto way = std::find_if(at->ways.begin(), at->ways.end(),
                                   [lane](const Way& each) { return each.lanes >> lane & 1; });
     if (way == at->ways.end()) break;
     pc = way->return_pc - 1;
     at = way->caller;
   }
-  return inner.text(inner.outermost_path());
+  return own;
 }
 
 std::string place_of(const Cta& cta, uint32_t pc) {
@@ -184,7 +186,7 @@ Site site_of(const Warp& warp, const Program& program, uint32_t pc, int lane, st
   site.thread[1] = thread / block[0] % block[1];
   site.thread[2] = thread / block[0] / block[1];
   if (pc < program.function->instructions.size()) {
-    if (program.function->instructions[pc].location) site.source = std::move(source);
+    if (!source.starts_with("PTX line")) site.source = std::move(source);
     site.instruction = program.function->instructions[pc].text;
     site.ptx_line = program.function->instructions[pc].line;
   }

@@ -82,6 +82,7 @@ struct Grid : UnitStates {
   uint64_t workspace = 0;  // cooperative launches: what %envreg1:2 points to
   bool counting = false, checking = false;
   Trace* trace = nullptr;        // null: not traced
+  Unit* observer = nullptr;      // where there is counting: sees every instruction with Program::observed
   std::span<Unit* const> units;  // in the order in which they get their turn
   Findings findings;
   uint64_t clusters = 0;
@@ -130,6 +131,7 @@ struct Cta : UnitStates {
 struct Worker : UnitStates {
   Grid* grid = nullptr;
   std::vector<Counts> counts;  // per instruction of the kernel and of all it calls; empty: not counting
+  std::vector<Overlap> overlap;      // the same
   uint64_t executed = 0;       // warp-instructions
   uint64_t events = 0;  // instructions that changed memory or arrived at a barrier: has anything happened?
   uint64_t private_events = 0;       // of these: writes to local memory, which no other thread sees

@@ -146,6 +146,7 @@ void Warp::run(uint64_t quantum) {
         Counts& counts = worker->counts[frame->program->first + pc];
         counts.executed += lanes != 0;
         counts.lanes += static_cast<uint64_t>(std::popcount(lanes));
+        if (frame->program->observed[pc].is && lanes) cta->grid->observer->observe(*this, pc);
         if (trace && lanes) [[unlikely]] {
           const size_t lane = static_cast<size_t>(std::countr_zero(lanes));
           CommittedGroups groups;

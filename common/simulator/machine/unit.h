@@ -47,6 +47,9 @@ class Unit {
   // The warp has seen the last phase of the mbarrier complete: what it counted has been waited for.
   virtual void seen(Warp&, Cta&, uint32_t) {}
 
+  // The warp is about to execute an instruction with Program::observed.
+  virtual void observe(Warp&, uint32_t) {}
+
   // How many groups of copies this lane has committed, for a trace.
   virtual void groups(const Warp&, size_t, CommittedGroups&) const {}
 

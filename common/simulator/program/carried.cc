@@ -239,6 +239,24 @@ std::vector<CarriedByte> Carried::of_store(size_t store) const {
   return any ? bytes : std::vector<CarriedByte>{};
 }
 
+// A debug build adds to an address what others have as the offset of a load.
+std::pair<Operand, int64_t> Carried::base_of(Operand base) const {
+  int64_t offset = 0;
+  const auto once = [&](const Operand& each) {
+    return each.kind == Operand::Kind::reg && writer_[each.index] < several;
+  };
+  while (once(base)) {
+    const Instruction& writer = function_.instructions[writer_[base.index]];
+    const auto& o = writer.operands;
+    if (writer.opcode != "add" || writer.guard >= 0 || o.size() != 3 || !once(o[1]) ||
+        o[2].kind != Operand::Kind::immediate)
+      break;
+    offset += o[2].value;
+    base = o[1];
+  }
+  return {base, offset};
+}
+
 // Loads of a basic block from neighbouring addresses with one base.
 void Carried::find_structs(const std::vector<Access>& accesses) {
   struct Piece {
@@ -266,11 +284,12 @@ void Carried::find_structs(const std::vector<Access>& accesses) {
     const Instruction& at = function_.instructions[i];
     if (begins_block(i)) close();
     if (accesses_memory(at, "ld") && !at.operands[1].elements.empty()) {
-      const Operand &address = at.operands[1], &base = address.elements[0];
+      const Operand& address = at.operands[1];
+      const auto [base, offset] = base_of(address.elements[0]);
       const int64_t count = static_cast<int64_t>(elements_of(at.operands[0]).size());
       pieces.push_back({{base.kind, base.index, base.variable},
-                        address.value,
-                        address.value + ptx::bits(type_of(at)) / 8 * count,
+                        offset + address.value,
+                        offset + address.value + ptx::bits(type_of(at)) / 8 * count,
                         i});
     }
     for (const uint32_t r : accesses[i].writes) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "common/simulator/program/registers.h"
@@ -43,6 +44,7 @@ class Carried {
   void load(size_t at);
   bool carry(const ptx::Instruction& instruction);
   void use(uint32_t reg);
+  std::pair<ptx::Operand, int64_t> base_of(ptx::Operand base) const;
   void find_structs(const std::vector<Access>& accesses);
 
   const ptx::Function& function_;

@@ -60,6 +60,22 @@ struct Watched {
   std::vector<uint32_t> registers;
 };
 
+// What an instruction does with values that loads have brought into registers, for the counters of overlap.
+struct Observed {
+  enum : uint8_t {
+    nothing = 0,
+    arithmetic = 1,   // floating-point, or for the tensor cores
+    product = 2,      // of matrices in registers
+    barrier = 4,      // of the CTA
+    shared_read = 8,  // a load from shared memory
+    load = 16,        // `writes` come from memory
+    move = 32,        // `writes` are copies of `reads`
+    use = 64,         // of `reads`
+  };
+  uint8_t is = nothing;
+  std::vector<uint32_t> reads, writes;  // numbers among the function's loaded values
+};
+
 struct Program {
   const ptx::Module* module = nullptr;
   const ptx::Function* function = nullptr;
@@ -99,6 +115,8 @@ struct Program {
   std::set<uint32_t> compared_values;  // registers that they compare with: such a load's destination
   // Qualifiers that must be the same in all instructions of a kernel: the rule in words, the value.
   std::map<std::string, uint32_t> agreed;
+  std::vector<Observed> observed;  // as long as code
+  uint32_t loaded_values = 0;
   bool relaxed_ends = false;             // its relaxed barriers order what they separate, but for `strict`
   uint32_t first = 0;                    // index of code[0] in the kernel's per-instruction counters
   std::vector<std::string> unsupported;  // "PTX line N: text: why"; not empty: the kernel is not launched

@@ -54,6 +54,24 @@ uint64_t product_of_shape(std::string_view modifier) {
   return modifier.empty() ? product : 0;
 }
 
+bool has(const ptx::Instruction& instruction, std::string_view modifier) {
+  const auto& all = instruction.modifiers;
+  return std::find(all.begin(), all.end(), modifier) != all.end();
+}
+
+Overlap AccessCounts::* overlap_of(const ptx::Instruction& at, const MemoryUse& memory) {
+  const bool mma = has(at, "mma") || has(at, "mma_async");
+  if (at.opcode == "mma" || (mma && (at.opcode == "wmma" || at.opcode == "wgmma"))) return &AccessCounts::mma;
+  if (at.opcode == "wgmma") return &AccessCounts::wgmma_wait;
+  if (at.opcode == "tcgen05") return at.modifiers.front().starts_with("wait") ? &AccessCounts::tcgen05_wait : &AccessCounts::mma;
+  if (at.opcode == "cp") return has(at, "bulk") ? &AccessCounts::bulk_wait : &AccessCounts::async_wait;
+  if (at.opcode == "mbarrier") return &AccessCounts::mbarrier_wait;
+  if (at.opcode == "bar" || at.opcode == "barrier") return &AccessCounts::barrier;
+  if (at.opcode == "ldmatrix") return &AccessCounts::matrix_use;
+  if (memory.kind != MemoryUse::Kind::load) return nullptr;
+  return memory.space == ptx::Space::shared ? &AccessCounts::shared_use : &AccessCounts::global_use;
+}
+
 // The line that an instruction counts for: the innermost one in the kernel's own file, so that what is
 // inlined from a header counts for the call; the outermost one where none is in that file.
 class Places {
@@ -288,6 +306,7 @@ KernelDescription describe(const Program& kernel, const std::vector<const Progra
       described.tcgen05 = code[pc].opcode == "tcgen05" &&
                           (code[pc].modifiers.front() == "mma" || code[pc].modifiers.front() == "cp");
       described.matrices = code[pc].opcode == "ldmatrix" || code[pc].opcode == "stmatrix";
+      described.overlap = overlap_of(code[pc], described.memory);
       described.macs = multiply_adds(code[pc]);
       described.place = places.of(*program, code[pc].location);
     }

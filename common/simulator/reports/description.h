@@ -7,6 +7,7 @@
 
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/program/program.h"
+#include "common/simulator/reports/report.h"
 
 namespace simulator {
 
@@ -17,6 +18,7 @@ struct DescribedInstruction {
   bool wgmma = false;     // reads shared memory by itself
   bool tcgen05 = false;   // may do so, too
   bool matrices = false;  // ldmatrix, stmatrix: an access like another, named separately
+  Overlap AccessCounts::* overlap = nullptr;  // which sum its own is part of; null: none
   uint64_t macs = 0;      // mma: multiply-adds that the warp does together
   uint32_t place = 0;     // index in KernelDescription::places
 };

@@ -22,6 +22,7 @@ struct Launched {
   std::string symbol;
   KernelDescription description;
   std::vector<Counts> counts;
+  std::vector<Overlap> overlap;
   uint64_t launches = 0, ctas = 0, warps = 0, findings = 0;
 };
 
@@ -99,10 +100,13 @@ class Registry {
   }
 
   void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
-              uint64_t ctas, uint64_t warps, uint64_t findings) {
+              const Overlap* overlap, uint64_t ctas, uint64_t warps, uint64_t findings) {
     const std::lock_guard lock(mutex_);
     Launched& launched = find(kernel, functions);
-    for (size_t i = 0; i < launched.counts.size(); ++i) launched.counts[i] += counts[i];
+    for (size_t i = 0; i < launched.counts.size(); ++i) {
+      launched.counts[i] += counts[i];
+      launched.overlap[i] += overlap[i];
+    }
     ++launched.launches;
     launched.ctas += ctas;
     launched.warps += warps;
@@ -131,6 +135,7 @@ class Registry {
     launched.symbol = kernel.function->name;
     launched.description = describe(kernel, functions);
     launched.counts.resize(launched.description.instructions.size());
+    launched.overlap.resize(launched.counts.size());
     return launched;
   }
 
@@ -148,8 +153,13 @@ class Registry {
       if (counts.executed == 0) continue;
       const DescribedInstruction& instruction = description.instructions[i];
       const KernelDescription::Place& place = description.places[instruction.place];
+      LineCounts& line = lines[{place.file, place.line}];
       add(kernel, instruction, counts);
-      add(lines[{place.file, place.line}], instruction, counts);
+      add(line, instruction, counts);
+      if (instruction.overlap) {
+        kernel.*instruction.overlap += launched.overlap[i];
+        line.*instruction.overlap += launched.overlap[i];
+      }
       if (instruction.macs != 0 || counts.macs != 0) kernel.tensor_instructions += counts.executed;
       kernel.tensor_macs += instruction.macs * counts.executed + counts.macs;
       kernel.mix[instruction.mix] += counts.executed;
@@ -182,8 +192,8 @@ bool counting() {
 }
 
 void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
-            uint64_t ctas, uint64_t warps, uint64_t findings) {
-  registry().record(kernel, functions, counts, ctas, warps, findings);
+            const Overlap* overlap, uint64_t ctas, uint64_t warps, uint64_t findings) {
+  registry().record(kernel, functions, counts, overlap, ctas, warps, findings);
 }
 
 void reset_counters() {

@@ -1,6 +1,8 @@
 // Counters as JSON, as a table, and beside the source.
 #include "common/simulator/reports/report.h"
 
+#include "common/simulator/reports/overlap.h"
+
 #include <algorithm>
 #include <cstdarg>
 #include <cstddef>
@@ -145,6 +147,7 @@ void add_counts(Object& o, const AccessCounts& sums, bool only_used) {
         .field("ptx__sectors_mem_op_atomic", sums.atomic.sectors);
     o.field("ptx__bytes_mem_op_atomic", sums.atomic.bytes);
   }
+  for (const auto& [name, value] : overlap_numbers(sums)) o.field("overlap__" + name, value);
 }
 
 // ---- Table
@@ -249,6 +252,7 @@ std::string table_of(const KernelCounts& kernel) {
     text += format("  %s mma of a warp, %s multiply-adds\n", grouped(kernel.tensor_instructions).c_str(),
                    grouped(kernel.tensor_macs).c_str());
   }
+  for (const std::string& line : overlap_lines(kernel)) text += wrapped(line, 2);
   text += mix_lines(kernel);
   for (const std::string& note : kernel.notes) text += wrapped("note: " + note, 2);
   return text;
@@ -275,6 +279,7 @@ std::string cells_of(const LineCounts& line) {
   cells += wavefronts == 0
                ? format(" %12s %10s", "", "")
                : format(" %12s %10s", grouped(wavefronts).c_str(), grouped(wavefronts - ideal).c_str());
+  cells += format(" %10s", overlap_cell(line).c_str());
   return cells;
 }
 
@@ -290,6 +295,7 @@ LineCounts& operator+=(LineCounts& x, const LineCounts& y) {
   x.bulk_copy += y.bulk_copy;
   x.wgmma += y.wgmma;
   x.tcgen05 += y.tcgen05;
+  add_overlap(x, y);
   return x;
 }
 
@@ -335,10 +341,10 @@ std::string annotated_listing(const std::vector<KernelCounts>& kernels, const st
       if (line.line != 0 && same_file(line.file, file)) counted[line.line] += line;
     }
   }
-  const std::string blank(52, ' ');
-  std::string text = format("%13s %5s %8s %12s %10s\n", "PTX", "", "sectors/", "shared", "");
-  text += format("%13s %5s %8s %12s %10s %6s\n", "instructions", "lanes", "request", "wavefronts", "excess",
-                 "line");
+  const std::string blank(63, ' ');
+  std::string text = format("%13s %5s %8s %12s\n", "PTX", "", "sectors/", "shared");
+  text += format("%13s %5s %8s %12s %10s %10s %6s\n", "instructions", "lanes", "request", "wavefronts",
+                 "excess", "overlap", "line");
   uint32_t number = 0;
   for (std::string line; std::getline(source, line);) {
     ++number;

@@ -19,6 +19,11 @@ struct AccessCounts {
   Counts wgmma;               // what it reads of shared memory, a request each
   Counts tcgen05;             // the same of tcgen05.mma and .cp
   Counts ldmatrix, stmatrix;  // these are part of shared_load and shared_store
+
+  // What overlaps (units/overlap.h). Waits: for groups of cp.async, of bulk stores, of wgmma; for mbarriers;
+  // for tcgen05.ld and .st. mma: of any kind. Loads of global memory, by ldmatrix, others of shared memory.
+  Overlap async_wait, bulk_wait, wgmma_wait, mbarrier_wait, tcgen05_wait, mma;
+  Overlap global_use, matrix_use, shared_use, barrier;
 };
 struct LineCounts : AccessCounts {
   std::string file;  // as the compiler named it; empty: unknown

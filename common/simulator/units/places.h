@@ -17,7 +17,7 @@ enum class InCta : uint8_t {
   tcgen05_allocator,
   tcgen05_memory,
 };
-enum class InCluster : uint8_t { tcgen05_memory };
+enum class InCluster : uint8_t { tcgen05_memory, overlap };
 enum class InWarp : uint8_t {
   mbarriers,
   async_copies,
@@ -25,8 +25,9 @@ enum class InWarp : uint8_t {
   wgmma,
   tcgen05_transfers,
   tcgen05_allocator,
+  overlap,
 };
-enum class InFrame : uint8_t { wgmma, tcgen05_transfers };
+enum class InFrame : uint8_t { wgmma, tcgen05_transfers, overlap };
 enum class InWorker : uint8_t { mbarriers };
 
 }  // namespace simulator

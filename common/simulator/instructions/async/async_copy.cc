@@ -12,6 +12,7 @@
 #include "common/simulator/instructions/sync/mbarrier.h"
 #include "common/simulator/instructions/sync/mbarrier_life.h"
 #include "common/simulator/units/async_copies.h"
+#include "common/simulator/units/overlap.h"
 
 namespace simulator {
 namespace {
@@ -194,6 +195,7 @@ void run_copy(Warp& warp, const Inst& inst) {
   copy.pc = warp.frame->program->first + warp.pc - 1;
   copy.bytes = inst.bytes;
   if (const Trace* trace = trace_of(warp)) copy.issued = trace->now();
+  overlap_issue(warp, Groups::copies);
   std::byte values[32 * 16] = {};
   each(exec, [&](uint32_t l) {
     copy.to[l] = static_cast<uint32_t>(to.address[l]);
@@ -235,6 +237,8 @@ void run_wait(Warp& warp, const Inst& inst) {
       old |= uint32_t{copy.group[l] + inst.imm < async.committed[l]} << l;
     return lanes & old;
   };
+  const bool counting = warp.worker->counting;
+  const uint32_t before = counting ? groups_of_copies(warp) : 0;
   for (AsyncCopy& copy : async.pending) land(warp, copy, waited_for(copy));
   arrive_where_landed(warp);
   each_before(async, async.next(), [&](AsyncCopy& copy, uint64_t number) {
@@ -244,6 +248,7 @@ void run_wait(Warp& warp, const Inst& inst) {
     finish(warp, copy, number, lanes);
   });
   drop_finished(async);
+  if (counting) overlap_wait(warp, Groups::copies, before, groups_of_copies(warp));
 }
 
 // imm: offset; a: address; c: not 0: .noinc

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <set>
 
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/access/check_async.h"
@@ -15,6 +16,7 @@
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
 #include "common/simulator/units/mbarriers.h"
+#include "common/simulator/units/overlap.h"
 
 namespace simulator {
 namespace {
@@ -229,6 +231,8 @@ void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
     check_mbarrier(warp, counting, copy.mbarrier);
     copy.phase = mbarrier_phase(counting, copy.mbarrier);
   }
+  if (store) overlap_issue(warp, Groups::stores);
+  if (copy.kind == BulkCopy::Kind::load) overlap_copy(warp, counting, copy.mbarrier, copy.phase);
   note_accesses(warp, copy);
   (store ? cta.state<BulkCopies>().leaving : counting.state<BulkCopies>().arriving)
       .push_back(std::move(copy));
@@ -391,8 +395,24 @@ void begin_bulk_copy(BulkCopy copy, uint32_t mask) {
   ++warp.writes;
 }
 
+namespace {
+
+// Of the first of these lanes: groups whose memory it must not write yet.
+uint32_t groups_of_stores(const Warp& warp) {
+  std::set<uint32_t> groups;
+  for (const BulkCopy& copy : warp.cta->state<BulkCopies>().leaving) {
+    if (copy.warp == &warp && !copy.seen && copy.lane == static_cast<uint32_t>(std::countr_zero(warp.exec)))
+      groups.insert(copy.group);
+  }
+  return static_cast<uint32_t>(groups.size());
+}
+
+}  // namespace
+
 void wait_for_groups(Warp& warp, uint32_t newest, bool reading) {
   std::deque<BulkCopy>& leaving = warp.cta->state<BulkCopies>().leaving;
+  const bool counting = warp.worker->counting;
+  const uint32_t before = counting ? groups_of_stores(warp) : 0;
   for (BulkCopy& copy : leaving) {
     if (copy.warp != &warp || !(warp.exec >> copy.lane & 1)) continue;
     if (copy.group + newest >= warp.state<BulkGroups>().committed[copy.lane]) continue;
@@ -404,6 +424,7 @@ void wait_for_groups(Warp& warp, uint32_t newest, bool reading) {
     if (!copy.seen) async_seen(warp, copy.access);
     copy.seen = true;
   }
+  if (counting) overlap_wait(warp, Groups::stores, before, groups_of_stores(warp));
   std::erase_if(leaving,
                 [](const BulkCopy& copy) { return copy.seen && copy.state == BulkCopy::State::done; });
 }

@@ -12,6 +12,7 @@
 #include "common/simulator/instructions/mma/wgmma_product.h"
 #include "common/simulator/settings/settings.h"
 #include "common/simulator/tensor_core/shared_matrix.h"
+#include "common/simulator/units/overlap.h"
 #include "common/simulator/units/wgmma_queue.h"
 
 namespace simulator {
@@ -199,6 +200,11 @@ void run_wgmma_multiply(Warp& warp, const Inst& inst) {
     fault(warp, FindingKind::illegal_instruction, "the lanes have different scale-d");
   }
   if (warp.worker->checking) use_registers(warp, inst);
+  overlap_issue(warp, Groups::products);
+  const auto& committed = warp.state<WgmmaQueue>().groups;
+  const uint64_t begun = warp.state<WgmmaQueue>().issued;
+  if (mine == 0 && begun == (committed.empty() ? warp.state<WgmmaQueue>().waited : committed.back()))
+    overlap_begin(warp, index, begun);
   Warpgroup& group = cta.state<Warpgroups>().all[index];
   const uint64_t number = warp.state<WgmmaQueue>().issued++;
   if (number == group.first + group.operations.size()) {
@@ -239,6 +245,7 @@ void run_wgmma_wait(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
   WgmmaQueue& queue = warp.state<WgmmaQueue>();
   const uint64_t end = waited_for(warp, inst);
+  const uint32_t before = static_cast<uint32_t>(queue.groups.size());
   if (end > queue.waited) {
     Warpgroup& group = warpgroup_of(warp);
     if (!all_asked(group, end)) return warp.wait(Group::State::blocked, warp.pc - 1);
@@ -249,6 +256,8 @@ void run_wgmma_wait(Warp& warp, const Inst& inst) {
     drop_finished(*warp.cta, warp.index / warpgroup_warps);
   }
   while (queue.groups.size() > inst.imm) queue.groups.pop_front();
+  overlap_wait(warp, Groups::products, before, static_cast<uint32_t>(queue.groups.size()));
+  overlap_end(warp, warp.cta->rank, warp.index / warpgroup_warps, queue.waited, false);
 }
 
 namespace {

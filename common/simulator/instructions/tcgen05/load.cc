@@ -8,6 +8,7 @@
 #include "common/simulator/decode/warp_matrix.h"
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/overlap.h"
 #include "common/simulator/units/tcgen05_accesses.h"
 #include "common/simulator/units/tcgen05_transfers.h"
 
@@ -233,7 +234,14 @@ void run_store(Warp& warp, const Inst& inst) {
 void run_wait(Warp& warp, const Inst& inst) {
   if (!whole_warp(warp, inst)) return;
   const bool stores = inst.imm;
+  const auto in_flight = [&] {
+    const auto& all = warp.state<Tcgen05Transfers>().pending;
+    return static_cast<uint32_t>(std::count_if(
+        all.begin(), all.end(), [=](const Tcgen05Transfer& each) { return stores != each.values.empty(); }));
+  };
+  const uint32_t before = in_flight();
   land_if(warp, [=](const Tcgen05Transfer& each) { return stores != each.values.empty(); });
+  overlap_wait(warp, Groups::transfers, before, in_flight());
   if (!stores) warp.state<Tcgen05Transfers>().waited = warp.state<Tcgen05Transfers>().loads;
   if (!warp.worker->checking) return;
   Cluster& cluster = *warp.cta->cluster;

@@ -12,6 +12,7 @@
 #include "common/simulator/instructions/tcgen05/opcodes.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
+#include "common/simulator/units/overlap.h"
 
 namespace simulator {
 namespace {
@@ -51,6 +52,11 @@ void arrive(Cta& cta, Tcgen05Arrival& arrival) {
                  site(*arrival.thread->warp, arrival.thread->lane, arrival.pc)});
 }
 
+// Its number among the queues of MMAs of its CTA.
+uint32_t queue_of(const Tcgen05Thread& thread) {
+  return thread_index(*thread.warp, thread.lane);
+}
+
 // The warp has waited for the operations that the commit covers.
 void seen(Warp& warp, const Tcgen05Arrival& arrival) {
   Tcgen05Thread& thread = *arrival.thread;
@@ -64,6 +70,7 @@ void seen(Warp& warp, const Tcgen05Arrival& arrival) {
   }
   before = arrival.before;
   tcgen05_seen(warp, arrival.last);
+  overlap_end(warp, thread.warp->cta->rank, queue_of(thread), arrival.before, true);
 }
 
 // Operations that no access can meet any more.
@@ -169,6 +176,7 @@ void begin_tcgen05_operation(Warp& warp, uint32_t lane, std::unique_ptr<Tcgen05O
     if (thread.operations.size() % many == many - 1) forget(thread);
     thread.operations.push_back({thread.issued, thread.last_pc, operation->shared, false});
   }
+  if (thread.committed == thread.issued) overlap_begin(warp, queue_of(thread), thread.issued);
   Tcgen05Pipeline& pipeline = thread.queue->state<Tcgen05Pipeline>();
   pipeline.waiting.push_back(std::move(operation));
   thread.end = pipeline.landed + pipeline.waiting.size();
