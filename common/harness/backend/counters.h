@@ -46,8 +46,8 @@ struct Counters {
   // What overlaps (common/simulator/units/overlap.h): numbers by name, and in words.
   std::vector<std::pair<std::string, double>> overlap;
   std::vector<std::string> overlap_lines;
-  std::vector<std::string> notes;            // what the hardware may do differently, a line each
-  std::string listing;  // the kernel's source with each line's counts; empty: not requested
+  std::vector<std::string> notes;  // what the hardware may do differently, a line each
+  std::string listing;             // the kernel's source with each line's counts; empty: not requested
 
   double active_lanes() const { return instructions > 0 ? double(lanes) / double(instructions) : 0; }
   std::uint64_t wavefronts() const {

@@ -32,9 +32,9 @@ struct Counts {
 // How often something happened, and what else went on then.
 struct Occasions {
   uint64_t times = 0;
-  uint64_t none = 0;      // with nothing going on before
-  uint64_t counted = 0;   // those of which this is known …
-  uint64_t sum = 0;       // … what went on, over all of them
+  uint64_t none = 0;       // with nothing going on before
+  uint64_t counted = 0;    // those of which this is known …
+  uint64_t sum = 0;        // … what went on, over all of them
   uint64_t least = ~0ull;  // … and in the one that had the least
 
   void add(uint64_t going_on, uint64_t many = 1) {

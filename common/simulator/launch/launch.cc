@@ -293,7 +293,8 @@ void add_counts(Grid& grid, const std::vector<const Program*>& functions,
       sum.overlap[i] += context->worker.overlap[i];
     }
   }
-  record(*grid.entry, functions, sum.counts.data(), sum.overlap.data(), grid.ctas, grid.ctas * grid.warps, grid.findings.count());
+  record(*grid.entry, functions, sum.counts.data(), sum.overlap.data(), grid.ctas, grid.ctas * grid.warps,
+         grid.findings.count());
 }
 
 }  // namespace

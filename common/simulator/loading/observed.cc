@@ -19,14 +19,15 @@ bool is_product(const ptx::Instruction& at) {
 }
 
 bool is_arithmetic(const ptx::Instruction& at) {
-  if (is_product(at) || at.opcode == "wgmma" || at.opcode == "tcgen05") return has(at, {"mma", "mma_async"}) || is_product(at);
-  const bool computes = at.opcode == "fma" || at.opcode == "mul" || at.opcode == "add" || at.opcode == "sub" ||
-                        at.opcode == "mad";
+  if (is_product(at) || at.opcode == "wgmma" || at.opcode == "tcgen05")
+    return has(at, {"mma", "mma_async"}) || is_product(at);
+  const bool computes = at.opcode == "fma" || at.opcode == "mul" || at.opcode == "add" ||
+                        at.opcode == "sub" || at.opcode == "mad";
   return computes && has(at, {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"});
 }
 
 bool is_barrier(const ptx::Instruction& at) {
-  return (at.opcode == "bar" || at.opcode == "barrier") && has(at, {"sync", "red"}) &&
+  return (at.opcode == "bar" || at.opcode == "barrier") && has(at, {"sync", "red", "arrive"}) &&
          !has(at, {"cluster", "warp"});
 }
 

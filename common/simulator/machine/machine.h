@@ -130,9 +130,9 @@ struct Cta : UnitStates {
 // What a CPU thread keeps.
 struct Worker : UnitStates {
   Grid* grid = nullptr;
-  std::vector<Counts> counts;  // per instruction of the kernel and of all it calls; empty: not counting
-  std::vector<Overlap> overlap;      // the same
-  uint64_t executed = 0;       // warp-instructions
+  std::vector<Counts> counts;    // per instruction of the kernel and of all it calls; empty: not counting
+  std::vector<Overlap> overlap;  // the same
+  uint64_t executed = 0;         // warp-instructions
   uint64_t events = 0;  // instructions that changed memory or arrived at a barrier: has anything happened?
   uint64_t private_events = 0;       // of these: writes to local memory, which no other thread sees
   uint64_t random = 1;               // state of the generator for interleavings

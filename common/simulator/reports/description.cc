@@ -59,11 +59,12 @@ bool has(const ptx::Instruction& instruction, std::string_view modifier) {
   return std::find(all.begin(), all.end(), modifier) != all.end();
 }
 
-Overlap AccessCounts::* overlap_of(const ptx::Instruction& at, const MemoryUse& memory) {
+Overlap AccessCounts::*overlap_of(const ptx::Instruction& at, const MemoryUse& memory) {
   const bool mma = has(at, "mma") || has(at, "mma_async");
   if (at.opcode == "mma" || (mma && (at.opcode == "wmma" || at.opcode == "wgmma"))) return &AccessCounts::mma;
   if (at.opcode == "wgmma") return &AccessCounts::wgmma_wait;
-  if (at.opcode == "tcgen05") return at.modifiers.front().starts_with("wait") ? &AccessCounts::tcgen05_wait : &AccessCounts::mma;
+  if (at.opcode == "tcgen05")
+    return at.modifiers.front().starts_with("wait") ? &AccessCounts::tcgen05_wait : &AccessCounts::mma;
   if (at.opcode == "cp") return has(at, "bulk") ? &AccessCounts::bulk_wait : &AccessCounts::async_wait;
   if (at.opcode == "mbarrier") return &AccessCounts::mbarrier_wait;
   if (at.opcode == "bar" || at.opcode == "barrier") return &AccessCounts::barrier;

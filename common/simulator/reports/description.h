@@ -15,12 +15,12 @@ struct DescribedInstruction {
   std::string
       mix;  // "fma.f32", "ld.global.v4.f32": opcode, space, vector and types, without rounding, cache hints …
   MemoryUse memory;
-  bool wgmma = false;     // reads shared memory by itself
-  bool tcgen05 = false;   // may do so, too
-  bool matrices = false;  // ldmatrix, stmatrix: an access like another, named separately
-  Overlap AccessCounts::* overlap = nullptr;  // which sum its own is part of; null: none
-  uint64_t macs = 0;      // mma: multiply-adds that the warp does together
-  uint32_t place = 0;     // index in KernelDescription::places
+  bool wgmma = false;                        // reads shared memory by itself
+  bool tcgen05 = false;                      // may do so, too
+  bool matrices = false;                     // ldmatrix, stmatrix: an access like another, named separately
+  Overlap AccessCounts::*overlap = nullptr;  // which sum its own is part of; null: none
+  uint64_t macs = 0;                         // mma: multiply-adds that the warp does together
+  uint32_t place = 0;                        // index in KernelDescription::places
 };
 
 // Neighbouring accesses that ptxas may issue as one.

@@ -23,21 +23,23 @@ std::string plural(uint64_t many, const char* what) {
   return std::to_string(many) + ' ' + what + (many == 1 ? "" : "s");
 }
 
-constexpr Overlap AccessCounts::* all[] = {
-    &AccessCounts::async_wait,   &AccessCounts::bulk_wait, &AccessCounts::wgmma_wait, &AccessCounts::mbarrier_wait,
-    &AccessCounts::tcgen05_wait, &AccessCounts::mma,       &AccessCounts::global_use, &AccessCounts::matrix_use,
-    &AccessCounts::shared_use,   &AccessCounts::barrier};
+constexpr Overlap AccessCounts::*all[] = {&AccessCounts::async_wait,   &AccessCounts::bulk_wait,
+                                          &AccessCounts::wgmma_wait,   &AccessCounts::mbarrier_wait,
+                                          &AccessCounts::tcgen05_wait, &AccessCounts::mma,
+                                          &AccessCounts::global_use,   &AccessCounts::matrix_use,
+                                          &AccessCounts::shared_use,   &AccessCounts::barrier};
 
 // Waits: of which kind, what is in flight after one.
 struct Wait {
-  Overlap AccessCounts::* of;
-  Occasions Overlap::* which;
+  Overlap AccessCounts::*of;
+  Occasions Overlap::*which;
   const char *name, *instruction, *what;
 };
 constexpr Wait waits[] = {
     {&AccessCounts::async_wait, &Overlap::memory, "async_copy", "cp.async.wait_group", "groups of copies"},
     {&AccessCounts::mbarrier_wait, &Overlap::memory, "bulk_copy", "mbarrier waits for copies", "k-tiles"},
-    {&AccessCounts::bulk_wait, &Overlap::memory, "bulk_store", "cp.async.bulk.wait_group", "groups of stores"},
+    {&AccessCounts::bulk_wait, &Overlap::memory, "bulk_store", "cp.async.bulk.wait_group",
+     "groups of stores"},
     {&AccessCounts::wgmma_wait, &Overlap::math, "wgmma", "wgmma.wait_group", "groups of MMAs"},
     {&AccessCounts::mbarrier_wait, &Overlap::math, "tcgen05", "mbarrier waits for MMAs", "groups of MMAs"},
     {&AccessCounts::tcgen05_wait, &Overlap::memory, "tcgen05_transfer", "tcgen05.wait", "transfers"},
@@ -45,7 +47,7 @@ constexpr Wait waits[] = {
 
 // Loads: the arithmetic before their values are used.
 struct Use {
-  Overlap AccessCounts::* of;
+  Overlap AccessCounts::*of;
   const char *name, *what;
 };
 constexpr Use uses[] = {{&AccessCounts::global_use, "global_load", "global loads"},
@@ -55,7 +57,7 @@ constexpr Use uses[] = {{&AccessCounts::global_use, "global_load", "global loads
 }  // namespace
 
 void add_overlap(AccessCounts& sum, const AccessCounts& other) {
-  for (Overlap AccessCounts::* each : all) sum.*each += other.*each;
+  for (Overlap AccessCounts::*each : all) sum.*each += other.*each;
 }
 
 std::vector<std::pair<std::string, double>> overlap_numbers(const AccessCounts& counts) {
@@ -97,7 +99,8 @@ std::vector<std::pair<std::string, double>> overlap_numbers(const AccessCounts& 
 std::vector<std::string> overlap_lines(const AccessCounts& counts) {
   std::vector<std::string> lines;
   const auto in_flight = [&](const Occasions& of, const char* what) {
-    return format("%.2f %s in flight (at least %llu)", mean(of), what, static_cast<unsigned long long>(of.least));
+    return format("%.2f %s in flight (at least %llu)", mean(of), what,
+                  static_cast<unsigned long long>(of.least));
   };
   if (const Occasions& of = counts.mma.memory; of.counted)
     lines.push_back("while an MMA runs: " + in_flight(of, "k-tiles"));
@@ -115,9 +118,10 @@ std::vector<std::string> overlap_lines(const AccessCounts& counts) {
   for (const Use& use : uses) {
     const Occasions& of = (counts.*use.of).math;
     if (of.times)
-      lines.push_back(std::string(use.what) + ": " +
-                      format("%.1f arithmetic instructions before the value is used", mean(of)) +
-                      (of.none ? ", none before " + std::to_string(of.none) + " of " + std::to_string(of.times) : ""));
+      lines.push_back(
+          std::string(use.what) + ": " +
+          format("%.1f arithmetic instructions before the value is used", mean(of)) +
+          (of.none ? ", none before " + std::to_string(of.none) + " of " + std::to_string(of.times) : ""));
   }
   return lines;
 }

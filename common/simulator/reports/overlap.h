@@ -11,7 +11,8 @@ namespace simulator {
 
 void add_overlap(AccessCounts& sum, const AccessCounts& other);
 
-// By the names of docs/deeper/simulator_counts.md, whole numbers but for means; what does not occur is left out.
+// By the names of docs/deeper/simulator_counts.md, whole numbers but for means; what does not occur is left
+// out.
 std::vector<std::pair<std::string, double>> overlap_numbers(const AccessCounts& counts);
 // A line of each kind.
 std::vector<std::string> overlap_lines(const AccessCounts& counts);

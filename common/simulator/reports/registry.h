@@ -13,8 +13,8 @@ namespace simulator {
 // Are launches to be counted? Read at the start of each.
 bool counting();
 
-// One launch. functions: every function of the kernel, the kernel too; counts[Program::first + pc], overlap: of each
-// of their instructions (and of the implicit ret at the end of each), over all warps.
+// One launch. functions: every function of the kernel, the kernel too; counts[Program::first + pc], overlap:
+// of each of their instructions (and of the implicit ret at the end of each), over all warps.
 void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
             const Overlap* overlap, uint64_t ctas, uint64_t warps, uint64_t findings);
 

@@ -1,8 +1,6 @@
 // Counters as JSON, as a table, and beside the source.
 #include "common/simulator/reports/report.h"
 
-#include "common/simulator/reports/overlap.h"
-
 #include <algorithm>
 #include <cstdarg>
 #include <cstddef>
@@ -12,6 +10,8 @@
 #include <map>
 #include <system_error>
 #include <utility>
+
+#include "common/simulator/reports/overlap.h"
 
 namespace simulator {
 namespace {

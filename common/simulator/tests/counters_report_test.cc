@@ -20,6 +20,8 @@
 #include "common/simulator/simulator.h"
 
 namespace simulator::counters_report {
+
+const std::vector<Overlap> no_overlap(1000);
 namespace {
 
 // A kernel of which nothing but the text is decoded.
@@ -151,7 +153,8 @@ std::vector<KernelCounts> recorded(Parsed& kernel, int launches = 1) {
   counts[kernel.at("ld.f32", 3)] = both;
   counts.back() = executed(4, 32);
   reset_counters();
-  for (int i = 0; i < launches; ++i) record(kernel.program, {&kernel.program}, counts.data(), 2, 4, 1);
+  for (int i = 0; i < launches; ++i)
+    record(kernel.program, {&kernel.program}, counts.data(), no_overlap.data(), 2, 4, 1);
   return read_counters();
 }
 
@@ -236,7 +239,7 @@ KernelCounts pipeline() {
   counts[2] = shared_access(2, 2, 2);
   counts[3] = executed(10, 32);
   reset_counters();
-  record(kernel.program, {&kernel.program}, counts.data(), 1, 1, 0);
+  record(kernel.program, {&kernel.program}, counts.data(), no_overlap.data(), 1, 1, 0);
   return read_counters().at(0);
 }
 
@@ -277,9 +280,9 @@ TEST(Registry, TellsKernelsApartInOrderOfFirstLaunch) {
   Parsed first(ptx_text("", "zebra")), second(ptx_text("", "ant"));
   const std::vector<Counts> counts(2, executed(1, 32));
   reset_counters();
-  record(first.program, {&first.program}, counts.data(), 1, 1, 0);
-  record(second.program, {&second.program}, counts.data(), 1, 1, 0);
-  record(first.program, {&first.program}, counts.data(), 1, 1, 0);
+  record(first.program, {&first.program}, counts.data(), no_overlap.data(), 1, 1, 0);
+  record(second.program, {&second.program}, counts.data(), no_overlap.data(), 1, 1, 0);
+  record(first.program, {&first.program}, counts.data(), no_overlap.data(), 1, 1, 0);
   const std::vector<KernelCounts> kernels = read_counters();
   ASSERT_EQ(kernels.size(), 2u);
   EXPECT_EQ(kernels[0].name, "zebra");
@@ -295,7 +298,7 @@ TEST(Registry, CountsCalledFunctionsToo) {
   counts[0] = executed(2, 32);
   counts[3] = executed(5, 32);
   reset_counters();
-  record(kernel.program, {&kernel.program, &callee.program}, counts.data(), 1, 1, 0);
+  record(kernel.program, {&kernel.program, &callee.program}, counts.data(), no_overlap.data(), 1, 1, 0);
   const KernelCounts k = read_counters().at(0);
   EXPECT_EQ(k.mix.at("add.s32"), 2u);
   EXPECT_EQ(k.mix.at("mul.lo.s32"), 5u);
@@ -305,7 +308,7 @@ std::vector<std::string> notes_of(const std::string& text) {
   Parsed kernel(ptx_text(".loc 1 61 3\n" + text));
   const std::vector<Counts> counts(kernel.program.code.size(), executed(1, 32));
   reset_counters();
-  record(kernel.program, {&kernel.program}, counts.data(), 1, 1, 0);
+  record(kernel.program, {&kernel.program}, counts.data(), no_overlap.data(), 1, 1, 0);
   return read_counters().at(0).notes;
 }
 using Notes = std::vector<std::string>;
@@ -351,7 +354,7 @@ TEST(Notes, OnlyOfWhatWasExecuted) {
   Parsed kernel(ptx_text("ld.shared.u16 %h1, [%r1];\nld.shared.u16 %h2, [%r1+2];\n"));
   const std::vector<Counts> counts(kernel.program.code.size());
   reset_counters();
-  record(kernel.program, {&kernel.program}, counts.data(), 1, 1, 0);
+  record(kernel.program, {&kernel.program}, counts.data(), no_overlap.data(), 1, 1, 0);
   EXPECT_EQ(read_counters().at(0).notes, Notes{});
 }
 
@@ -421,10 +424,10 @@ TEST(Report, ListingPutsCountsBesideTheLines) {
   kernel.lines = {line, line};
   kernel.lines[1].file = "/usr/include/other.h";
   const std::string listing = annotated_listing({kernel, kernel}, file.path());
-  EXPECT_NE(listing.find("        2 000  16.0    32.00           80         60      2  second\n"),
+  EXPECT_NE(listing.find("        2 000  16.0    32.00           80         60                 2  second\n"),
             std::string::npos)
       << listing;
-  EXPECT_NE(listing.find("\n" + std::string(58, ' ') + "1  first\n"), std::string::npos) << listing;
+  EXPECT_NE(listing.find("\n" + std::string(69, ' ') + "1  first\n"), std::string::npos) << listing;
   EXPECT_EQ(std::count(listing.begin(), listing.end(), '\n'), 6);  // two lines of heading
   EXPECT_EQ(annotated_listing({kernel}, file.path() + ".missing"), "");
 }
@@ -434,7 +437,7 @@ TEST(Report, ListingPutsCountsBesideTheLines) {
   if (!counting()) std::exit(1);
   Parsed kernel(ptx_text(""));
   const std::vector<Counts> counts(2, executed(1, 32));
-  record(kernel.program, {&kernel.program}, counts.data(), 1, 1, 0);
+  record(kernel.program, {&kernel.program}, counts.data(), no_overlap.data(), 1, 1, 0);
   std::exit(0);
 }
 

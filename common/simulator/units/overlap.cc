@@ -15,8 +15,8 @@
 namespace simulator {
 namespace {
 
-// A warp that knows of something, the reading of its clock when it came to know, and by which of its lanes: what
-// a diverged warp's other lanes have waited for does not hold one of them back.
+// A warp that knows of something, the reading of its clock when it came to know, and by which of its lanes:
+// what a diverged warp's other lanes have waited for does not hold one of them back.
 struct Knows {
   uint32_t warp = 0, clock = 0, lanes = 0;
 };
@@ -101,9 +101,8 @@ bool learn(Warp& warp, Known& known) {
 }
 bool knows(Warp& warp, const Known& known) {
   return std::any_of(known.begin(), known.end(), [&](const Knows& each) {
-    return each.warp == warp.in_cluster
-               ? (each.lanes & warp.exec) != 0
-               : shadow_of(warp).knows(warp.in_cluster, each.warp, each.clock);
+    return each.warp == warp.in_cluster ? (each.lanes & warp.exec) != 0
+                                        : shadow_of(warp).knows(warp.in_cluster, each.warp, each.clock);
   });
 }
 
@@ -117,12 +116,12 @@ void add(std::vector<Sample>& samples, uint32_t pc, uint64_t going_on) {
     ++same->many;
   }
 }
-void count(Worker& worker, std::vector<Sample>& samples, Occasions Overlap::* of) {
+void count(Worker& worker, std::vector<Sample>& samples, Occasions Overlap::*of) {
   for (const Sample& each : samples) (worker.overlap[each.pc].*of).add(each.going_on, each.many);
   samples.clear();
 }
 
-Occasions Overlap::* occasions(Groups kind) {
+Occasions Overlap::*occasions(Groups kind) {
   return kind == Groups::products ? &Overlap::math : &Overlap::memory;
 }
 
@@ -308,10 +307,9 @@ void overlap_begin(Warp& warp, uint32_t queue, uint64_t number) {
   OfCluster& all = of_cluster(warp);
   const uint32_t rank = warp.cta->rank;
   const auto of_queue = [&](const Products& each) { return each.rank == rank && each.queue == queue; };
-  const uint64_t in_flight =
-      static_cast<uint64_t>(std::count_if(all.products.begin(), all.products.end(), [&](const Products& each) {
-        return of_queue(each) && !knows(warp, each.ended);
-      }));
+  const uint64_t in_flight = static_cast<uint64_t>(
+      std::count_if(all.products.begin(), all.products.end(),
+                    [&](const Products& each) { return of_queue(each) && !knows(warp, each.ended); }));
   std::erase_if(all.products, [&](const Products& each) {
     return of_queue(each) && each.counted && knows(warp, each.ended);
   });
