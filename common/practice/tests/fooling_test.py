@@ -10,7 +10,7 @@ import unittest
 from pathlib import Path
 
 from common.practice import exercise as exercises
-from common.practice import grade
+from common.practice import grade, runs
 
 class Fooling(unittest.TestCase):
     """All of 00_naive's gemm, as if it were an exercise: the kernel's body is the learner's."""
@@ -108,6 +108,6 @@ class Fooling(unittest.TestCase):
 
 if __name__ == "__main__":
     at = sys.argv.index("--build")
-    tools = grade.Tools.of(Path(sys.argv[at + 1]))
+    tools = runs.Tools.of(Path(sys.argv[at + 1]))
     del sys.argv[at : at + 2]
     unittest.main()
