@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 
 from common.practice.exercise import Exercise, PracticeError
-from common.practice.runs import Tools, finding, simulate
+from common.practice.runs import Tools, finding, rungs_ptx, simulate
 
 # A record leaves out what a kernel does not do at all.
 COUNTED = (
@@ -129,10 +129,8 @@ def exceeded(exercise: Exercise, values: dict) -> list:
 
 
 def byways(tools: Tools, exercise: Exercise, mix: dict) -> list:
-    """A line for each way around the counters that no kernel in the rung's program takes: its PTX is in there as plain text."""
+    """A line for each way around the counters that no kernel of the rung takes."""
     used = {way: name for name in sorted(mix) for way in BYWAYS if name.startswith(f"{way}.")}
-    if not used:
-        return []
-    program = tools.host(exercise.rung, exercise.problem).read_bytes()
-    new = {way: name for way, name in used.items() if not re.search(rb"[\s;]" + re.escape(way).encode() + rb"\.", program)}
+    texts = rungs_ptx(tools, exercise, f"{exercise.rung}/") if used else []
+    new = {way: name for way, name in used.items() if not any(re.search(rf"[\s;]{re.escape(way)}\.", text) for text in texts)}
     return [f"It uses {name}, which the rung's kernel has no need of: the budget does not count it." for name in new.values()]

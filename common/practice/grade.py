@@ -55,13 +55,14 @@ def short(names: str) -> str:
 def again(exercise: Exercise, run: str, shape: str, seed: int) -> str:
     """The command that shows a failure again."""
     options = run.partition(" ")[2]
-    settings = [f"SIMULATOR_SEED={seed}"]
+    settings = [f"SIMULATOR_SEED={seed}"] if seed else []
     if run not in exercise.runs:
         options = f"{options} {runs.sizes_of(exercise.problem, shape)}".strip() if shape else options
         settings += ["SIMULATOR_SMS="] if "sms" in exercise.fields else []
     else:
         settings += [f"SIMULATOR_{name.upper()}={value}" for name, value in exercise.settings(run).items()]
-    return f"See it again: {' '.join(settings)} build/bin/practice {exercise.id} {options} --verify-only".replace("  ", " ")
+    words = [*settings, "build/bin/practice", exercise.id, *options.split(), "--verify-only"]
+    return f"See it again: {' '.join(words)}"
 
 
 def place(run: str, shape: str, seed: int) -> str:
@@ -91,10 +92,10 @@ def check_run(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path, 
     except subprocess.TimeoutExpired as error:
         shape = shape_under_way(tools, exercise, run, (error.stdout or b"").decode(errors="replace"))
         return f"{place(run, shape, seed)}:\nit did not end in {LONGEST} s\n\n{again(exercise, run, shape, seed)}", ""
+    if wrong := wrong_kernels(done.stderr):  # the rung's own run on
+        return wrong, ""
     if done.returncode == 0:
         return None
-    if wrong := wrong_kernels(done.stderr):
-        return wrong, ""
     said = learners_lines_first(done.stderr, source) if "compile" in exercise.fields else done.stderr
     said = runs.finding(said, f"exit code {done.returncode}")
     shape = runs.shape_in(done.stderr)

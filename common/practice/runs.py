@@ -19,9 +19,10 @@ from common.plots.records.error import ResultError
 from common.practice.exercise import ROOT, Exercise, PracticeError
 
 LONGEST = 120  # seconds that a run may take
-LIMIT = 40  # million instructions of warps that a launch may take: the largest of any exercise takes 2
+LIMIT = 150  # million instructions of warps that a launch may take: the largest of the rungs' own takes 7
 SHAPES = [re.compile(rf"^\w+_sim: \S+ \S+ {at}([1-9]\d*(?:x\d+)+): ", re.MULTILINE) for at in ("at ", "")]
 MOST_PRINTED = 40
+PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target [^\0]*")  # embedded as plain text, ended by a 0
 
 
 @dataclass
@@ -50,6 +51,12 @@ class Tools:
         if not host.is_file():
             raise PracticeError(f"{host.name} is not built: cmake --build {self.build} --target practice_{rung[:2]}")
         return host
+
+
+def rungs_ptx(tools: Tools, exercise: Exercise, file: str) -> list:
+    """Of the program that runs the exercise, the PTX that names this file of the course, or folder, as its source."""
+    program = tools.host(exercise.rung, exercise.problem).read_bytes()
+    return [image[0].decode() for image in PTX_IMAGE.finditer(program) if f"/{file}".encode() in image[0]]
 
 
 def environment(**more) -> dict:

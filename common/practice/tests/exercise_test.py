@@ -17,17 +17,6 @@ from common.practice import exercise as exercises
 from common.practice import budget, compiling, grade, hints, picture, runs
 
 
-PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target [^\0]*")  # embedded as plain text, ended by a 0
-
-
-def rungs_own_ptx(tools: runs.Tools, exercise: exercises.Exercise) -> str:
-    """The PTX of the file that the exercise is about, out of the program that grades it."""
-    unit = exercise.fields.get("compile", exercise.fields["file"])
-    program = tools.host(exercise.rung, exercise.problem).read_bytes()
-    (ptx,) = [image[0] for image in PTX_IMAGE.finditer(program) if f'/{unit}"'.encode() in image[0]]
-    return ptx.decode()
-
-
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--build", type=Path, required=True)
@@ -66,7 +55,8 @@ def main() -> int:
         ]
         if options.quick and exercise.kind != "predict":
             write(exercise.solution())
-            compiling.ptx_file(exercise, source).write_text(rungs_own_ptx(tools, exercise), encoding="utf-8")
+            (ptx,) = runs.rungs_ptx(tools, exercise, f'{exercise.fields.get("compile", exercise.fields["file"])}"')
+            compiling.ptx_file(exercise, source).write_text(ptx, encoding="utf-8")
         verdict = verdict_of(answers or exercise.solution())
         print(f"--- the solution: {verdict.stage or 'passed'}\n{verdict.text}\n", flush=True)
         if not verdict.passed:
