@@ -109,12 +109,10 @@ def learners_lines_first(said: str, source: Path) -> str:
     name = f"{source.parent.name}/{source.name}:"
 
     def turned(match):
-        inner = match[2].split(", ")
-        mine = [line for line in inner if line.startswith(name)]
-        if not mine:
-            return match[0]
-        others = [line for line in inner if line != mine[-1]]
-        return f"{mine[-1]} (called at {', '.join([match[1], *others])})"
+        lines = [match[1], *match[2].split(", ")]  # the caller first
+        mine = next((i for i in range(len(lines) - 1, 0, -1) if lines[i].startswith(name)), 0)
+        below = f" (in {', '.join(lines[mine + 1 :])})" if lines[mine + 1 :] else ""
+        return f"{lines[mine]}{below} (called at {', '.join(lines[:mine])})" if mine else match[0]
 
     return re.sub(r"(\S+:\d+) \(in ([^()]*)\)", turned, "\n".join(transcripts.joined(said.splitlines())))
 

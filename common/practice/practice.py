@@ -129,9 +129,6 @@ def run_one(tools: runs.Tools, exercise: Exercise, source: Path, options: list) 
     """The rung's program with the learner's kernels, as its options say; without sizes at the exercise's shape."""
     if exercise.kind == "predict":
         raise PracticeError(f"{exercise.id} is a prediction: there is no kernel of yours to run")
-    for option in options:
-        if option.startswith("--") and option not in RUN_OPTIONS:
-            raise PracticeError(f"'{option}': after {exercise.id} there is --hint, or one or more of {' '.join(RUN_OPTIONS)}")
     ptx, errors = compile_ptx(tools, exercise, source)
     if foreign := foreign_files(exercise, source, ptx):
         raise PracticeError(f"{source.name} includes {', '.join(foreign)}: of the course's files only what the rung's own includes")
@@ -148,6 +145,16 @@ def run_one(tools: runs.Tools, exercise: Exercise, source: Path, options: list) 
         [str(tools.host(exercise.rung, exercise.problem)), *arguments, *options],
         env={**variables, **os.environ, "SIMULATOR_PTX": str(ptx)},
     ).returncode
+
+
+def refuse_unknown(exercise: Exercise, rest: list) -> None:
+    if rest[:1] == ["--hint"]:
+        unknown = rest[2:]
+    else:
+        unknown = rest[:1] if rest and not rest[0].startswith("--") else [each for each in rest if each.startswith("--")]
+        unknown = [each for each in unknown if each not in RUN_OPTIONS]
+    if unknown:
+        raise PracticeError(f"'{unknown[0]}': after {exercise.id} there is --hint, or one or more of {' '.join(RUN_OPTIONS)}")
 
 
 def no_such(what: str, every: list, folder: Path) -> PracticeError:
@@ -184,9 +191,8 @@ def call(options: argparse.Namespace, what: str, rest: list) -> int:
         if not (folder / what / "from.txt").is_file() and not (folder / what).is_dir():
             raise no_such(what, every, folder)
         return own.run(options.build, folder, what, rest)
-    if rest and not rest[0].startswith("--") or (rest[:1] == ["--hint"] and len(rest) > 2):
-        raise PracticeError(f"'{' '.join(rest)}': after {what} --hint, --hint 2, or options of a run, such as --m 40 --counters")
     exercise = exercises.named(what, every)
+    refuse_unknown(exercise, rest)
     source = learners_file(folder, exercise)
     if not source.exists():
         start(folder, [exercise])
