@@ -9,7 +9,7 @@ that the learner sees there instead, hints, and attempts that must fail. The sol
     compile: 03_vectorized/gemm.cu       the source that includes it, where it is a header
     run: gemm --size 256                 shapes beside the rung's own list of awkward ones; the first is what budgets count
     sms: 4                               of the simulated GPU, so that a CTA has several tiles of a small problem
-    budget: EXPRESSION -- what it means  counters of that run (grade.py), in a comparison that must hold
+    budget: EXPRESSION -- what it means  counters of that run (budget.py), in a comparison that must hold
     fails: REGULAR EXPRESSION            what the grader says of the untouched skeleton
     fault: wait_one_too_few              of a hunt: the rung's planted fault, in place of blanks
     question: NAME -- TEXT               of a prediction, and below it
