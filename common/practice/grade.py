@@ -42,14 +42,18 @@ def wrong_kernels(said: str) -> str:
         found, wanted = match[2], match[1]
     else:
         return ""
-    wanted, found = (short(names) if names else "" for names in (wanted, found))
-    missing = f"missing: {wanted}; there is: {found}" if wanted else f"there is: {found}"
-    return f"its kernels are not the rung's, whose names, template parameters and parameters must stay.\n{missing}"
+    wanted, found = (short(names).split("; ") if names else [] for names in (wanted, found))
+    bases = {name.partition("<")[0].partition("(")[0] for name in wanted}
+    # Template arguments only of those that may have been meant.
+    found = [name if re.split(r"[<(]", name)[0] in bases else re.sub(r"<.*>(?=\()", "<…>", name) for name in found]
+    missing = f"missing: {'; '.join(wanted)}; " if wanted else ""
+    there = "; ".join(dict.fromkeys(found))
+    return f"its kernels are not the rung's, whose names, template parameters and parameters must stay.\n{missing}there is: {there}"
 
 
 def short(names: str) -> str:
     """Kernels without namespaces."""
-    return re.sub(r"ladder::(rung_\d\d::)?|\(anonymous namespace\)::", "", names)
+    return re.sub(r"^void |(?<=; )void |ladder::(rung_\d\d::)?|\(anonymous namespace\)::", "", names)
 
 
 def again(exercise: Exercise, run: str, shape: str, seed: int) -> str:

@@ -21,7 +21,7 @@ from common.plots.records.results import Results
 from common.plots.records.scores import score
 from common.practice.exercise import ROOT, Exercise, PracticeError
 from common.practice.grade import SEEDS
-from common.practice.runs import Tools, finding
+from common.practice.runs import Tools, finding, shape_in
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 COMMANDS = ("new", "start", "help")  # of practice.py
@@ -198,7 +198,8 @@ def awkward(program: Program, executable: Path, again: str, env: dict | None = N
     """The list of awkward shapes: the exit code, and how many are right. Says what is wrong."""
     done, right = records([executable, program.problem, "--verify-only"], env)
     if done.returncode not in (0, CANNOT_RUN):
-        print(f"{program.name}  Not right yet.\n\n{said(done)}\n\nSee it again: {again}")
+        shape = shape_in(done.stderr)
+        print(f"{program.name}  Not right yet{f', at {shape}' if shape else ''}.\n\n{said(done)}\n\nSee it again: {again}")
     elif done.returncode == 0 and not right:
         print(f"{program.name}  It takes none of the awkward shapes, so nothing was checked.")
         return 1, 0

@@ -20,7 +20,7 @@ from common.practice.exercise import ROOT, Exercise, PracticeError
 
 LONGEST = 120  # seconds that a run may take
 LIMIT = 150  # million instructions of warps that a launch may take: the largest of the rungs' own takes 7
-SHAPES = [re.compile(rf"^\w+_sim: \S+ \S+ {at}([1-9]\d*(?:x\d+)+): ", re.MULTILINE) for at in ("at ", "")]
+SHAPES = [re.compile(rf"^\w+: \S+ \S+ {at}([1-9]\d*(?:x\d+)+): ", re.MULTILINE) for at in ("at ", "")]
 MOST_PRINTED = 40
 PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target [^\0]*")  # embedded as plain text, ended by a 0
 
@@ -106,6 +106,9 @@ def rows(exercise: Exercise, output: str) -> list:
 
 def printed(text: str) -> str:
     lines = text.splitlines()
+    half = len(lines) // 2
+    if lines[:half] == lines[half:]:  # by both launches of a run, which has two sets of inputs
+        lines = lines[:half]
     left = len(lines) - MOST_PRINTED
     return "\n".join(lines if left <= 0 else [*lines[:MOST_PRINTED], f"… and {left} lines more"])
 

@@ -32,7 +32,7 @@ class OfAKernel(NaiveGemm):
         self.assertIn("Your kernel printed, in gemm --m 40 --n 24 --k 16, schedule 0:\ncol 0 col 1 ", self.passes(text).printed)
 
     def test_what_a_wrong_one_prints_is_shown_of_its_run_and_not_all_of_it(self):
-        print_it = '  if (row < 10 && p.m == 40) printf("row %d\\n", row);\n'
+        print_it = '  if (row < 10 && p.m == 40) printf("row %d %g\\n", row, sum);\n'
         wrong = STORE.replace("(sum)", "(p.m == 40 ? 0 : sum)")
         verdict = self.refused(
             "#include <cstdio>\n" + self.body(INDEX + print_it + wrong),
@@ -99,6 +99,10 @@ class OfAKernel(NaiveGemm):
 
 
 class Lines(unittest.TestCase):
+    def test_what_both_launches_print_is_shown_once(self):
+        self.assertEqual(runs.printed("a\nb\na\nb\n"), "a\nb")
+        self.assertEqual(runs.printed("a\nb\n"), "a\nb")
+
     def test_the_learners_line_comes_first(self):
         said = "race at 06_swizzle_ldmatrix/gemm.cu:127 (in 06.4_exchange/tiles.cuh:54, ptx/cp_async.cuh:31) (inlined at x.cu:3)"
         self.assertEqual(
