@@ -37,7 +37,9 @@ function(ladder_practice rung arch)
     list(APPEND hosts ${host})
   endforeach()
   add_custom_target(practice_${number}_hosts DEPENDS ${hosts})
-  ladder_on_all_cores(practice_${number} ${ladder_build} practice_${number}_hosts
+  ladder_on_all_cores(practice_${number} ${CMAKE_COMMAND} -E echo
+    "Building what the exercises of rung ${number} need: at first up to two minutes on two cores for the simulator, and half a minute for a rung"
+    COMMAND ${CMAKE_COMMAND} -E env --unset=MAKEFLAGS --unset=MAKELEVEL ${ladder_build} practice_${number}_hosts
     COMMAND ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/practice start ${number})
   if(LADDER_TESTS)
     set_target_properties(${hosts} PROPERTIES EXCLUDE_FROM_ALL FALSE)

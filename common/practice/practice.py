@@ -29,7 +29,6 @@ from common.practice.progress import Progress
 
 HELP = ("-h", "--help", "help")
 SIZES = ("--m", "--n", "--k", "--rows", "--cols", "--size")
-RUN_OPTIONS = (*SIZES, "--counters", "--source", "--verify-only", "--variant", "--seed", "--outlier", "--list", "--json", "--trace")
 
 
 def learners_file(folder: Path, exercise: Exercise) -> Path:
@@ -147,14 +146,19 @@ def run_one(tools: runs.Tools, exercise: Exercise, source: Path, options: list) 
     ).returncode
 
 
-def refuse_unknown(exercise: Exercise, rest: list) -> None:
+def refuse_unknown(tools: runs.Tools, exercise: Exercise, rest: list) -> None:
     if rest[:1] == ["--hint"]:
         unknown = rest[2:]
+    elif rest and not rest[0].startswith("--"):
+        unknown = rest
+    elif rest:
+        host = tools.host(exercise.rung, exercise.problem)
+        known = re.findall(r"--[a-z][a-z-]*", subprocess.run([str(host), "--help"], capture_output=True, text=True).stdout)
+        unknown = [each for each in rest if each.startswith("--") and each not in known]
     else:
-        unknown = rest[:1] if rest and not rest[0].startswith("--") else [each for each in rest if each.startswith("--")]
-        unknown = [each for each in unknown if each not in RUN_OPTIONS]
+        unknown = []
     if unknown:
-        raise PracticeError(f"'{unknown[0]}': after {exercise.id} there is --hint, or one or more of {' '.join(RUN_OPTIONS)}")
+        raise PracticeError(f"'{unknown[0]}': after {exercise.id} there is --hint, --hint 2, or what a run takes, as --m 40 --n 24 --k 16 --counters")
 
 
 def no_such(what: str, every: list, folder: Path) -> PracticeError:
@@ -191,12 +195,11 @@ def call(options: argparse.Namespace, what: str, rest: list) -> int:
         if not (folder / what / "from.txt").is_file() and not (folder / what).is_dir():
             raise no_such(what, every, folder)
         return own.run(options.build, folder, what, rest)
-    exercise = exercises.named(what, every)
-    refuse_unknown(exercise, rest)
+    exercise, tools = exercises.named(what, every), runs.Tools.of(options.build)
+    refuse_unknown(tools, exercise, rest)
     source = learners_file(folder, exercise)
     if not source.exists():
         start(folder, [exercise])
-    tools = runs.Tools.of(options.build)
     if not rest:
         return grade_one(tools, exercise, source, progress, every)
     if rest[0] != "--hint":
