@@ -194,7 +194,7 @@ def call(options: argparse.Namespace, what: str, rest: list) -> int:
     if not re.fullmatch(r"\d\d\.\d+\w*", what):
         if not (folder / what / "from.txt").is_file() and not (folder / what).is_dir():
             raise no_such(what, every, folder)
-        return own.run(options.build, folder, what, rest)
+        return own.run(options.build, folder, what, ["--help" if word == "-h" else word for word in rest])
     exercise, tools = exercises.named(what, every), runs.Tools.of(options.build)
     refuse_unknown(tools, exercise, rest)
     source = learners_file(folder, exercise)
