@@ -121,7 +121,7 @@ list(TRANSFORM ladder_problems REPLACE "/problem.h$" "")
 # ladder_rung(NAME ARCH 80 SOURCES rung.cc gemm.cu ... FAMILY 100f NEWER 89 gemm_fp8.cu ... [NORM_GEMM] [LINEAR] ...): a rung of
 # the course, as a program with the same arguments, and its exercises.
 function(ladder_rung name)
-  ladder_program(${name} ${ARGN} FUSED_NORM)
+  ladder_program(${name} ${ARGN} FUSED_NORM RUNG)
   get_target_property(arch ${name}_objects LADDER_ARCH)
   ladder_practice(${name} ${arch})
   ladder_listing(${name})
@@ -131,20 +131,33 @@ endfunction()
 # ladder_program(NAME ...): the program NAME in bin/, the same objects on the simulator as NAME_sim, and their tests. FAMILY:
 # whose GPUs run it, too, where PTX for ARCH does not. NEWER: sources with kernels that need more than ARCH, and what
 # they need; their variants refuse to run on less. FUSED_NORM and any other of ladder_problems in capitals: beside gemm,
-# which every one solves, it has this problem.
+# which every one solves, it has this problem. RUNG: what is in its folders beside ablations/ is compiled apart, so that
+# exercises and a reader's own programs, which are about the rest, need not wait for it.
 function(ladder_program name)
   string(TOUPPER "${ladder_problems}" other_problems)
-  cmake_parse_arguments(rung "${other_problems}" "ARCH;FAMILY" "SOURCES;NEWER" ${ARGN})
+  cmake_parse_arguments(rung "RUNG;${other_problems}" "ARCH;FAMILY" "SOURCES;NEWER" ${ARGN})
   if(NOT rung_SOURCES)
     set(rung_SOURCES rung.cc gemm.cu fused_norm.cu)
   endif()
+  set(excursions "")
+  if(rung_RUNG)
+    set(excursions ${rung_SOURCES})
+    list(FILTER excursions INCLUDE REGEX "/")
+    list(FILTER excursions EXCLUDE REGEX "^ablations/")
+    list(REMOVE_ITEM rung_SOURCES ${excursions})
+  endif()
   ladder_objects(${name}_objects ${rung_ARCH} "${rung_FAMILY}" ${rung_SOURCES})
   set(objects $<TARGET_OBJECTS:${name}_objects>)
+  if(excursions)
+    ladder_objects(${name}_excursions ${rung_ARCH} "${rung_FAMILY}" ${excursions})
+    list(APPEND objects $<TARGET_OBJECTS:${name}_excursions>)
+  endif()
   if(rung_NEWER)
     list(POP_FRONT rung_NEWER arch)
     ladder_objects(${name}_newer ${arch} "" ${rung_NEWER})
     list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
   endif()
+  set_target_properties(${name}_objects PROPERTIES LADDER_ALL_OBJECTS "${objects}")
 
   if(ladder_gpu_programs)
     add_executable(${name} ${objects})

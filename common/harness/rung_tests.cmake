@@ -55,6 +55,9 @@ function(ladder_rung_tests name arch)
     set(gpus sm_80 sm_86 sm_89 sm_90 sm_100 sm_120)
   endif()
   ladder_assembles(${name}.assembles ${name}_objects ${arch} "${gpus}")
+  if(TARGET ${name}_excursions)
+    ladder_assembles(${name}.assembles.excursions ${name}_excursions ${arch} "${gpus}")
+  endif()
   if(TARGET ${name}_newer)
     get_target_property(newer ${name}_newer LADDER_ARCH)
     string(REGEX REPLACE "^.*(sm_${newer})" "\\1" gpus "${gpus}") # from that one on
@@ -177,10 +180,7 @@ function(ladder_rung_test name file)
   endif()
   cmake_path(GET file FILENAME test)
   get_target_property(arch ${name}_objects LADDER_ARCH)
-  set(objects $<TARGET_OBJECTS:${name}_objects>)
-  if(TARGET ${name}_newer)
-    list(APPEND objects $<TARGET_OBJECTS:${name}_newer>)
-  endif()
+  get_target_property(objects ${name}_objects LADDER_ALL_OBJECTS)
   set(compiled ${name}_${test}_objects)
   ladder_objects(${compiled} ${arch} "" ${file}.cc)
   ladder_test_code(${compiled})
@@ -217,16 +217,31 @@ function(ladder_timeline name k_tiles warps arguments)
   endif()
 endfunction()
 
+# ladder_sass_object(NAME FILE): object, of the rung's FILE, and cubins, the fixture that assembles it.
+function(ladder_sass_object name file)
+  set(part objects)
+  if(TARGET ${name}_excursions)
+    get_target_property(excursions ${name}_excursions SOURCES)
+    if(file IN_LIST excursions)
+      set(part excursions)
+    endif()
+  endif()
+  set(object $<FILTER:$<TARGET_OBJECTS:${name}_${part}>,INCLUDE,_${part}.dir/[./]*${file}.o$>)
+  set(cubins ${name}_${part}_cubins)
+  return(PROPAGATE object cubins)
+endfunction()
+
 # ladder_sass(NAME FILE INSTRUCTION...): one kernel of the rung's FILE, such as gemm.cu, must have all these SASS
 # instructions, such as HMMA.16816. Tested where there is a cuobjdump.
 function(ladder_sass name file first)
   if(LADDER_TESTS AND Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP)
     set(test ${name}.sass.${file}.${first})
+    ladder_sass_object(${name} ${file})
     add_test(NAME ${test}
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
-              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/[./]*${file}.o$> ${first} ${ARGN}
+              ${object} ${first} ${ARGN}
       COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 120 FIXTURES_REQUIRED ${name}_objects_cubins)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 120 FIXTURES_REQUIRED ${cubins})
   endif()
 endfunction()
 
@@ -236,12 +251,13 @@ endfunction()
 function(ladder_sass_order name file kernels instruction)
   if(LADDER_TESTS AND Python3_Interpreter_FOUND AND LADDER_CUOBJDUMP AND ladder_records_toolkit)
     set(test ${name}.sass.${file}.${instruction}.order)
+    ladder_sass_object(${name} ${file})
     add_test(NAME ${test}
       COMMAND ${Python3_EXECUTABLE} -B ${ladder_harness_tests}/sass.py --cuobjdump ${LADDER_CUOBJDUMP}
-              $<FILTER:$<TARGET_OBJECTS:${name}_objects>,INCLUDE,_objects.dir/[./]*${file}.o$> ${instruction}
+              ${object} ${instruction}
               --kernels ${kernels} --before ${ARGN}
       COMMAND_EXPAND_LISTS)
-    set_tests_properties(${test} PROPERTIES TIMEOUT 120 FIXTURES_REQUIRED ${name}_objects_cubins)
+    set_tests_properties(${test} PROPERTIES TIMEOUT 120 FIXTURES_REQUIRED ${cubins})
   endif()
 endfunction()
 

@@ -9,7 +9,7 @@ that the learner sees there instead, hints, and attempts that must fail. The sol
     compile: 03_vectorized/gemm.cu       the source that includes it, where it is a header
     run: gemm --size 256                 shapes beside the rung's own list of awkward ones; the first is what budgets count
     sms: 4                               of the simulated GPU, so that a CTA has several tiles of a small problem
-    budget: EXPRESSION -- what it means  counters of that run (grade.py), in a comparison that must hold
+    budget: EXPRESSION -- what it means  counters of that run (budget.py), in a comparison that must hold
     fails: REGULAR EXPRESSION            what the grader says of the untouched skeleton
     fault: wait_one_too_few              of a hunt: the rung's planted fault, in place of blanks
     question: NAME -- TEXT               of a prediction, and below it
@@ -49,6 +49,18 @@ FENCE = re.compile(r"^```")
 
 class PracticeError(Exception):
     """One line for the reader: what is wrong and where."""
+
+
+def read_text(path: Path) -> str:
+    """Of a learner's file."""
+    try:
+        data = path.read_bytes()
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise PracticeError(f"{path}:{line}: byte 0x{data[error.start]:02x} is not UTF-8: save the file as UTF-8") from None
+    except OSError as error:
+        raise PracticeError(f"{path} cannot be read: {error.strerror}") from None
 
 
 @dataclass
@@ -114,6 +126,15 @@ class Exercise:
         return self.runs[0].split()[0]
 
     @property
+    def core(self) -> int:  # minutes; 0: not of the short course
+        return int(self.fields.get("core", 0))
+
+    def settings(self, run: str) -> dict:
+        """Of the simulator: `sms` is of the exercise's own runs."""
+        own = run in self.runs or any(run == question.run for question in self.questions)
+        return {"sms": self.fields["sms"]} if own and "sms" in self.fields else {}
+
+    @property
     def folder(self) -> str:  # of the learner's file: 03.2_vector_loads
         return f"{self.id}_{self.path.stem.partition('_')[2]}"
 
@@ -140,7 +161,8 @@ class Exercise:
             expression, _, meaning = budget.partition(" -- ")
             text.append(f"Budget:  {expression}" + (f"  ({meaning})" if meaning else ""))
         if self.fields.get("budget"):
-            text.append(f"         counted of {self.runs[0]}")
+            sms = f" on {self.fields['sms']} SMs" if "sms" in self.fields else ""
+            text.append(f"         counted of {self.runs[0]}{sms}")
         text += ["", f"Grade it: build/bin/practice {self.id}      A hint: build/bin/practice {self.id} --hint"]
         return [f"{sign} {line}".rstrip() for line in text] + [""]
 
@@ -232,6 +254,9 @@ def read(path: Path) -> Exercise:
     for name in ("part", "run") + (() if kind == "predict" else ("file", "fails")):
         if name not in exercise.fields:
             fail(f"no field '{name}'")
+    for name in ("core", "sms"):
+        if not re.fullmatch(r"[1-9]\d*", exercise.fields.get(name, "1")):
+            fail(f"'{name}: {exercise.fields[name]}' is no number")
     part, _, anchor = exercise.fields["part"].partition("#")
     if not (ROOT / part).is_file() or not anchor:
         fail(f"'{exercise.fields['part']}' is no part of a chapter")
@@ -289,8 +314,10 @@ def every() -> list:
     return [read(page) for page in sorted(pages, key=lambda page: (page.parts[-3], int(page.stem.partition("_")[0])))]
 
 
-def named(name: str) -> Exercise:
-    for exercise in every():
+def named(name: str, every: list) -> Exercise:
+    for exercise in every:
         if name in (exercise.id, exercise.folder):
             return exercise
-    raise PracticeError(f"there is no exercise '{name}': build/bin/practice lists them")
+    rung = [exercise.id for exercise in every if exercise.rung[:2] == name[:2]]
+    there = f"rung {name[:2]} has {rung[0]} to {rung[-1]}" if rung else "build/bin/practice lists them"
+    raise PracticeError(f"there is no exercise '{name}': {there}")

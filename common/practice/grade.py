@@ -1,58 +1,24 @@
-"""Grading: the learner's kernels, compiled to PTX, in the place of the rung's own in a program of one of its problems on the
-simulator (SIMULATOR_PTX). Host code, inputs and reference are the rung's and the harness's; nothing of the learner's runs
-there. First every shape of the rung's list and the exercise's own must come out right under several schedules without a
-finding; then the budget must hold.
-
-A budget is a comparison of counters of the exercise's first run, by the names that the simulator gives them in a record
-(docs/deeper/records.md), and of m, n, k, rows and cols; count("ld.global") is how many instructions of warps begin so;
-registers, spills: what ptxas makes of the kernel that takes the most; ptx("wgmma.wait_group.sync.aligned 1;"): how often the
-PTX has this text.
+"""Grading: the learner's kernels, compiled to PTX, in the place of the rung's own (runs.py). Host code, inputs and reference
+are the rung's and the harness's; nothing of the learner's runs there. First every shape of the rung's list and the exercise's
+own must come out right under several schedules without a finding; then the budget must hold (budget.py).
 """
 
 from __future__ import annotations
 
-import atexit
-import functools
-import hashlib
-import json
-import os
 import re
 import subprocess
-import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from common.plots.pages import transcripts
-from common.plots.records.error import ResultError
-from common.practice.exercise import ROOT, Exercise, PracticeError
+from common.practice import arithmetic, budget, runs
+from common.practice.compiling import compile_ptx, foreign_files
+from common.practice.exercise import Exercise, read_text
+from common.practice.runs import LONGEST, Tools, simulate
 
 SEEDS = (0, 1, 2)
-LONGEST = 120  # seconds that a run may take
-NOT_THESE = re.compile(r"no module of the program has these kernels|it has not the kernel")
-
-
-@dataclass
-class Tools:
-    """What CMake knows of this build: build/practice/settings.json."""
-
-    bin: Path
-    nvcc: str
-    ptxas: str
-    archs: dict  # rung → 80, 90a, …
-    build: Path
-    cmake: str = "cmake"
-    gpu_programs: bool = False  # configured: cuBLAS is there
-    sanitize: str = ""  # "address,undefined": what the libraries of this build are compiled with
-
-    @staticmethod
-    def of(build: Path) -> Tools:
-        file = build / "practice" / "settings.json"
-        if not file.is_file():
-            raise PracticeError(f"{file} is missing: configure first (cmake --preset default)")
-        return Tools(**{**json.loads(file.read_text()), "bin": build / "bin", "build": build})
-
-    def host(self, rung: str, problem: str) -> Path:
-        return self.bin / "practice_hosts" / f"{rung}_{problem}"
+NO_KERNELS = re.compile(r"no module of the program has these kernels: (.*?)(?:; it has: (.*))?$", re.MULTILINE)
+NOT_THE_KERNEL = re.compile(r"it has not the kernel (.*): it has (.*)$", re.MULTILINE)
 
 
 @dataclass
@@ -60,93 +26,99 @@ class Verdict:
     passed: bool
     stage: str  # compile, check, budget, answer
     text: str  # for the learner
+    printed: str = ""  # by the kernels, and in which run
+    values: dict = field(default_factory=dict)  # what a budget may name, where there is one
 
 
-def environment(**more) -> dict:
-    kept = {name: value for name, value in os.environ.items() if name == "SIMULATOR_THREADS" or not name.startswith("SIMULATOR_")}
-    return {**kept, "CUDA_VISIBLE_DEVICES": "", **{f"SIMULATOR_{name.upper()}": str(value) for name, value in more.items()}}
+def said_by_kernels(where: str, text: str) -> str:
+    return f"Your kernel printed, in {where}:\n{runs.printed(text)}" if text.strip() else ""
 
 
-@functools.cache
-def scratch() -> Path:
-    """A folder of this process's own."""
-    folder = tempfile.TemporaryDirectory()
-    atexit.register(folder.cleanup)
-    return Path(folder.name)
+def wrong_kernels(said: str) -> str:
+    """Empty, or which of the rung's kernels are not in the learner's file."""
+    if match := NO_KERNELS.search(said):
+        found, wanted = match[1], match[2]
+    elif match := NOT_THE_KERNEL.search(said):
+        found, wanted = match[2], match[1]
+    else:
+        return ""
+    wanted, found = (short(names).split("; ") if names else [] for names in (wanted, found))
+    bases = {name.partition("<")[0].partition("(")[0] for name in wanted}
+    # Template arguments only of those that may have been meant.
+    found = [name if re.split(r"[<(]", name)[0] in bases else re.sub(r"<.*>(?=\()", "<…>", name) for name in found]
+    missing = f"missing: {'; '.join(wanted)}; " if wanted else ""
+    there = "; ".join(dict.fromkeys(found))
+    return f"its kernels are not the rung's, whose names, template parameters and parameters must stay.\n{missing}there is: {there}"
 
 
-def ptx_file(exercise: Exercise, source: Path) -> Path:
-    """Where the PTX of the source as it stands now is kept."""
-    key = hashlib.sha256(f"{source}\n{exercise.path}\n{source.read_text(encoding='utf-8')}".encode()).hexdigest()
-    return scratch() / f"{key[:16]}.ptx"
+def short(names: str) -> str:
+    """Kernels without namespaces."""
+    return re.sub(r"^void |(?<=; )void |ladder::(rung_\d\d::)?|\(anonymous namespace\)::", "", names)
 
 
-def compile_ptx(tools: Tools, exercise: Exercise, source: Path) -> tuple:
-    """The kernels' PTX, and the compiler's errors, with the learner's file by its own name. The same text is compiled once."""
-    ptx = ptx_file(exercise, source)
-    if ptx.exists():
-        return ptx, ""
-    errors = compiled(tools, exercise, source, ptx)
-    if errors:
-        ptx.unlink(missing_ok=True)
-    return ptx, errors
+def again(exercise: Exercise, run: str, shape: str, seed: int) -> str:
+    """The command that shows a failure again."""
+    options = run.partition(" ")[2]
+    settings = [f"SIMULATOR_SEED={seed}"] if seed else []
+    if run not in exercise.runs:
+        options = f"{options} {runs.sizes_of(exercise.problem, shape)}".strip() if shape else options
+        settings += ["SIMULATOR_SMS="] if "sms" in exercise.fields else []
+    else:
+        settings += [f"SIMULATOR_{name.upper()}={value}" for name, value in exercise.settings(run).items()]
+    words = [*settings, "build/bin/practice", exercise.id, *options.split(), "--verify-only"]
+    return f"See it again: {' '.join(words)}"
 
 
-def compiled(tools: Tools, exercise: Exercise, source: Path, ptx: Path) -> str:
-    arch = tools.archs[exercise.rung]
-    command = [tools.nvcc, "-std=c++20", "-ptx", f"-arch=compute_{arch}", "-lineinfo", "-o", str(ptx)]
-    with tempfile.TemporaryDirectory() as overlay:
-        unit = source
-        if "compile" in exercise.fields:  # a header: found before the rung's own
-            place = Path(overlay) / exercise.fields["file"]
-            place.parent.mkdir(parents=True)
-            place.symlink_to(source.resolve())
-            unit = ROOT / exercise.fields["compile"]
-            command += ["-I", overlay]
-        done = subprocess.run([*command, "-I", str(ROOT), str(unit)], capture_output=True, text=True)
-        if done.returncode == 0:
-            ptx.write_text(ptx.read_text().replace(f"{overlay}/{exercise.fields['file']}", str(source)))
-            return ""
-        said = (done.stderr + done.stdout).replace(f"{overlay}/{exercise.fields['file']}", str(source))
-        lines = said.replace(f"{ROOT}/", "").splitlines()
-    return "\n".join(lines[:20])
+def place(run: str, shape: str, seed: int) -> str:
+    return f"{run}{f' at {shape}' if shape else ''}, schedule {seed}"
 
 
-def simulate(
-    tools: Tools, exercise: Exercise, run: str, ptx: Path | None, seed: int, *more: str, checks: str = "fail", **settings
-) -> subprocess.CompletedProcess:
-    """A run of the program; without PTX, of the rung's own kernels. settings: of the simulator, trace for SIMULATOR_TRACE."""
-    host = tools.host(exercise.rung, run.split()[0])
-    if not host.is_file():
-        raise PracticeError(f"{host.name} is not built: cmake --build {tools.build} --target practice_{exercise.rung[:2]}")
-    variables = environment(seed=seed, checks=checks, **settings, **({"ptx": ptx} if ptx else {}))
-    command = [str(host), *run.split(), *more]
-    return subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, env=variables)
+def shape_under_way(tools: Tools, exercise: Exercise, run: str, output: str) -> str:
+    """Of a run that was ended: the row after those that it printed, in the table that the rung prints."""
+    done = len(runs.rows(exercise, output)) - 1
+    shapes = [shape for shape, _ in runs.rows(exercise, simulate(tools, exercise, run, None, 0, "--verify-only").stdout)]
+    return shapes[done]
 
 
-def check(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path) -> str:
-    """Empty, or what is wrong first, and how to see it again."""
+def check(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path) -> tuple:
+    """Empty, or what is wrong first and how to see it again; and what the kernels printed there."""
     variant = re.search(r" --variant \S+|$", exercise.runs[0])[0]
-    runs = [f"{exercise.problem}{variant} --verify-only", *(f"{run} --verify-only" for run in exercise.runs)]
-    for run in runs:
+    for run in (f"{exercise.problem}{variant}", *exercise.runs):  # first the rung's own list of shapes
         for seed in SEEDS:
-            try:
-                done = simulate(tools, exercise, run, ptx, seed)
-            except subprocess.TimeoutExpired:
-                return f"{run}: it did not end in {LONGEST} s"
-            output = done.stderr + done.stdout
-            if NOT_THESE.search(output):
-                return "its kernels are not the rung's: their names, template parameters and parameters must stay"
-            if done.returncode != 0:
-                try:
-                    said = transcripts.finding(output)
-                except ResultError:
-                    said = output.strip().splitlines()[-1] if output.strip() else f"exit code {done.returncode}"
-                shape = re.search(r" at ([1-9]\d*(?:x\d+)+)\b", output)
-                where = f" at {shape[1]}" if shape and "--" not in run.removesuffix(" --verify-only") else ""
-                said = with_names(said.replace(f"{ROOT}/", ""), shape[1] if shape else "")
-                return f"{run.removesuffix(' --verify-only')}{where}, schedule {seed}:\n{said}"
-    return ""
+            if wrong := check_run(tools, exercise, ptx, source, run, seed):
+                return wrong
+    return "", ""
+
+
+def check_run(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path, run: str, seed: int) -> tuple | None:
+    try:
+        done = simulate(tools, exercise, run, ptx, seed, "--verify-only")
+    except subprocess.TimeoutExpired as error:
+        shape = shape_under_way(tools, exercise, run, (error.stdout or b"").decode(errors="replace"))
+        return f"{place(run, shape, seed)}:\nit did not end in {LONGEST} s\n\n{again(exercise, run, shape, seed)}", ""
+    if wrong := wrong_kernels(done.stderr):  # the rung's own run on
+        return wrong, ""
+    if done.returncode == 0:
+        return None
+    said = learners_lines_first(done.stderr, source) if "compile" in exercise.fields else done.stderr
+    said = runs.finding(said, f"exit code {done.returncode}")
+    shape = runs.shape_in(done.stderr)
+    where = place(run, shape, seed)
+    text = next(text for of, text in runs.rows(exercise, done.stdout) if of in (shape, ""))
+    return f"{where}:\n{with_names(said, shape)}\n\n{again(exercise, run, shape, seed)}", said_by_kernels(where, text)
+
+
+def learners_lines_first(said: str, source: Path) -> str:
+    """gemm.cu:139 (in ptx/wgmma.cuh:145), where the learner writes wgmma.cuh, as that line, called at the other."""
+    name = f"{source.parent.name}/{source.name}:"
+
+    def turned(match):
+        lines = [match[1], *match[2].split(", ")]  # the caller first
+        mine = next((i for i in range(len(lines) - 1, 0, -1) if lines[i].startswith(name)), 0)
+        below = f" (in {', '.join(lines[mine + 1 :])})" if lines[mine + 1 :] else ""
+        return f"{lines[mine]}{below} (called at {', '.join(lines[:mine])})" if mine else match[0]
+
+    return re.sub(r"(\S+:\d+) \(in ([^()]*)\)", turned, "\n".join(transcripts.joined(said.splitlines())))
 
 
 def with_names(said: str, shape: str) -> str:
@@ -165,128 +137,57 @@ def with_names(said: str, shape: str) -> str:
     return re.sub(r"(allocation #\d+) \((\d+) bytes", name, said)
 
 
-def counters(tools: Tools, exercise: Exercise, run: str, ptx: Path | None) -> dict:
-    """Those of a run."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "record.jsonl"
-        done = simulate(tools, exercise, run, ptx, 0, "--json", str(file))
-        if done.returncode != 0:
-            raise PracticeError(f"{run}: {(done.stderr + done.stdout).strip().splitlines()[-1]}")
-        return counters_of(json.loads(file.read_text().splitlines()[-1]))
-
-
-def counters_of(record: dict) -> dict:
-    """The names that a budget may use, and their values."""
-    mix = record["instruction_mix"]
-    sizes = {name: record[name] for name in ("m", "n", "k", "rows", "cols") if name in record}
-    return {
-        **record["counters"],
-        **sizes,
-        "count": lambda prefix: sum(times for name, times in mix.items() if name.startswith(prefix)),
-    }
-
-
-# A record leaves out what a kernel does not do at all.
-COUNTED = ("global_", "shared_", "async_copy_", "bulk_copy_", "wgmma_", "tcgen05_", "ldmatrix_", "stmatrix_", "tensor_", "local_")
-
-
-class Lazy(dict):
-    """Registers and spills only where an expression has them: ptxas takes seconds. A kind of access that is not there is 0."""
-
-    def __init__(self, values: dict, assemble):
-        super().__init__(values)
-        self.assemble = assemble
-
-    def __missing__(self, name):
-        if name.startswith(COUNTED):
-            return 0
-        if name not in ("registers", "spills"):
-            raise KeyError(name)
-        self.update(self.assemble())
-        return self[name]
-
-
-def assembled(tools: Tools, exercise: Exercise, ptx: Path) -> dict:
-    command = [tools.ptxas, f"-arch=sm_{tools.archs[exercise.rung]}", "-v", "-o", os.devnull, str(ptx)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode != 0:
-        raise PracticeError(f"ptxas: {done.stderr.strip().splitlines()[-1]}")
-    registers = [int(number) for number in re.findall(r"Used (\d+) registers", done.stderr)]
-    spills = [int(number) for number in re.findall(r"(\d+) bytes spill stores", done.stderr)]
-    return {"registers": max(registers), "spills": max(spills, default=0)}
-
-
-def value_of(expression: str, values: dict):
-    try:
-        return eval(expression, {"__builtins__": {}}, values)
-    except (KeyError, NameError) as error:
-        raise PracticeError(f"'{expression}': there is no counter {error}") from None
-
-
-def number_text(value) -> str:
-    return f"{value:.4g}" if isinstance(value, float) and value != int(value) else f"{int(value)}"
-
-
-def over_budget(tools: Tools, exercise: Exercise, ptx: Path) -> str:
-    """Empty, or a line for each budget that does not hold, with what was counted."""
-    budgets = exercise.fields.get("budget", [])
-    if not budgets:
-        return ""
-    values = Lazy(counters(tools, exercise, exercise.runs[0], ptx), lambda: assembled(tools, exercise, ptx))
-    values["ptx"] = ptx.read_text().count
-    lines = []
-    for budget in budgets:
-        expression, _, meaning = budget.partition(" -- ")
-        if value_of(expression, values):
-            continue
-        parts = re.fullmatch(r"(.*?)\s*(<=|>=|==|<|>)\s*(.*)", expression)
-        if not parts:
-            lines.append(f"{expression} does not hold")
-            continue
-        left, right = (number_text(value_of(part, values)) for part in (parts[1], parts[3]))
-        limit = {"<=": "at most", ">=": "at least", "==": "exactly", "<": "less than", ">": "more than"}[parts[2]]
-        why = f" ({meaning})" if meaning else ""
-        lines.append(f"{expression} does not hold: {parts[1]} is {left}, and the budget is {limit} {right}{why}.")
-    return "\n".join(lines)
-
-
-def own_includes(lines: list) -> set:
-    """The files of the course that a source includes: the solution among them would solve everything."""
-    return {match[1] for line in lines if (match := re.match(r'\s*#\s*include\s*"([^"]+)"', line))}
-
-
 def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
     if exercise.kind == "predict":
         return answered(tools, exercise, source)
-    known = own_includes(exercise.solution())
-    if new := own_includes(source.read_text(encoding="utf-8").splitlines()) - known:
-        return Verdict(False, "check", f"it includes {', '.join(sorted(new))}: of the course's files only {', '.join(sorted(known))}")
     ptx, errors = compile_ptx(tools, exercise, source)
+    if foreign := foreign_files(exercise, source, ptx):
+        return Verdict(False, "check", f"it includes {', '.join(foreign)}: of the course's files only what the rung's own includes")
     if errors:
         return Verdict(False, "compile", errors)
-    if wrong := check(tools, exercise, ptx, source):
-        return Verdict(False, "check", wrong)
-    if over := over_budget(tools, exercise, ptx):
-        return Verdict(False, "budget", "It computes the right thing, and costs too much:\n" + over)
-    return Verdict(True, "", "")
+    wrong, printed = check(tools, exercise, ptx, source)
+    if wrong:
+        return Verdict(False, "check", wrong, printed)
+    return within_budget(tools, exercise, ptx)
+
+
+def within_budget(tools: Tools, exercise: Exercise, ptx: Path) -> Verdict:
+    """Of a kernel that is right. What it prints is shown of the run that budgets count."""
+    run = exercise.runs[0]
+    values, lines = {}, []
+    if "budget" in exercise.fields:
+        values, mix, output = budget.measured(tools, exercise, ptx)
+        lines = budget.exceeded(exercise, values) + budget.byways(tools, exercise, mix)
+    elif b"vprintf" in ptx.read_bytes():
+        output = simulate(tools, exercise, run, ptx, 0, "--verify-only").stdout
+    else:
+        output = ""
+    printed = said_by_kernels(place(run, "", 0), "".join(text for _, text in runs.rows(exercise, output)))
+    if lines:
+        return Verdict(False, "budget", "It computes the right thing, and costs too much:\n" + "\n".join(lines), printed, values)
+    return Verdict(True, "", "", printed, values)
 
 
 def answered(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
-    given = dict(re.findall(r"^(\w+) *= *(.+?) *$", source.read_text(encoding="utf-8"), re.MULTILINE))
-    lines, counted = [], {}
+    given, lines, counted = {}, [], {}
+    for line in read_text(source).splitlines():
+        name, equals, text = line.partition("=")
+        if equals:
+            given[name.strip()] = text.strip()
     for question in exercise.questions:
-        text = given.get(question.name, "?")
+        text = given.get(question.name) or "?"
         if text == "?":
             lines.append(f"{question.name} has no answer yet")
             continue
+        shown = text if len(text) <= 40 else f"{text[:40]}…"
         try:
-            guess = float(value_of(text, {}))
-        except (PracticeError, SyntaxError, TypeError, ValueError, ZeroDivisionError):
-            lines.append(f"{question.name}: '{text}' is no number")
+            guess = arithmetic.number_of(text)
+        except ValueError:
+            lines.append(f"{question.name}: '{shown}' is no number")
             continue
         if question.run not in counted:
-            counted[question.run] = counters(tools, exercise, question.run, None)
-        right = float(value_of(question.answer, counted[question.run]))
+            counted[question.run] = budget.counters(tools, exercise, question.run, None)
+        right = float(budget.value_of(question.answer, counted[question.run]))
         if abs(guess - right) > 0.005 * abs(right):
-            lines.append(f"{question.name} is {'more' if right > guess else 'less'} than {text}")
+            lines.append(f"{question.name} is {'more' if right > guess else 'less'} than {shown}")
     return Verdict(not lines, "answer", "\n".join(lines))

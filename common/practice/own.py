@@ -16,13 +16,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from common.plots.pages import transcripts
-from common.plots.records.error import ResultError
 from common.plots.records.problems import UNIT, compulsory_bytes, flops, shape_of
 from common.plots.records.results import Results
 from common.plots.records.scores import score
 from common.practice.exercise import ROOT, Exercise, PracticeError
-from common.practice.grade import SEEDS, Tools
+from common.practice.grade import SEEDS
+from common.practice.runs import Tools, finding, shape_in
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 COMMANDS = ("new", "start", "help")  # of practice.py
@@ -166,6 +165,9 @@ def run(build: Path, folder: Path, name: str, options: list) -> int:
     if not NAME.fullmatch(name):
         raise PracticeError(f"there is no exercise and no program '{name}': build/bin/practice lists the exercises")
     program = Program.of(Tools.of(build), folder / name)
+    source = program.folder / f"{program.problem}.cu"
+    if not source.is_file() or not source.read_bytes().strip():
+        raise PracticeError(f"practice/{name}/{source.name}, the program's source, is {'empty' if source.is_file() else 'missing'}")
     gpu = program.tools.gpu_programs and has_gpu() and not {"--sim", *SIMULATOR_ONLY} & {*options}
     if options == ["--plot"]:
         if not gpu:
@@ -180,12 +182,7 @@ def run(build: Path, folder: Path, name: str, options: list) -> int:
 
 def said(done: subprocess.CompletedProcess) -> str:
     """Of a run that failed: the simulator's finding, or the program's last line."""
-    output = done.stderr + done.stdout
-    try:
-        return transcripts.finding(output).replace(f"{ROOT}/", "")
-    except ResultError:
-        lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-        return lines[-1].replace(f"{ROOT}/", "") if lines else f"exit code {done.returncode}"
+    return finding(done.stderr if done.stderr.strip() else done.stdout, f"exit code {done.returncode}")
 
 
 def records(command: list, env: dict | None = None, quiet: bool = True) -> tuple:
@@ -201,7 +198,8 @@ def awkward(program: Program, executable: Path, again: str, env: dict | None = N
     """The list of awkward shapes: the exit code, and how many are right. Says what is wrong."""
     done, right = records([executable, program.problem, "--verify-only"], env)
     if done.returncode not in (0, CANNOT_RUN):
-        print(f"{program.name}  Not right yet.\n\n{said(done)}\n\nSee it again: {again}")
+        shape = shape_in(done.stderr)
+        print(f"{program.name}  Not right yet{f', at {shape}' if shape else ''}.\n\n{said(done)}\n\nSee it again: {again}")
     elif done.returncode == 0 and not right:
         print(f"{program.name}  It takes none of the awkward shapes, so nothing was checked.")
         return 1, 0

@@ -7,8 +7,9 @@ import tempfile
 from pathlib import Path
 
 from common.plots.records import memory
-from common.practice import grade
+from common.practice.compiling import compile_ptx
 from common.practice.exercise import Exercise
+from common.practice.runs import Tools, simulate
 from common.tools.record_traces import ARRAYS
 
 MOST_ROWS = 12
@@ -79,16 +80,16 @@ def waste(access: dict) -> float:
     return len(memory.sectors(active, width)) * memory.SECTOR / (len(active) * width)
 
 
-def draw(tools: grade.Tools, exercise: Exercise, source: Path, what: str) -> str:
+def draw(tools: Tools, exercise: Exercise, source: Path, what: str) -> str:
     """what: the beginning of an opcode, and the array where it is global memory: "ld.global A", "st.shared"."""
     opcode, _, array = what.partition(" ")
-    ptx, errors = grade.compile_ptx(tools, exercise, source)
+    ptx, errors = compile_ptx(tools, exercise, source)
     if errors:
         return errors
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.jsonl"
-        done = grade.simulate(
-            tools, exercise, f"{exercise.runs[0]} --verify-only", ptx, 0, checks="off", threads=1, trace=trace, trace_limit=20000
+        done = simulate(
+            tools, exercise, exercise.runs[0], ptx, 0, "--verify-only", checks="off", threads=1, trace=trace, trace_limit=20000
         )
         lines = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
     names = ARRAYS[exercise.problem]

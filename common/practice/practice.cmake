@@ -37,7 +37,9 @@ function(ladder_practice rung arch)
     list(APPEND hosts ${host})
   endforeach()
   add_custom_target(practice_${number}_hosts DEPENDS ${hosts})
-  ladder_on_all_cores(practice_${number} ${ladder_build} practice_${number}_hosts
+  ladder_on_all_cores(practice_${number} ${CMAKE_COMMAND} -E echo
+    "Building what the exercises of rung ${number} need: at first up to two minutes on two cores for the simulator, and half a minute for a rung"
+    COMMAND ${CMAKE_COMMAND} -E env --unset=MAKEFLAGS --unset=MAKELEVEL ${ladder_build} practice_${number}_hosts
     COMMAND ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/practice start ${number})
   if(LADDER_TESTS)
     set_target_properties(${hosts} PROPERTIES EXCLUDE_FROM_ALL FALSE)
@@ -70,10 +72,11 @@ function(ladder_practice_program)
   file(WRITE ${program} "#!/bin/sh\nPYTHONPATH='${PROJECT_SOURCE_DIR}' exec '${Python3_EXECUTABLE}' -B -m common.practice.practice --build '${CMAKE_BINARY_DIR}' \"$@\"\n")
   file(CHMOD ${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   if(LADDER_TESTS)
-    foreach(test practice fooling)
+    foreach(test practice grade fooling)
       add_test(NAME practice.${test}
         COMMAND ${ladder_python} -m common.practice.tests.${test}_test --build ${CMAKE_BINARY_DIR})
-      set_tests_properties(practice.${test} PROPERTIES LABELS simulator TIMEOUT 300 COST 30)
+      # Without a GPU, for which what has passed would be built and timed, in the build folder of the test practice.own.
+      set_tests_properties(practice.${test} PROPERTIES LABELS simulator TIMEOUT 900 COST 30 ENVIRONMENT CUDA_VISIBLE_DEVICES=)
     endforeach()
   endif()
   add_custom_target(practice COMMAND ${program} USES_TERMINAL VERBATIM)

@@ -4,8 +4,10 @@ build/bin/practice                    the exercises, and what is done
 build/bin/practice start 03           copies the exercises of a rung into practice/, where they are not there yet
 build/bin/practice 03.2               grades practice/03.2_…
 build/bin/practice 03.2 --hint        one hint more (--hint 2: the second one again)
+build/bin/practice 03.2 --counters    runs your kernel at the exercise's shape, or at one of yours: --m 40 --n 24 --k 16;
+                                      --source counts line by line, --verify-only counts nothing
 build/bin/practice new NAME --from 05 a program of your own, that begins as rung 05's gemm
-build/bin/practice NAME [options]     builds it and runs it, with the options of a rung's program
+build/bin/practice NAME [options]     builds it and runs it, with the options of a rung's program (NAME --help)
 """
 
 from __future__ import annotations
@@ -13,31 +15,20 @@ from __future__ import annotations
 import argparse
 import datetime
 import difflib
-import json
+import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
+from common.practice import beside, grade, hints, interrupt, own, runs
 from common.practice import exercise as exercises
-from common.practice import grade, own, picture
+from common.practice.compiling import compile_ptx, foreign_files
 from common.practice.exercise import ROOT, Exercise, PracticeError
+from common.practice.progress import Progress
 
-
-class Progress:
-    """practice/progress.json: what was passed when, and how many hints were shown."""
-
-    def __init__(self, folder: Path):
-        self.file = folder / "progress.json"
-        self.done = json.loads(self.file.read_text(encoding="utf-8")) if self.file.is_file() else {}
-
-    def of(self, exercise: Exercise) -> dict:
-        return self.done.setdefault(exercise.id, {"attempts": 0, "hints": 0})
-
-    def save(self) -> None:
-        self.file.parent.mkdir(exist_ok=True)
-        fresh = self.file.with_suffix(".new")
-        fresh.write_text(json.dumps(self.done, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-        fresh.replace(self.file)
+HELP = ("-h", "--help", "help")
+SIZES = ("--m", "--n", "--k", "--rows", "--cols", "--size")
 
 
 def learners_file(folder: Path, exercise: Exercise) -> Path:
@@ -57,21 +48,22 @@ def start(folder: Path, chosen: list) -> None:
 
 
 def listing(every: list, progress: Progress) -> None:
+    core = [exercise for exercise in every if exercise.core]
+    if core:
+        minutes = sum(exercise.core for exercise in core)
+        print(f"The short course: {len(core)} exercises, about {minutes / 60:.2g} hours (the minutes are estimates)")
+        for exercise in core:
+            print(line_of(exercise, progress, f"{exercise.core:3} min  "))
+        print("\nAll others, by rung")
     rung = None
     for exercise in every:
+        if exercise.core:
+            continue
         if exercise.rung != rung:
             rung = exercise.rung
             print(f"\n{rung}   (docs/{rung}.md)")
-        state = progress.done.get(exercise.id, {})
-        mark, note = "[ ]", ""
-        if state.get("passed"):
-            mark = "[x]"
-            hints = state["hints"]
-            note = f"passed {state['passed']}" + (f", {hints} hint{'s' * (hints > 1)}" if hints else "")
-        elif state.get("attempts"):
-            note = f"{state['attempts']} attempt{'s' * (state['attempts'] > 1)}"
-        print(f"  {exercise.id}  {mark} {exercise.kind:9} {exercise.title}{f'   ({note})' if note else ''}")
-    after = next((e for e in every if not progress.done.get(e.id, {}).get("passed")), None)
+        print(line_of(exercise, progress))
+    after = next_after(every, progress)
     if after:
         print(f"\nNext: cmake --build build --target practice_{after.rung[:2]}, then edit practice/{after.folder}/{after.file_name}")
         print(f"      and build/bin/practice {after.id}")
@@ -79,127 +71,165 @@ def listing(every: list, progress: Progress) -> None:
         print("\nAll done. Write your own: build/bin/practice new my_gemm --from 08")
 
 
-def own_code(source: Path) -> list:
-    """The learner's file without the header that it began with."""
-    lines = source.read_text(encoding="utf-8").splitlines()
-    end = next((i for i, line in enumerate(lines) if line.startswith("// Grade it:")), -1)
-    return lines[end + 2 :] if end >= 0 else lines
+def line_of(exercise: Exercise, progress: Progress, time: str = "") -> str:
+    state, mark, note = progress.of(exercise), "[ ]", ""
+    if state.get("passed"):
+        mark = "[x]"
+        given = state["hints"]
+        note = f"passed {state['passed']}" + (f", {given} hint{'s' * (given > 1)}" if given else "")
+    elif state["attempts"]:
+        note = f"{state['attempts']} attempt{'s' * (state['attempts'] > 1)}"
+    return f"  {exercise.id}  {mark} {time}{exercise.kind:9} {exercise.title}{f'   ({note})' if note else ''}"
 
 
-def first_line(exercise: Exercise) -> str:
-    """Of the solution's own lines, the first that is code."""
-    for row in difflib.ndiff(exercise.skeleton(), exercise.solution()):
-        text = row[2:].strip()
-        if row.startswith("+ ") and text and not text.startswith(("//", "}", "#pragma")):
-            return text
-    return "a line less than you have"
+def next_after(every: list, progress: Progress, passed: Exercise | None = None) -> Exercise | None:
+    """What has not been passed, from here on: first of the short course; after one of the others the rest of its rung before that."""
+    begin = every.index(passed) if passed else 0
+    order = every[begin:] + every[:begin]
+
+    def rank(exercise):
+        same_rung = bool(passed) and not passed.core and exercise.rung == passed.rung
+        return (not same_rung, not exercise.core)
+
+    return next((exercise for exercise in sorted(order, key=rank) if not progress.has_passed(exercise)), None)
 
 
-def hints(tools: grade.Tools, exercise: Exercise, source: Path) -> list:
-    """(what it is, a function that makes it), in the order in which they are shown."""
-
-    def of(hint):
-        drawn = f"\n\n{picture.draw(tools, exercise, source, hint.picture)}" if hint.picture else ""
-        return hint.text + drawn
-
-    steps = [("your accesses" if hint.picture else "what to look at", lambda hint=hint: of(hint)) for hint in exercise.hints]
-    if exercise.kind == "predict":
-        answers = lambda: "\n".join(  # noqa: E731
-            f"{q.name} = {grade.number_text(grade.value_of(q.answer, grade.counters(tools, exercise, q.run, None)))}"
-            for q in exercise.questions
-        )
-        return [*steps, ("the answers", answers)]
-    diff = lambda: "\n".join(  # noqa: E731
-        difflib.unified_diff(own_code(source), exercise.solution(), "yours", exercise.fields["file"], lineterm="", n=2)
-    )
-    return [*steps, ("the first line of the solution", lambda: first_line(exercise)), ("the solution", diff)]
-
-
-def hint(tools: grade.Tools, exercise: Exercise, source: Path, progress: Progress, again: str) -> int:
-    """The next hint, or again one that was shown."""
-    steps, state = hints(tools, exercise, source), progress.of(exercise)
-    number = min(state["hints"], len(steps) - 1)
-    if again:
-        if not again.isdigit() or not 1 <= int(again) <= min(state["hints"], len(steps)):
-            raise PracticeError(f"--hint {again}: of {exercise.id} {state['hints']} hints were shown")
-        number = int(again) - 1
-    what, make = steps[number]
-    print(f"Hint {number + 1} of {len(steps)}: {what}\n\n{make()}")
-    state["hints"] = max(state["hints"], number + 1)
-    progress.save()
-    if number + 1 < len(steps):
-        print(f"\nThe next one is {steps[number + 1][0]}: build/bin/practice {exercise.id} --hint")
-    return 0
-
-
-def grade_one(tools: grade.Tools, exercise: Exercise, source: Path, progress: Progress, every: list) -> int:
+def grade_one(tools: runs.Tools, exercise: Exercise, source: Path, progress: Progress, every: list) -> int:
     verdict = grade.graded(tools, exercise, source)
-    state = progress.of(exercise)
-    state["attempts"] += 1
-    if verdict.passed:
-        state.setdefault("passed", datetime.date.today().isoformat())
-    progress.save()
+
+    def count(state):
+        state["attempts"] += 1
+        if verdict.passed:
+            state.setdefault("passed", datetime.date.today().isoformat())
+
+    progress.change(exercise, count)
+    printed = f"{verdict.printed}\n\n" if verdict.printed else ""
     if not verdict.passed:
         where = {"compile": "It does not compile", "check": "Not yet", "budget": "Not yet", "answer": "Not yet"}
-        print(f"{exercise.id}  {where[verdict.stage]}.\n\n{verdict.text}\n")
+        print(f"{exercise.id}  {where[verdict.stage]}.\n\n{verdict.text}\n\n{printed}", end="")
         print(f"Chapter: {exercise.fields['part']}      A hint: build/bin/practice {exercise.id} --hint")
         return 1
     print(f"{exercise.id}  Passed: {exercise.title}.")
     for budget in exercise.fields.get("budget", []):
         print(f"  {budget.replace(' -- ', ': ')}")
+    if verdict.values:
+        print(f"\n{beside.table(tools, exercise, verdict.values)}")
     if timed := own.beside_rung(tools, exercise, source):
         print(f"  {timed}")
-    here = every.index(exercise)  # of this rung first, then from here on
-    order = sorted(every[here:] + every[:here], key=lambda e: e.rung != exercise.rung)
-    after = next((e for e in order if not progress.done.get(e.id, {}).get("passed")), None)
+    if printed or exercise.passed:
+        print(f"\n{printed}{exercise.passed}".rstrip() + "\n")
+    after = next_after(every, progress, exercise)
     if after:
         print(f"Next: {after.id} ({after.kind}), {after.title}: build/bin/practice {after.id}")
     return 0
 
 
+def run_one(tools: runs.Tools, exercise: Exercise, source: Path, options: list) -> int:
+    """The rung's program with the learner's kernels, as its options say; without sizes at the exercise's shape."""
+    if exercise.kind == "predict":
+        raise PracticeError(f"{exercise.id} is a prediction: there is no kernel of yours to run")
+    ptx, errors = compile_ptx(tools, exercise, source)
+    if foreign := foreign_files(exercise, source, ptx):
+        raise PracticeError(f"{source.name} includes {', '.join(foreign)}: of the course's files only what the rung's own includes")
+    if errors:
+        print(f"{exercise.id}  It does not compile.\n\n{errors}")
+        return 1
+    arguments = exercise.runs[0].split()
+    if {"--verify-only", *SIZES} & {*options}:  # --verify-only alone: the rung's list of shapes
+        variant = [] if "--variant" not in arguments else arguments[arguments.index("--variant") :][:2]
+        arguments = [arguments[0], *variant]
+    settings = {"limit": runs.LIMIT, **exercise.settings(exercise.runs[0])}
+    variables = {f"SIMULATOR_{name.upper()}": str(value) for name, value in settings.items()}
+    return subprocess.run(
+        [str(tools.host(exercise.rung, exercise.problem)), *arguments, *options],
+        env={**variables, **os.environ, "SIMULATOR_PTX": str(ptx)},
+    ).returncode
+
+
+def refuse_unknown(tools: runs.Tools, exercise: Exercise, rest: list) -> None:
+    if rest[:1] == ["--hint"]:
+        unknown = rest[2:]
+    elif rest and not rest[0].startswith("--"):
+        unknown = rest
+    elif rest:
+        host = tools.host(exercise.rung, exercise.problem)
+        known = re.findall(r"--[a-z][a-z-]*", subprocess.run([str(host), "--help"], capture_output=True, text=True).stdout)
+        unknown = [each for each in rest if each.startswith("--") and each not in known]
+    else:
+        unknown = []
+    if unknown:
+        raise PracticeError(f"'{unknown[0]}': after {exercise.id} there is --hint, --hint 2, or what a run takes, as --m 40 --n 24 --k 16 --counters")
+
+
+def no_such(what: str, every: list, folder: Path) -> PracticeError:
+    """What may have been meant."""
+    numbers = re.fullmatch(r"(\d)\.(\d+)", what)
+    if numbers:
+        return PracticeError(f"there is no exercise '{what}': did you mean 0{what}?")
+    rung = [exercise.id for exercise in every if what.zfill(2) in (exercise.rung[:2], exercise.rung)]
+    if rung:
+        return PracticeError(f"'{what}' is a rung: practice start {rung[0][:2]}, or one of its exercises, {rung[0]} to {rung[-1]}")
+    programs = [file.parent.name for file in folder.glob("*/from.txt")]
+    known = ["new", "start", "help", *programs, *(name for exercise in every for name in (exercise.id, exercise.folder))]
+    close = difflib.get_close_matches(what, known, 1)
+    begin = f", and 'new {what} --from 05' begins a program" if own.NAME.fullmatch(what) else ""
+    there = f"did you mean {close[0]}?" if close else f"build/bin/practice lists the exercises{begin}"
+    return PracticeError(f"there is no exercise and no program '{what}': {there}")
+
+
+def call(options: argparse.Namespace, what: str, rest: list) -> int:
+    every, folder = exercises.every(), options.folder
+    if what == "new":
+        return own.new(options.build, folder, rest)
+    progress = Progress(folder)
+    if not what:
+        listing(every, progress)
+        return 0
+    if what == "start":
+        chosen = [e for e in every if rest and rest[0] in (e.rung[:2], e.rung)]
+        if not chosen or len(rest) > 1:
+            raise PracticeError("start RUNG: one of " + ", ".join(sorted({e.rung[:2] for e in every})))
+        start(folder, chosen)
+        return 0
+    if not re.fullmatch(r"\d\d\.\d+\w*", what):
+        if not (folder / what / "from.txt").is_file() and not (folder / what).is_dir():
+            raise no_such(what, every, folder)
+        return own.run(options.build, folder, what, ["--help" if word == "-h" else word for word in rest])
+    exercise, tools = exercises.named(what, every), runs.Tools.of(options.build)
+    refuse_unknown(tools, exercise, rest)
+    source = learners_file(folder, exercise)
+    if not source.exists():
+        start(folder, [exercise])
+    if not rest:
+        return grade_one(tools, exercise, source, progress, every)
+    if rest[0] != "--hint":
+        return run_one(tools, exercise, source, rest)
+    hints.show(tools, exercise, source, progress, "".join(rest[1:]))
+    return 0
+
+
 def main(arguments=None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, add_help=False)
-    parser.add_argument("--build", type=Path, required=True, help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, default=ROOT / "practice", help=argparse.SUPPRESS)
-    parser.add_argument("what", nargs="?", default="")
-    parser.add_argument("rest", nargs=argparse.REMAINDER)
-    options = parser.parse_args(arguments)
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--folder", type=Path, default=ROOT / "practice")
+    options, words = parser.parse_known_args(arguments)
+    what, rest = "".join(words[:1]), words[1:]
+    own_program = (options.folder / what / "from.txt").is_file() if what else False  # it has a --help of its own
     try:
-        progress = Progress(options.folder)
-        what, rest = options.what, options.rest
-        if what in ("-h", "--help", "help"):
+        if what in HELP or (not own_program and {*HELP[:2]} & {*rest}):
             print(__doc__.strip())
             return 0
-        if what == "new":
-            return own.new(options.build, options.folder, rest)
-        every = exercises.every()
-        if not what:
-            listing(every, progress)
-            return 0
-        if what == "start":
-            chosen = [e for e in every if rest and e.rung[:2] == rest[0]]
-            if not chosen:
-                raise PracticeError("start RUNG: one of " + ", ".join(sorted({e.rung[:2] for e in every})))
-            start(options.folder, chosen)
-            return 0
-        if not re.fullmatch(r"\d\d\.\d+\w*", what):
-            return own.run(options.build, options.folder, what, rest)
-        if rest and (rest[0] != "--hint" or len(rest) > 2):
-            raise PracticeError(f"'{' '.join(rest)}': after {what} only --hint, or --hint 2 for the second again")
-        exercise = exercises.named(what)
-        source = learners_file(options.folder, exercise)
-        if not source.exists():
-            start(options.folder, [exercise])
-        tools = grade.Tools.of(options.build)
-        if rest:
-            return hint(tools, exercise, source, progress, "".join(rest[1:]))
-        return grade_one(tools, exercise, source, progress, every)
-    except PracticeError as error:
+        return call(options, what, rest)
+    except (PracticeError, OSError) as error:
         print(f"practice: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("practice: interrupted", file=sys.stderr)
+        return interrupt.EXIT_CODE
 
 
 if __name__ == "__main__":
+    interrupt.watch()
     try:
         sys.exit(main())
     except BrokenPipeError:  # practice | head

@@ -29,13 +29,19 @@ std::int32_t rounded(double value) {
   return static_cast<std::int32_t>(value);
 }
 
-void Verdict::add_wrong(const char* name, std::uint64_t index, std::uint64_t cols, double got, double exact,
-                        double largest) {
+void Verdict::add_wrong(const char* name, std::uint64_t index, std::uint64_t cols, double got, bool written,
+                        double exact, double largest) {
   if (wrong++ != 0) return;
+  char value[40] = "was never written";
+  if (std::isnan(got) && written) {
+    std::snprintf(value, sizeof value, "is NaN");
+  } else if (written) {
+    std::snprintf(value, sizeof value, "is %.9g", got);
+  }
   char line[200];
-  std::snprintf(line, sizeof line, "%s[%llu,%llu] is %.9g, expected %.9g (at most %.3g off)", name,
+  std::snprintf(line, sizeof line, "%s[%llu,%llu] %s, expected %.9g (at most %.3g off)", name,
                 static_cast<unsigned long long>(index / cols), static_cast<unsigned long long>(index % cols),
-                got, exact, largest);
+                value, exact, largest);
   first_wrong = line;
 }
 

@@ -10,8 +10,10 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "common/extension.h"
@@ -32,8 +34,9 @@ struct Verdict {
   void add(const Verdict& other);  // `other` covers elements after those seen so far
   void compare(double other_error,
                double other_bound);  // keeps the error that is the largest part of its bound
-  void add_wrong(const char* name, std::uint64_t index, std::uint64_t cols, double got, double exact,
-                 double largest);
+  // `written`: whether it is anything but the poison that it was before the launch.
+  void add_wrong(const char* name, std::uint64_t index, std::uint64_t cols, double got, bool written,
+                 double exact, double largest);
 };
 
 // What an element may be: the roundings, to the output's type, of all numbers within `slack` of `exact`. The
@@ -147,6 +150,18 @@ inline double to_double(std::int32_t value) {
   return value;
 }
 
+// What every byte of an output is before a launch: NaN, and of whole numbers one that no sum comes to.
+constexpr unsigned char poison_byte(bool whole_numbers) {
+  return whole_numbers ? 0x80 : 0xFF;
+}
+template <class T>
+bool is_poison(T value) {
+  unsigned char bytes[sizeof(T)], poison[sizeof(T)];
+  std::memcpy(bytes, &value, sizeof(T));
+  std::memset(poison, poison_byte(std::is_integral_v<T>), sizeof(T));
+  return std::memcmp(bytes, poison, sizeof(T)) == 0;
+}
+
 template <class T>
 void check_element(const char* name, T got_rounded, std::uint64_t index, std::uint64_t cols,
                    Expected expected, Verdict& verdict) {
@@ -158,7 +173,7 @@ void check_element(const char* name, T got_rounded, std::uint64_t index, std::ui
   ++verdict.checked;
   verdict.compare(std::abs(got - expected.exact), bound);
   if (!(low <= got && got <= high))  // written so that NaN, got or expected, is wrong
-    verdict.add_wrong(name, index, cols, got, expected.exact, bound);
+    verdict.add_wrong(name, index, cols, got, !is_poison(got_rounded), expected.exact, bound);
 }
 
 template <class T, class ExpectedAt>

@@ -71,7 +71,8 @@ def practice(root: Path, page: Path, rung: str) -> str:
         if not kind:
             raise ResultError(f"{file.relative_to(root)} has no kind")
         title = text.partition("\n")[0].removeprefix("# ")
-        rows.append([f"`{file.parts[-3][:2]}.{file.stem.partition('_')[0]}`", kind[1], title])
+        core = ", core" if re.search(r"^core: ", text, re.MULTILINE) else ""  # of the short course
+        rows.append([f"`{file.parts[-3][:2]}.{file.stem.partition('_')[0]}`{core}", kind[1], title])
     table = markdown(["exercise", "kind", "what"], needs(rows, f"practice {rung}")).replace("--:", ":--")
     if rung == "all":
         return table

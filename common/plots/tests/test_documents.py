@@ -66,6 +66,14 @@ class Documents(InFolder):
             rows = [line for line in once.split("\n") if line.startswith("|")]
             self.assertEqual(len({row.count("|") for row in rows}), 1, once)
 
+    def test_exercises_of_the_short_course_are_marked(self):
+        for number, core in ((1, "core: 20\n"), (2, "")):
+            page = self.root / "00_naive" / "practice" / f"{number}_name.md"
+            page.parent.mkdir(parents=True, exist_ok=True)
+            page.write_text(f"# Title {number}\n\nkind: write\n{core}part: x\n")
+        table = self.rewrite("<!-- practice: all -->\n<!-- /practice -->\n")
+        self.assertIn("| `00.1`, core | write | Title 1 |\n| `00.2` | write | Title 2 |", table)
+
     def test_every_shape_is_linked_to_its_page(self):
         for name in ("01_coalesced", "every_shape"):
             (self.root / "docs" / f"{name}.md").write_text("", encoding="utf-8")

@@ -14,18 +14,7 @@ import tempfile
 from pathlib import Path
 
 from common.practice import exercise as exercises
-from common.practice import grade, picture, practice
-
-
-PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target [^\0]*")  # embedded as plain text, ended by a 0
-
-
-def rungs_own_ptx(tools: grade.Tools, exercise: exercises.Exercise) -> str:
-    """The PTX of the file that the exercise is about, out of the program that grades it."""
-    unit = exercise.fields.get("compile", exercise.fields["file"])
-    program = tools.host(exercise.rung, exercise.problem).read_bytes()
-    (ptx,) = [image[0] for image in PTX_IMAGE.finditer(program) if f'/{unit}"'.encode() in image[0]]
-    return ptx.decode()
+from common.practice import budget, compiling, grade, hints, picture, runs
 
 
 def main() -> int:
@@ -35,7 +24,7 @@ def main() -> int:
     parser.add_argument("page", type=Path)
     options = parser.parse_args()
     exercise = exercises.read(options.page.resolve())
-    tools = grade.Tools.of(options.build)
+    tools = runs.Tools.of(options.build)
     failures = []
     if options.quick:
         grade.SEEDS = grade.SEEDS[:1]
@@ -61,12 +50,13 @@ def main() -> int:
                 failures.append(f"{what} fails, but not as '{expect}'")
 
         answers = [
-            f"{q.name} = {float(grade.value_of(q.answer, grade.counters(tools, exercise, q.run, None))):.6g}"
+            f"{q.name} = {float(budget.value_of(q.answer, budget.counters(tools, exercise, q.run, None))):.6g}"
             for q in exercise.questions
         ]
         if options.quick and exercise.kind != "predict":
             write(exercise.solution())
-            grade.ptx_file(exercise, source).write_text(rungs_own_ptx(tools, exercise), encoding="utf-8")
+            (ptx,) = runs.rungs_ptx(tools, exercise, f'{exercise.fields.get("compile", exercise.fields["file"])}"')
+            compiling.ptx_file(exercise, source).write_text(ptx, encoding="utf-8")
         verdict = verdict_of(answers or exercise.solution())
         print(f"--- the solution: {verdict.stage or 'passed'}\n{verdict.text}\n", flush=True)
         if not verdict.passed:
@@ -75,7 +65,7 @@ def main() -> int:
             lines = wrong.changes[0] if exercise.kind == "predict" else exercises.changed(exercise.solution(), wrong.changes)
             must_fail(wrong.name, lines, wrong.expect)
         must_fail("the skeleton", exercise.skeleton(), exercise.fields.get("fails", "no answer yet"))
-        for what, make in practice.hints(tools, exercise, source):
+        for what, make in hints.steps(tools, exercise, source):
             text = make()
             print(f"--- hint, {what}:\n{text}\n", flush=True)
             if not text.strip():

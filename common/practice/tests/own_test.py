@@ -90,12 +90,19 @@ class New(InFolder):
 
 class Run(InFolder):
     def test_what_is_no_program_is_refused(self):
-        self.refuses(("nothing",), "there is no program practice/nothing")
+        self.refuses(("nothing",), "there is no exercise and no program 'nothing'", "new nothing --from 05")
         self.refuses(("no-name",), "'no-name'")
         for text in ("", "junk\n", "05_mma_sync\n", "05_mma_sync conv\n", "42_no gemm\n"):
             (self.folder / "bad").mkdir(parents=True, exist_ok=True)
             (self.folder / "bad" / "from.txt").write_text(text)
             self.refuses(("bad",), "from.txt")
+
+    def test_a_source_that_is_gone_or_empty_is_said_to_be(self):
+        call(self.folder, "new", "mine", "--from", "02")
+        (self.folder / "mine" / "gemm.cu").write_text(" \n")
+        self.refuses(("mine",), "practice/mine/gemm.cu", "is empty")
+        (self.folder / "mine" / "gemm.cu").unlink()
+        self.refuses(("mine", "--counters"), "practice/mine/gemm.cu", "is missing")
 
     def test_without_a_gpu_nothing_is_plotted(self):
         self.refuses_of_test_02(("test_02", "--plot"), "needs a GPU")
@@ -126,7 +133,7 @@ class Run(InFolder):
         file.write_text(original.replace("// every thread has read the tiles: the", "// @@").replace("__syncthreads();  // @@", "//"))
         code, text = call(folder, "test_02")
         self.assertEqual(code, 1, text)
-        for words in ("Not right yet", "race in mine::gemm_kernel", "gemm.cu:", "SIMULATOR_SEED=0"):
+        for words in ("Not right yet, at 33x65x129.", "race in mine::gemm_kernel", "gemm.cu:", "SIMULATOR_SEED=0"):
             self.assertIn(words, text)
 
         file.write_text(original.replace("return cudaGetLastError()", "return cudaGetLastErro()"))

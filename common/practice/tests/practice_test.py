@@ -5,14 +5,20 @@ python3 -m common.practice.tests.practice_test --build build
 
 import io
 import json
+import os
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 import unittest
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from unittest import mock
 
 from common.practice import exercise as exercises
-from common.practice import picture, practice
+from common.practice import grade, hints, picture, practice
+from common.practice.progress import Progress
 
 
 class InFolder(unittest.TestCase):
@@ -63,6 +69,7 @@ class CommandLine(InFolder):
         code, text = self.run_it(self.first.id)
         self.assertEqual(code, 0, text)
         self.assertIn("Passed", text)
+        self.assertIn("the rung's\n", text)
         self.assertIn("Next: ", text)
         self.assertIn(f"{self.first.id}  [x]", self.run_it()[1])
         self.file.write_text("broken")  # a later failure does not take it back
@@ -76,16 +83,179 @@ class CommandLine(InFolder):
             shown.append(self.run_it(self.first.id, "--hint")[1])
             if "The next one" not in shown[-1]:
                 break
-        self.assertEqual(len(shown), len(self.first.hints) + 2)
+        self.assertEqual(len(shown), len(self.first.hints) + 2 + bool(self.first.structure))
         self.assertNotIn("+++", "".join(shown[:-1]))
         self.assertIn(f"+++ {self.first.fields['file']}", shown[-1])
         self.assertEqual(self.run_it(self.first.id, "--hint")[1], shown[-1])
 
     def test_what_does_not_exist_is_said_in_a_line(self):
-        for arguments in (("99.1",), ("start", "99"), ("start",), (self.first.id, "--hnt")):
+        id = self.first.id
+        self.run_it("start", id[:2])
+        for arguments, words in (
+            (("99.1",), "no exercise '99.1'"),
+            (("02.99",), "rung 02 has 02.1 to 02."),
+            (("2.1",), "did you mean 02.1?"),
+            (("02",), "practice start 02, or one of its exercises, 02.1"),
+            (("strat",), "did you mean start?"),
+            (("start", "99"), "start RUNG"),
+            (("start",), "start RUNG"),
+            ((id, "--hnt"), "'--hnt'"),
+            ((id, "run"), "'run'"),
+            ((id, "--hint", "7"), "hints were shown"),
+        ):
             code, text = self.run_it(*arguments)
-            self.assertEqual(code, 2, text)
-            self.assertEqual(text.count("\n"), 1, text)
+            self.assertEqual((code, text.strip().count("\n")), (2, 0), text)
+            self.assertIn(words, text)
+
+    def test_help_is_given_wherever_it_is_looked_for(self):
+        for arguments in (("-h",), ("--help",), ("help",), (self.first.id, "--help"), ("new", "--help"), ("start", "-h"), ("nothing", "-h")):
+            code, text = self.run_it(*arguments)
+            self.assertEqual((code, text), (0, practice.__doc__.strip() + "\n"), arguments)
+        self.assertFalse(self.folder.exists())
+
+    def test_a_byte_that_is_no_utf_8_is_said_in_a_line(self):
+        self.run_it("start", self.first.rung[:2])
+        self.file.write_bytes(b"// one\n// caf\xe9\n")
+        for more in ((), ("--counters",)):
+            code, text = self.run_it(self.first.id, *more)
+            self.assertEqual((code, text.count("\n")), (2, 1), text)
+            self.assertIn(f"{self.file}:2: byte 0xe9 is not UTF-8", text)
+
+    def test_a_prediction_is_never_worked_out_for_ever(self):
+        prediction = next(e for e in exercises.every() if e.kind == "predict")
+        self.run_it("start", prediction.rung[:2])
+        file = self.folder / prediction.folder / "answers.txt"
+        for answer in ("9**9**9", "1e999", "1" * 5_000_000):
+            file.write_text(f"{prediction.questions[0].name} = {answer}\n")
+            code, text = self.run_it(prediction.id)
+            self.assertEqual(code, 1, text)
+            self.assertIn("is no number", text)
+            self.assertLess(len(text), 2000)
+
+    def test_a_shape_of_the_learners_own_is_run(self):
+        self.run_it("start", self.first.rung[:2])
+        self.file.write_text("\n".join(self.first.solution()) + "\n")
+        command = [sys.executable, "-B", "-m", "common.practice.practice", "--build", str(build), "--folder", str(self.folder)]
+        command += [self.first.id, "--m", "40", "--n", "24", "--k", "16", "--counters", "--source"]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=exercises.ROOT)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for words in (" 40x24x16 ", "global load", f"{self.file.parent.name}/{self.file.name}"):
+            self.assertIn(words, done.stdout)
+
+    def test_ctrl_c_ends_everything(self):
+        folder = self.folder.parent
+        compiler = folder / "nvcc"
+        compiler.write_text(f"#!/bin/sh\nsh -c 'echo $$ >{folder}/below; sleep 100; exit 0'\n")
+        compiler.chmod(0o755)
+        settings = json.loads((build / "practice" / "settings.json").read_text())
+        (folder / "build" / "practice").mkdir(parents=True)
+        (folder / "build" / "practice" / "settings.json").write_text(json.dumps({**settings, "nvcc": str(compiler)}))
+        command = [sys.executable, "-B", "-m", "common.practice.practice", "--build", str(folder / "build"), "--folder", str(self.folder)]
+        with subprocess.Popen([*command, self.first.id], stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, cwd=exercises.ROOT) as running:
+            below = folder / "below"
+            while running.poll() is None and not (below.exists() and below.read_text().strip()):
+                time.sleep(0.01)
+            running.send_signal(signal.SIGINT)
+            _, said = running.communicate()
+        self.assertEqual((running.returncode, said), (130, "practice: interrupted\n"))
+        for _ in range(1000):
+            try:
+                os.kill(int(below.read_text()), 0)
+            except ProcessLookupError:
+                return
+            time.sleep(0.01)
+        self.fail("a compiler runs on")
+
+
+class ShortCourse(InFolder):
+    def setUp(self):
+        super().setUp()
+        self.every = exercises.every()
+        for exercise in self.every:
+            exercise.fields.pop("core", None)
+        self.core = [self.every[0], self.every[5], self.every[9]]
+        for exercise in self.core:
+            exercise.fields["core"] = "20"
+        self.enterContext(mock.patch.object(exercises, "every", return_value=self.every))
+
+    def passed(self, *done):
+        for exercise in done:
+            Progress(self.folder).change(exercise, lambda state: state.update(passed="2030-01-02"))
+
+    def test_it_is_listed_first(self):
+        code, text = self.run_it()
+        short, _, others = text.partition("All others, by rung")
+        self.assertEqual(code, 0)
+        self.assertIn("The short course: 3 exercises, about 1 hours (the minutes are estimates)", short)
+        for exercise in self.every:
+            self.assertIn(f"  {exercise.id}  [ ]", short if exercise.core else others)
+        self.assertIn(f"  {self.core[1].id}  [ ]  20 min  {self.core[1].kind}", short)
+
+    def test_it_goes_on_with_itself(self):
+        self.passed(self.core[0], self.every[1])
+        self.assertIn(f"build/bin/practice {self.core[1].id}\n", self.run_it()[1])
+        progress = Progress(self.folder)
+        self.assertEqual(practice.next_after(self.every, progress, self.core[0]), self.core[1])
+        self.assertEqual(practice.next_after(self.every, progress, self.every[1]), self.every[2])  # of the same rung
+        self.passed(*self.core)
+        self.assertEqual(practice.next_after(self.every, Progress(self.folder), self.core[2]), self.every[10])
+        self.passed(*self.every)
+        self.assertIn("All done", self.run_it()[1])
+
+    def test_how_it_is_built_comes_before_the_solution_and_a_word_after_the_pass(self):
+        self.first.structure, self.first.passed = "Three loops.", "On a GPU it is slow."
+        self.every[self.every.index(next(e for e in self.every if e.id == self.first.id))] = self.first
+        names = [what for what, _ in hints.steps(None, self.first, self.file)]
+        self.assertEqual(names[-3:], ["how the solution is built", "the first line of the solution", "the solution"])
+        with mock.patch.object(grade, "graded", return_value=grade.Verdict(True, "", "", "Your kernel printed, in gemm:\n7")):
+            text = self.run_it(self.first.id)[1]
+        self.assertLess(text.index("Passed"), text.index("Your kernel printed, in gemm:\n7\n"))
+        self.assertLess(text.index("gemm:\n7\n"), text.index("On a GPU it is slow.\n"))
+        self.assertLess(text.index("On a GPU"), text.index("Next: "))
+
+
+class Remembered(InFolder):
+    def test_a_damaged_file_is_kept_aside(self):
+        self.folder.mkdir()
+        file = self.folder / "progress.json"
+        for number, damage in enumerate((b"{", b"[]", b'{"00.1": 7}', b"\xff", b'{"00.1": {"hints": "x"}}')):
+            file.write_bytes(damage)
+            code, text = self.run_it()
+            aside = f"progress.json.damaged{f'-{number + 1}' if number else ''}"
+            self.assertEqual(code, 0, text)
+            self.assertIn(f"practice: {file} is damaged: kept as {aside}, and begun anew\n", text)
+            self.assertEqual((self.folder / aside).read_bytes(), damage)
+            self.assertNotIn("damaged", self.run_it()[1])
+
+    def test_graders_at_once_lose_nothing(self):
+        code = (
+            "import sys; from pathlib import Path; from common.practice import exercise; from common.practice.progress import Progress\n"
+            "progress, every = Progress(Path(sys.argv[1])), exercise.every()\n"
+            "for i in range(20):\n"
+            "    for each in (every[0], every[int(sys.argv[2])]):\n"
+            "        progress.change(each, lambda state: state.update(attempts=state['attempts'] + 1))\n"
+        )
+        command = [sys.executable, "-B", "-c", code, str(self.folder)]
+        running = [subprocess.Popen([*command, str(number)], cwd=exercises.ROOT) for number in (1, 2, 3)]
+        self.assertEqual([process.wait() for process in running], [0, 0, 0])
+        every, done = exercises.every(), json.loads((self.folder / "progress.json").read_text())
+        self.assertEqual([done[every[number].id]["attempts"] for number in range(4)], [60, 20, 20, 20])
+
+
+class Hints(unittest.TestCase):
+    def test_what_does_something(self):
+        for line in ("Fields fields{};", "}", "{", "float sum = 0;", "__shared__ float tile[32][33];", "int row, col;", "constexpr int n = 4;",
+                     "__device__ float f(float x) {", "// a = b + c", "#pragma unroll", "auto x = y;", "} else {", "template <int n>"):  # fmt: skip
+            self.assertFalse(hints.does_something(line), line)
+        for line in ("int row = a * b;", "for (;;) {", "x += y;", "ptx::cluster_wait();", 'asm volatile("x;");', "const int t = f(x);",
+                     "x = y - 1;  // why", "return row * 2;", "buffer ^= 1;", "++k;", "if (lane == 0) f(x);", "a[i] = b[i] << 1;"):  # fmt: skip
+            self.assertTrue(hints.does_something(line), line)
+
+    def test_the_first_line_is_none_that_says_nothing(self):
+        for exercise in exercises.every():
+            if exercise.kind != "predict":
+                shown = hints.first_line(exercise)
+                self.assertTrue("\n" in shown or hints.does_something(shown), f"{exercise.id}: {shown}")
 
 
 PAGE = """# Title
@@ -158,6 +328,8 @@ class Pages(unittest.TestCase):
             ("## wrong two", "## wrng two"),
             ("## hint\n\nLook.\n", ""),
             ("expect: elements\n", ""),
+            ("run: gemm", "core: soon\nrun: gemm"),
+            ("run: gemm", "sms: 0\nrun: gemm"),
         ):
             with self.assertRaises(exercises.PracticeError, msg=change[1]) as caught:
                 self.read(change)

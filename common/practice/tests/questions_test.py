@@ -15,8 +15,10 @@ from pathlib import Path
 
 from common.plots.records.results import Results
 from common.practice import exercise as exercises
-from common.practice import grade
+from common.practice import budget, grade
+from common.practice.compiling import compile_ptx
 from common.practice.exercise import ROOT, PracticeError
+from common.practice.runs import LONGEST, Tools, environment
 
 PAGE = ROOT / "docs/deeper/questions.md"
 
@@ -35,7 +37,7 @@ UNCHECKED = {
 @dataclass
 class Run:
     arguments: str = ""  # of the rung on the simulator; without them the edited source only has to compile
-    counts: str = ""  # of the run, by the names of grade.py: a comparison must hold, a number stands in the page
+    counts: str = ""  # of the run, by the names of budget.py: a comparison must hold, a number stands in the page
     prints: str = ""  # a regular expression of the output, or the compiler's; what it captures stands in the page
     edits: dict = field(default_factory=dict)  # text that the source has exactly once: what takes its place
     file: str = ""  # the source; not given: the problem's own
@@ -221,7 +223,7 @@ def edited(name: str, edits: dict, folder: Path) -> Path:
     return source
 
 
-def whole_program(tools: grade.Tools, rung: str, source: Path) -> tuple:
+def whole_program(tools: Tools, rung: str, source: Path) -> tuple:
     """The edited gemm.cu in a program like those that grade exercises, and the compiler's errors."""
     values = {"namespace": f"rung_{rung[:2]}", "ablations": "", "problem_type": "Gemm", "problem": "gemm", "rung": rung,
               "needs": ".needs = {8, 0, Compatibility::newer},", "variants": f"rung_{rung[:2]}::gemm()"}  # fmt: skip
@@ -250,7 +252,7 @@ def whole_lines(text):
     return "\n".join(lines)
 
 
-def values_of(tools: grade.Tools, rung: str, run: Run, folder: Path) -> list:
+def values_of(tools: Tools, rung: str, run: Run, folder: Path) -> list:
     name = run.file or f"{(run.arguments or 'gemm').split()[0]}.cu"
     name = name if name.startswith("common/") else f"{rung}/{name}"
     exercise = exercises.Exercise(ROOT / rung / "practice" / "0_question.md", fields={"file": name})
@@ -260,13 +262,13 @@ def values_of(tools: grade.Tools, rung: str, run: Run, folder: Path) -> list:
     if run.launch:
         program, errors = whole_program(tools, rung, edited(name, run.edits, folder))
     elif run.edits:
-        ptx, errors = grade.compile_ptx(tools, exercise, edited(name, run.edits, folder))
+        ptx, errors = compile_ptx(tools, exercise, edited(name, run.edits, folder))
         settings["ptx"] = ptx
     output, failed = errors, bool(errors)
     if run.arguments and not errors:
         command = [program, *run.arguments.split(), "--json", folder / "record.jsonl"]
         done = subprocess.run([*map(str, command)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder,
-                              env=grade.environment(**settings), timeout=grade.LONGEST)  # fmt: skip
+                              env=environment(**settings), timeout=LONGEST)  # fmt: skip
         output, failed = done.stdout, done.returncode != 0
     what, said = run.arguments or "the compilation", re.search(run.prints, whole_lines(output))
     if failed != run.fails:
@@ -276,16 +278,16 @@ def values_of(tools: grade.Tools, rung: str, run: Run, folder: Path) -> list:
     values = list(said.groups())
     if run.counts:
         record = json.loads((folder / "record.jsonl").read_text().splitlines()[-1])
-        names = grade.Lazy(grade.counters_of(record) if "counters" in record else {}, lambda: grade.assembled(tools, exercise, ptx))
+        names = budget.Lazy(budget.counters_of(record) if "counters" in record else {}, lambda: budget.assembled(tools, exercise, ptx))
         names.update(file=lambda name: (folder / name).read_text(), of_cta_0=of_cta_0)
-        counted = grade.value_of(f"({run.counts},)", names)
+        counted = budget.value_of(f"({run.counts},)", names)
         if any(value is False for value in counted):
             raise PracticeError(f"{what}: '{run.counts}' gives {counted}")
         values += [value for value in counted if value is not True]
     return values
 
 
-def check(tools: grade.Tools, rung: str, question: str, text: str):
+def check(tools: Tools, rung: str, question: str, text: str):
     if question not in QUESTIONS:
         raise PracticeError("it is neither checked nor among those that cannot be")
     says, *runs = QUESTIONS[question]
@@ -304,7 +306,7 @@ def main() -> int:
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("chapters", nargs="*", metavar="00")
     options = parser.parse_args()
-    tools = grade.Tools.of(options.build.resolve())
+    tools = Tools.of(options.build.resolve())
     failed = False
     for rung in sorted(path.parent.name for path in ROOT.glob("[0-9][0-9]_*/rung.cc")):
         if options.chapters and rung[:2] not in options.chapters:

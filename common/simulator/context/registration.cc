@@ -128,7 +128,8 @@ cudaError_t load(Function& function) {
   if (const cudaError_t error = load(*function.binary); error != cudaSuccess) return error;
   function.kernel = function.binary->module->kernel(function.name);
   if (function.kernel == nullptr && !settings().ptx.empty())
-    say("SIMULATOR_PTX=" + settings().ptx + ": it has not the kernel " + function.name);
+    say("SIMULATOR_PTX=" + settings().ptx + ": it has not the kernel " + shown_names({function.name}) +
+        ": it has " + shown_names(function.binary->module->kernels()));
   return function.kernel != nullptr ? cudaSuccess : cudaErrorInvalidDeviceFunction;
 }
 

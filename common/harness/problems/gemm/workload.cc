@@ -224,7 +224,7 @@ void GemmWorkload::compute_reference() {
 
 void GemmWorkload::poison() const {
   // As s32 0x80808080 is further from 0 than any sum of products of 8 bits that does not overflow.
-  sets_[0].c.poison(format_of(precision_).c == Number::s32 ? 0x80 : 0xFF);
+  sets_[0].c.poison(poison_byte(format_of(precision_).c == Number::s32));
 }
 
 std::vector<const GuardedBuffer*> GemmWorkload::outputs() const {

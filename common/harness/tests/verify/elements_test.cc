@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -121,6 +122,24 @@ TEST(OtherTypes, WholeNumbersAreExact) {
   EXPECT_TRUE(check_as(std::int32_t(-2147479552), {-2147479552.0, 0}).passed());
   EXPECT_FALSE(check_as(std::int32_t(-2147479551), {-2147479552.0, 0}).passed());
   EXPECT_FALSE(check_as(std::int32_t(0x80808080u), {-2139000000.0, 0}).passed()) << "what was never written";
+}
+
+TEST(OtherTypes, WhatWasNeverWrittenIsSaidToBe) {
+  const auto said_of = []<class T>(T, std::uint64_t bits) {
+    T got;
+    std::memcpy(static_cast<void*>(&got), &bits, sizeof got);
+    return check_as(got, {1, 0}).first_wrong;
+  };
+  const std::string never = "out[0,0] was never written, expected 1 (at most 0 off)";
+  const std::uint64_t all = ~std::uint64_t(0);
+  EXPECT_EQ(said_of(bf16(), all), never);
+  EXPECT_EQ(said_of(__half(), all), never);
+  EXPECT_EQ(said_of(1.0f, all), never);
+  EXPECT_EQ(said_of(1.0, all), never);
+  EXPECT_EQ(said_of(std::int32_t(), 0x80808080), never);
+  EXPECT_EQ(said_of(bf16(), 0x7FFF), "out[0,0] is NaN, expected 1 (at most 0 off)");
+  EXPECT_EQ(said_of(1.0f, 0xFFC00000), "out[0,0] is NaN, expected 1 (at most 0 off)");
+  EXPECT_EQ(said_of(std::int32_t(), 0xFFFFFFFF), "out[0,0] is -1, expected 1 (at most 0 off)");
 }
 
 TEST(OtherTypes, TheSlackIsOfWhatSumsAreKeptIn) {

@@ -83,13 +83,14 @@ TEST_P(PlantedFault, Nan) {
     got = output.right;
     got[at] = narrow(float(nan));
     expect_wrong({at});
-    EXPECT_NE(output.check(got).first_wrong.find("nan"), std::string::npos);
+    EXPECT_NE(output.check(got).first_wrong.find(" is NaN,"), std::string::npos);
   }
 }
 
 TEST_P(PlantedFault, OneElementLeftPoisoned) {
   got[got.size() - 2] = from_bits(0xFFFF);
   expect_wrong({got.size() - 2});
+  EXPECT_NE(output.check(got).first_wrong.find(" was never written,"), std::string::npos);
 }
 
 TEST_P(PlantedFault, WholeOutputLeftPoisoned) {
