@@ -84,6 +84,7 @@ void work(Context& context, Progress& progress) {
       start(cluster, context.worker, index);
       while (const uint64_t before = unfinished(cluster)) {
         if (index > grid.stopped || pulse.step(running)) break;
+        pulse.check_limit(running);
         const uint64_t events = context.worker.events;
         const bool any = advance(cluster);
         const bool busy =
@@ -124,6 +125,7 @@ void work_in_order(Context& context, uint64_t resident, Progress& progress) {
   while (grid.stopped == ~0ull && (!running.empty() || grid.next < grid.clusters)) {
     if (running.empty()) begin();
     if (pulse.step(running)) break;
+    guarded(grid, *running.front(), [&] { pulse.check_limit(running); });
     const uint64_t events = context.worker.events;
     uint64_t finished = 0;
     for (size_t i = 0; i < running.size() && grid.stopped == ~0ull;) {
