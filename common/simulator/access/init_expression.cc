@@ -79,7 +79,7 @@ struct Call {
 template <class Wanted>
 std::vector<Call> calls_in(const std::string& text, Wanted wanted) {
   std::vector<Call> calls;
-  const size_t end = text.find('\n');
+  const size_t end = std::min(text.find('\n'), text.size());
   for (size_t at = 0; at < end;) {
     if (!in_word(text[at])) {
       ++at;
@@ -216,6 +216,25 @@ std::optional<Function> function_around(const SourceLine& at) {
   return found;
 }
 
+std::vector<std::string>::const_iterator parameter_named(const Function& function, const std::string& name) {
+  const std::regex named("\\b" + name + "\\)?\\s*(\\[[^\\]]*\\])*$");
+  return std::ranges::find_if(function.parameters,
+                              [&](const std::string& each) { return std::regex_search(each, named); });
+}
+
+// "barrier" of "shared_address(barrier)" where that is a pointer or a reference that the function was passed.
+std::string without_conversion(const std::string& path, const SourceLine& at) {
+  const size_t open = path.find('(');
+  if (open == std::string::npos || behind(path, open) != path.size()) return path;
+  const std::string inner = trimmed(std::string_view(path).substr(open + 1, path.size() - open - 2));
+  const std::optional<Function> function = function_around(at);
+  if (!function || inner.empty() || !std::ranges::all_of(inner, in_word)) return path;
+  const auto parameter = parameter_named(*function, inner);
+  const bool refers =
+      parameter != function->parameters.end() && parameter->find_first_of("*&") != std::string::npos;
+  return refers ? inner : path;
+}
+
 constexpr uint32_t lines_of_a_call = 4;
 
 // What the line passes for the parameter that the path begins with, in place of it. Empty: that cannot be
@@ -225,9 +244,7 @@ std::string as_passed(const std::string& path, const SourceLine& at, const Sourc
   const std::string root = root_of(path);
   const std::optional<Function> function = function_around(at);
   if (!function) return path;
-  const std::regex named("\\b" + root + "\\)?\\s*(\\[[^\\]]*\\])*$");
-  const auto parameter = std::ranges::find_if(
-      function->parameters, [&](const std::string& each) { return std::regex_search(each, named); });
+  const auto parameter = parameter_named(*function, root);
   if (parameter == function->parameters.end()) return path;
   const auto number = static_cast<size_t>(parameter - function->parameters.begin());
   const std::vector<Call> calls = calls_in(text_of(caller.path, caller.line, caller.line + lines_of_a_call),
@@ -272,7 +289,7 @@ std::string initialised_expression(const std::vector<SourceLine>& calls) {
     const std::string object = method ? call.object : object_of(call.arguments[0]);
     // What begins with "__" is the toolkit's own.
     if (!is_path(object) || object.starts_with("__") || object == "this") continue;
-    path = with_index(object, line);
+    path = with_index(without_conversion(object, line), line);
     if (path.empty()) return {};
   }
   return path;

@@ -138,23 +138,23 @@ std::vector<std::string> about_unfinished_copy(const Warp& warp, uint32_t lane, 
     return lines;
   }
   const std::string needs = what_it_needs(pending, own);
-  const uint32_t active = lanes_that_count(warp, use);
+  const bool group_was_left = pending.has_waited() && pending.newer() > 0;  // perhaps another was meant
   const Complete complete(warp, offset, bytes);
-  const std::string nearest = own || use.kind != AccessKind::load ? "" : complete.nearest(lane);
+  const std::string nearest =
+      group_was_left && !own && use.kind == AccessKind::load ? complete.nearest(lane) : "";
   if (nearest.empty()) {
     lines.push_back(needs);
     return lines;
   }
-  const auto right = std::popcount(complete.lanes(active));
+  const uint32_t active = lanes_that_count(warp, use);
+  const int right = std::popcount(complete.lanes(active));
   lines.push_back(std::to_string(right) + " of the " + std::to_string(std::popcount(active)) +
                   " lanes of this load read bytes that are complete; the nearest such bytes " + nearest);
-  const bool other_stage = right > 0 && pending.has_waited() && pending.newer() > 0;
-  const std::string early = pending.has_waited() && pending.issued_since()
-                                ? "or the copy was issued before this thread had read what was there, "
-                                : "";
-  lines.push_back(other_stage ? "likely the address is wrong, and meant are bytes that are complete; " +
-                                    early + "or " + needs
-                              : needs + "; " + early + "or the address is wrong");
+  const std::string early =
+      pending.issued_since() ? "or the copy was issued before this thread had read what was there, " : "";
+  lines.push_back(right > 0 ? "likely the address is wrong, and meant are bytes that are complete; " + early +
+                                  "or " + needs
+                            : needs + "; " + early + "or the address is wrong");
   return lines;
 }
 

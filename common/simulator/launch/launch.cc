@@ -80,6 +80,7 @@ void work(Context& context, Progress& progress) {
   Cluster& cluster = *running.front();
   const auto run_cluster = [&](uint64_t index) {
     Waiting waiting;
+    bool done = false;
     guarded(grid, cluster, [&] {
       start(cluster, context.worker, index);
       while (const uint64_t before = unfinished(cluster)) {
@@ -94,9 +95,10 @@ void work(Context& context, Progress& progress) {
         if (resolve(cluster)) continue;
         if (unfinished(cluster) && stuck(cluster)) deadlock(running);
       }
+      done = unfinished(cluster) == 0;
     });
     if (unfinished(cluster)) abandon(cluster);
-    pulse.finished(cluster.ctas.size());
+    if (done) pulse.finished(cluster.ctas.size());
   };
   for (uint64_t queue; (queue = grid.next++) < grid.queues;) {
     for (uint64_t index = queue; index < grid.clusters && index <= grid.stopped; index = cluster.waiting) {

@@ -17,7 +17,7 @@ struct SourceLine {
 
 // The innermost one first, then where that was inlined. Empty without -lineinfo.
 std::vector<SourceLine> source_lines(const Program& program, uint32_t pc);
-// "09_tcgen05/pipeline.cuh:37": the path's last two components.
+// "rung/gemm.cu:37": the path's last two components.
 std::string short_place(const SourceLine& line);
 
 }  // namespace simulator
