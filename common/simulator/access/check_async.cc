@@ -6,6 +6,7 @@
 
 #include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
+#include "common/simulator/access/nearest_bytes.h"
 #include "common/simulator/units/bulk_copies.h"
 #include "common/simulator/units/mbarriers.h"
 
@@ -53,6 +54,17 @@ std::string what_is_missing(const Warp& warp, const AsyncAccesses::Operation& op
   return std::string(wgmma ? ": it needs wgmma.commit_group and wgmma.wait_group"
                            : ": it needs cp.async.bulk.commit_group and cp.async.bulk.wait_group") +
          (own ? " before this" : " before the barrier or arrival that leads here");
+}
+
+// Of bytes that have been written and that no operation is still to write.
+std::string nearest_complete(const Warp& warp, uint32_t offset) {
+  constexpr uint32_t chunk = 16;
+  const Cluster& cluster = *warp.cta->cluster;
+  return nearest_bytes(warp, offset, chunk, [&](uint32_t at) {
+    const uint32_t only[32] = {at};
+    return cluster.shadow.ever_written(at, chunk) &&
+           cluster.async_accesses.meet(cluster.shadow, warp.in_cluster, only, 1, false).kind == Kind::none;
+  });
 }
 
 // The copy that is this operation, where it is one and an mbarrier still counts it.
@@ -120,8 +132,13 @@ void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::st
     const BulkCopy* copy = copy_of(*warp.cta->cluster, earlier, problem.offset);
     std::vector<std::string> details{"it is " + name_of(warp, earlier) +
                                      what_is_missing(warp, earlier, copy)};
-    if (std::string text = copy ? unexpected_bytes(*copy) : ""; !text.empty())
+    if (std::string text = copy ? unexpected_bytes(*copy) : ""; !text.empty()) {
       details.push_back(std::move(text));
+    } else if (copy && earlier.write) {
+      const std::string nearest = nearest_complete(warp, problem.offset);
+      if (!nearest.empty())
+        details.push_back("or the address is wrong: the nearest bytes that are complete " + nearest);
+    }
     return finding(warp, FindingKind::unfinished_async,
                    begin + "an asynchronous operation that" + does + " has not been waited for", lane,
                    std::move(details));

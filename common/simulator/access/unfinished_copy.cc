@@ -1,10 +1,10 @@
 #include "common/simulator/access/unfinished_copy.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
+#include "common/simulator/access/nearest_bytes.h"
 #include "common/simulator/units/async_copies.h"
 #include "common/simulator/units/async_stores.h"
 
@@ -52,42 +52,27 @@ std::string what_was_waited_for(const Warp& warp, const Pending& pending) {
                                          : ": the last wait there, " + wait + ", leaves that in flight");
 }
 
-// Bytes of the same CTA's memory that have been written and that no copy is still to write.
-class Complete {
- public:
-  Complete(const Warp& warp, const uint32_t offset[32], uint32_t bytes)
-      : cluster_(*warp.cta->cluster), each_(shadow_bytes(*warp.cta->grid)), offset_(offset), bytes_(bytes) {}
+// These bytes have been written, and no copy is still to write them.
+bool complete(const Warp& warp, uint32_t offset, uint32_t bytes) {
+  const Cluster& cluster = *warp.cta->cluster;
+  return !cluster.pending_copies.find(offset, bytes) && cluster.shadow.ever_written(offset, bytes);
+}
 
-  uint32_t lanes(uint32_t active) const {
-    uint32_t found = 0;
-    for (uint32_t left = active; left; left &= left - 1)
-      found |= uint32_t{is(offset_[std::countr_zero(left)], bytes_)} << std::countr_zero(left);
-    return found;
-  }
-  // How far the nearest ones are; empty: there are none.
-  std::string nearest(uint32_t lane) const {
-    const uint32_t at = offset_[lane] / word * word, begin = at / each_ * each_, end = begin + each_;
-    for (uint32_t away = word; at >= begin + away || at + away < end; away += word) {
-      if (at >= begin + away && is(at - away, word))
-        return "end " + std::to_string(offset_[lane] - (at - away + word)) + " bytes before this address";
-      if (at + away < end && is(at + away, word))
-        return "begin " + std::to_string(at + away - offset_[lane]) + " bytes behind this address";
+// st.async, which an mbarrier counts.
+std::string about_store(const Warp& warp, const PendingCopies::Copy& found) {
+  for (const auto& cta : warp.cta->cluster->ctas) {
+    for (const AsyncStore& store : cta->state<AsyncStores>().pending) {
+      if ((async_store_number | store.number) != found.number || store.warp->in_cluster != found.warp ||
+          store.lane != found.lane)
+        continue;
+      return "the asynchronous store by " + name_of_thread(warp, found.warp, found.lane) + " at " +
+             place_of(*cta, store.pc) + " (" + std::to_string(store.bytes) +
+             " bytes) is counted by the mbarrier " + name_of_mbarrier(*cta, store.mbarrier) +
+             ": wait for its phase before this";
     }
-    return {};
   }
-
- private:
-  static constexpr uint32_t word = 4;
-
-  bool is(uint32_t offset, uint32_t bytes) const {
-    return !cluster_.pending_copies.find(offset, bytes) && cluster_.shadow.ever_written(offset, bytes);
-  }
-
-  const Cluster& cluster_;
-  const uint32_t each_;
-  const uint32_t* offset_;
-  const uint32_t bytes_;
-};
+  return "an mbarrier counts an asynchronous store: wait for its phase before this";
+}
 
 std::string what_it_needs(const Pending& pending, bool own) {
   const uint32_t newer = pending.newer();
@@ -117,8 +102,7 @@ std::string name_of_copy(const Warp& warp, uint32_t by, uint32_t lane, uint32_t 
 std::vector<std::string> about_unfinished_copy(const Warp& warp, uint32_t lane, const uint32_t offset[32],
                                                uint32_t bytes, const AddressUse& use,
                                                const PendingCopies::Copy& copy) {
-  if (copy.number & async_store_number)
-    return {name_of_store(warp, copy) + " is counted by an mbarrier: wait for its phase before this"};
+  if (copy.number & async_store_number) return {about_store(warp, copy)};
   const Pending pending(warp, copy);
   const std::string name = name_of_copy(warp, copy.warp, copy.lane, pending.copy.pc) + " (" +
                            std::to_string(pending.copy.bytes) + " bytes)";
@@ -131,7 +115,8 @@ std::vector<std::string> about_unfinished_copy(const Warp& warp, uint32_t lane, 
   const bool own = copy.warp == warp.in_cluster && copy.lane == lane;
   std::vector<std::string> lines{"it is " + name + what_was_waited_for(warp, pending)};
   const AsyncWaits& mine = warp.state<AsyncCopies>().waits;
-  if (!own && mine.lanes >> lane & 1 && pending.group() < mine.covered[lane]) {
+  const bool copies_too = mine.before > 0;
+  if (!own && copies_too && mine.lanes >> lane & 1 && pending.group() < mine.covered[lane]) {
     lines.push_back("this thread has waited for its own copies of that group, " +
                     name_of_thread(warp, copy.warp, copy.lane) +
                     " has not yet: a barrier must come between the wait and this");
@@ -139,22 +124,28 @@ std::vector<std::string> about_unfinished_copy(const Warp& warp, uint32_t lane, 
   }
   const std::string needs = what_it_needs(pending, own);
   const bool group_was_left = pending.has_waited() && pending.newer() > 0;  // perhaps another was meant
-  const Complete complete(warp, offset, bytes);
+  constexpr uint32_t word = 4;
   const std::string nearest =
-      group_was_left && !own && use.kind == AccessKind::load ? complete.nearest(lane) : "";
+      group_was_left && !own && use.kind == AccessKind::load
+          ? nearest_bytes(warp, offset[lane], word, [&](uint32_t at) { return complete(warp, at, word); })
+          : "";
   if (nearest.empty()) {
     lines.push_back(needs);
     return lines;
   }
-  const uint32_t active = lanes_that_count(warp, use);
-  const int right = std::popcount(complete.lanes(active));
-  lines.push_back(std::to_string(right) + " of the " + std::to_string(std::popcount(active)) +
+  uint32_t lanes = 0, right = 0;
+  for (uint32_t left = lanes_that_count(warp, use); left; left &= left - 1) {
+    ++lanes;
+    right += complete(warp, offset[std::countr_zero(left)], bytes);
+  }
+  lines.push_back(std::to_string(right) + " of the " + std::to_string(lanes) +
                   " lanes of this load read bytes that are complete; the nearest such bytes " + nearest);
   const std::string early =
       pending.issued_since() ? "or the copy was issued before this thread had read what was there, " : "";
-  lines.push_back(right > 0 ? "likely the address is wrong, and meant are bytes that are complete; " + early +
-                                  "or " + needs
-                            : needs + "; " + early + "or the address is wrong");
+  lines.push_back(right > 0
+                      ? "likely the address is wrong and should be among the bytes that are complete; " +
+                            early + "or " + needs
+                      : needs + "; " + early + "or the address is wrong");
   return lines;
 }
 

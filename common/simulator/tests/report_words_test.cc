@@ -206,7 +206,7 @@ TEST_F(ReportWords, AnAddressInTheNextStage) {
         "31 of the 32 lanes of this load read bytes that are complete; the nearest such bytes end 4 bytes "
         "before "
         "this address",
-        "likely the address is wrong, and meant are bytes that are complete; or the copy needs "
+        "likely the address is wrong and should be among the bytes that are complete; or the copy needs "
         "cp.async.wait_group 0 in that thread, then a barrier, before this"},
        copies_begin + copy + commit + next_copy + commit + "cp.async.wait_group 1; bar.sync 0;\n" +
            "setp.eq.u32 %p1, %r1, 36; @%p1 add.u32 %r5, %r3, 260; ld.shared.u32 %r6, [%r5]; bar.sync 0;",
@@ -241,6 +241,31 @@ TEST_F(ReportWords, AWaitBehindTheBarrier) {
   EXPECT_NE(all_of(*r.end).find(" has not yet: a barrier must come between the wait and this"),
             std::string::npos)
       << all_of(*r.end);
+}
+
+TEST_F(ReportWords, ABulkCopyThatIsNotWaitedForNamesItsMbarrier) {
+  const std::string two = R"(
+      .shared .align 128 .b8 s[128]; .shared .align 8 .b64 full[2]; .reg .b32 %m<3>; mov.u32 %m0, s; mov.u32 %m1, full;
+      setp.eq.u32 %p1, %r1, 0;
+      @%p1 mbarrier.init.shared::cta.b64 [%m1], 1;
+      @%p1 mbarrier.init.shared::cta.b64 [%m1+8], 1;
+      fence.proxy.async.shared::cta;
+      bar.sync 0;
+      @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%m1], 64;
+      @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%m0], [%rd0], 64, [%m1];
+      add.u32 %m2, %m1, 8;
+      @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%m2], 64;
+      @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%m0+64], [%rd0], 64, [%m2];
+      WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%m1], 0;
+      @!%p2 bra WAIT;
+  )";
+  says(FindingKind::unfinished_async,
+       {"a wait for the phase of its mbarrier, full[1] (0x488), must come before this",
+        "or the address is wrong: the nearest bytes that are complete end 16 bytes before this address"},
+       two + "ld.shared.u32 %r2, [%m0+80];");
+  says(FindingKind::unfinished_async,
+       {"or the address is wrong: the nearest bytes that are complete end right before this address"},
+       two + "ld.shared.u32 %r2, [%m0+64];");
 }
 
 class ReportWordsOfClusters : public ReportWords {
