@@ -15,6 +15,8 @@ namespace ladder {
 
 DeviceKind device_kind();          // the one that is linked
 std::uint64_t guard_zone_bytes();  // before and after each buffer, see GuardedBuffer
+// What the device's own reports are to call the memory that begins here. A GPU has none.
+void name_memory(const void* memory, const std::string& name);
 
 // What the harness runs on. Empty: there is none.
 struct Platform {

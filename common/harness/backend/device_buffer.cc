@@ -25,6 +25,7 @@ GuardedBuffer::GuardedBuffer(std::string name, Kind kind, std::uint64_t count, s
                   "GPU memory exhausted: no " + std::to_string(bytes >> 20) + " MiB left for " + name_);
   }
   check(error, "allocating " + name_);
+  name_memory(allocation_, name_);
   check(cudaMemset(allocation_, pattern_, bytes), "filling the guard zones of " + name_);
 }
 

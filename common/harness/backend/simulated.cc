@@ -19,6 +19,10 @@ std::uint64_t guard_zone_bytes() {
   return 0;
 }
 
+void name_memory(const void* memory, const std::string& name) {
+  simulator::name_memory(memory, name);
+}
+
 static const char* name_of(simulator::Checks checks) {
   switch (checks) {
     case simulator::Checks::off:

@@ -1,11 +1,12 @@
 #include "common/simulator/access/check_async.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
+#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
+#include "common/simulator/access/nearest_bytes.h"
 #include "common/simulator/units/bulk_copies.h"
 #include "common/simulator/units/mbarriers.h"
 
@@ -34,7 +35,9 @@ std::string name_of(const Warp& warp, const AsyncAccesses::Operation& operation)
 }
 
 // What ends the wait for an operation; where it is another warp's, that is to come before what leads here.
-std::string what_is_missing(const Warp& warp, const AsyncAccesses::Operation& operation) {
+// copy: which it is, if one that an mbarrier counts.
+std::string what_is_missing(const Warp& warp, const AsyncAccesses::Operation& operation,
+                            const BulkCopy* copy) {
   const Program* program = program_at(*warp.cta, operation.pc);
   if (!program || operation.pc - program->first >= program->function->instructions.size()) return {};
   const ptx::Instruction& instruction = program->function->instructions[operation.pc - program->first];
@@ -43,11 +46,25 @@ std::string what_is_missing(const Warp& warp, const AsyncAccesses::Operation& op
            instruction.modifiers.end();
   };
   const bool wgmma = instruction.opcode == "wgmma", stores = has("bulk_group");
-  if (!wgmma && !stores) return ": a wait for the phase of its mbarrier must come before this";
+  if (!wgmma && !stores) {
+    const std::string mbarrier = copy ? ", " + name_of_mbarrier(*copy->counting, copy->mbarrier) + "," : "";
+    return ": a wait for the phase of its mbarrier" + mbarrier + " must come before this";
+  }
   const bool own = operation.warp == warp.in_cluster;
   return std::string(wgmma ? ": it needs wgmma.commit_group and wgmma.wait_group"
                            : ": it needs cp.async.bulk.commit_group and cp.async.bulk.wait_group") +
          (own ? " before this" : " before the barrier or arrival that leads here");
+}
+
+// Of bytes that have been written and that no operation is still to write.
+std::string nearest_complete(const Warp& warp, uint32_t offset) {
+  constexpr uint32_t chunk = 16;
+  const Cluster& cluster = *warp.cta->cluster;
+  return nearest_bytes(warp, offset, chunk, [&](uint32_t at) {
+    const uint32_t only[32] = {at};
+    return cluster.shadow.ever_written(at, chunk) &&
+           cluster.async_accesses.meet(cluster.shadow, warp.in_cluster, only, 1, false).kind == Kind::none;
+  });
 }
 
 // The copy that is this operation, where it is one and an mbarrier still counts it.
@@ -74,13 +91,12 @@ std::string unexpected_bytes(const BulkCopy& copy) {
   std::memcpy(&state, cta.shared.data() + copy.mbarrier, sizeof state);
   const bool landed = copy.state == BulkCopy::State::done;
   if (landed ? phase != copy.phase || state.bytes >= 0 : phase == copy.phase) return {};
-  char at[16];
-  std::snprintf(at, sizeof at, "0x%x", copy.mbarrier);
+  const std::string mbarrier = "the mbarrier " + name_of_mbarrier(cta, copy.mbarrier);
   std::string text = "nothing expected its " + std::to_string(copy.bytes) + " bytes: ";
   if (!landed)
-    return text + "phase " + std::to_string(number_of_phase(copy.phase)) + " of the mbarrier at " + at +
+    return text + "phase " + std::to_string(number_of_phase(copy.phase)) + " of " + mbarrier +
            " is complete without them; an expect_tx must count them before the phase's last arrival";
-  return text + "in phase " + std::to_string(number_of_phase(phase)) + " of the mbarrier at " + at + ' ' +
+  return text + "in phase " + std::to_string(number_of_phase(phase)) + " of " + mbarrier + ", " +
          std::to_string(-state.bytes) + " bytes have arrived that were not expected";
 }
 
@@ -113,10 +129,16 @@ void tell_async(Warp& warp, const AsyncAccesses::Problem& problem, const std::st
   const AsyncAccesses::Operation& earlier = problem.earlier;
   const std::string does = earlier.write ? " writes it" : " reads it";
   if (earlier.seen.empty()) {
-    std::vector<std::string> details{"it is " + name_of(warp, earlier) + what_is_missing(warp, earlier)};
     const BulkCopy* copy = copy_of(*warp.cta->cluster, earlier, problem.offset);
-    if (std::string text = copy ? unexpected_bytes(*copy) : ""; !text.empty())
+    std::vector<std::string> details{"it is " + name_of(warp, earlier) +
+                                     what_is_missing(warp, earlier, copy)};
+    if (std::string text = copy ? unexpected_bytes(*copy) : ""; !text.empty()) {
       details.push_back(std::move(text));
+    } else if (copy && earlier.write) {
+      const std::string nearest = nearest_complete(warp, problem.offset);
+      if (!nearest.empty())
+        details.push_back("or the address is wrong: the nearest bytes that are complete " + nearest);
+    }
     return finding(warp, FindingKind::unfinished_async,
                    begin + "an asynchronous operation that" + does + " has not been waited for", lane,
                    std::move(details));

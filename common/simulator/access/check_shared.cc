@@ -6,17 +6,11 @@
 
 #include "common/simulator/access/check_async.h"
 #include "common/simulator/access/names.h"
+#include "common/simulator/access/unfinished_copy.h"
 #include "common/simulator/access/written.h"
-#include "common/simulator/units/async_copies.h"
-#include "common/simulator/units/async_stores.h"
 
 namespace simulator {
 namespace {
-
-// Some thread's copy, and where it was issued.
-std::string name_of_copy(const Warp& warp, uint32_t by, uint32_t lane, uint32_t pc) {
-  return "the copy by " + name_of_thread(warp, by, lane) + " at " + place_of(*warp.cta, pc);
-}
 
 bool is_copy(const Cta& cta, uint32_t pc) {
   const Program* program = program_at(cta, pc);
@@ -36,28 +30,31 @@ std::string other_side(const Warp& warp, const SharedShadow::Access& other, uint
          (waited_for ? ", for which that thread has waited; a barrier must follow" : ", which is under way");
 }
 
-// What must come before this thread's access.
-std::string what_is_missing(const Warp& warp, uint32_t lane, const PendingCopies::Copy& found) {
-  if (found.number & async_store_number)
-    return name_of_store(warp, found) + " is counted by an mbarrier: wait for its phase before this";
-  const Warp& owner = warp_of_cluster(*warp.cta->cluster, found.warp);
-  const AsyncCopies& async = owner.state<AsyncCopies>();
-  const AsyncCopy& copy = async.pending[found.number - async.first];
-  const bool own = found.warp == warp.in_cluster && found.lane == lane;
-  const uint32_t newer = async.committed[found.lane] - copy.group[found.lane];  // groups, and its own
-  const auto counts_it = [&](const AsyncArrival& arrival) {
-    return arrival.lanes >> found.lane & 1 && found.number < arrival.before;
-  };
-  const bool at_mbarrier = std::any_of(async.arriving.begin(), async.arriving.end(), counts_it) ||
-                           std::any_of(async.arrived.begin(), async.arrived.end(), counts_it);
-  std::string text =
-      name_of_copy(warp, found.warp, found.lane, copy.pc) + " (" + std::to_string(copy.bytes) + " bytes) ";
-  if (at_mbarrier) return text + "is counted by an mbarrier: wait for its phase before this";
-  if (!(owner.live >> found.lane & 1)) return text + "was never waited for: that thread has exited";
-  text += newer == 0   ? "is in no group: it needs cp.async.commit_group and cp.async.wait_group 0"
-          : newer == 1 ? "needs cp.async.wait_group 0"
-                       : "needs cp.async.wait_group " + std::to_string(newer - 1) + " or less";
-  return text + (own ? " before this" : " in that thread, then a barrier, before this");
+// A store by a line of the program races with another one by that line: rather than that a barrier is
+// missing, two threads have computed one address.
+bool of_one_line(const Warp& warp, uint32_t pc, const SharedShadow::Access& other) {
+  return other.write && !other.atomic &&
+         (other.pc == pc || place_of(*warp.cta, other.pc) == place_of(*warp.cta, pc));
+}
+
+void tell_of_one_line(Warp& warp, const uint32_t offset[32], uint32_t bytes, uint32_t pc,
+                      const SharedShadow::Problem& problem, const std::string& what) {
+  const SharedShadow::Access& other = problem.other;
+  const char* same = is_copy(*warp.cta, pc) ? "one destination was computed for two copies"
+                                            : "one address was computed for two stores";
+  const int lane = static_cast<int>(problem.lane);
+  if (other.pc == pc && other.warp == warp.in_cluster && problem.offset - offset[other.lane] < bytes) {
+    const auto [first, second] = std::minmax(other.lane, problem.lane);
+    return finding(warp, FindingKind::race,
+                   what + ": lanes " + std::to_string(first) + " and " + std::to_string(second) +
+                       " of this instruction write different values there",
+                   lane, {same});
+  }
+  finding(warp, FindingKind::race,
+          what + ": two threads write there by this line, and nothing orders the two", lane,
+          {"the other write is by " + name_of_thread(warp, other.warp, other.lane),
+           std::string("likely ") + same +
+               "; or they belong to different iterations, and a barrier must come between"});
 }
 
 void check_copies(Warp& warp, const uint32_t offset[32], uint32_t bytes, const AddressUse& use) {
@@ -70,7 +67,7 @@ void check_copies(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
     return finding(
         warp, FindingKind::unfinished_copy,
         attempt_in_shared(warp, use.kind, bytes, offset[lane]) + ": a copy to it has not been waited for",
-        static_cast<int>(lane), {what_is_missing(warp, lane, *copy)});
+        static_cast<int>(lane), about_unfinished_copy(warp, lane, offset, bytes, use, *copy));
   }
 }
 
@@ -143,6 +140,9 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
     return;
   }
   if (same && problem.other.write) return;  // whichever comes last, the value is the same
+  const uint32_t pc = warp.frame->program->first + warp.pc - 1;
+  if (kind == AccessKind::store && of_one_line(warp, pc, problem.other))
+    return tell_of_one_line(warp, offset, bytes, pc, problem, what);
   std::vector<std::string> details{other_side(warp, problem.other, problem.offset)};
   if (std::string met = mixed_barrier(warp, problem.other.warp); !met.empty())
     details.push_back(std::move(met));

@@ -20,9 +20,12 @@ constexpr uint64_t far_away = 1ull << 40, far_away_elsewhere = 64ull << 20;
 constexpr uint64_t far_from_an_array = 1ull << 31;
 
 std::string name_of_allocation(const Allocation& allocation) {
-  std::string text = allocation.name.empty() ? "allocation #" + std::to_string(allocation.number)
-                                             : "variable " + allocation.name;
-  return text + " (" + std::to_string(allocation.size) + " bytes at " + hexadecimal(allocation.base) + ")";
+  const std::string size =
+      std::to_string(allocation.size) + " bytes at " + hexadecimal(allocation.base) + ")";
+  if (!allocation.name.empty()) return "variable " + allocation.name + " (" + size;
+  const std::string number = "allocation #" + std::to_string(allocation.number);
+  return allocation.given_name.empty() ? number + " (" + size
+                                       : allocation.given_name + " (" + number + ", " + size;
 }
 
 // What a wrong index of 32 bits does to an address: it is off by 2^32 elements, whether the index overflowed

@@ -4,8 +4,6 @@
 #include <cstdio>
 #include <utility>
 
-#include "common/simulator/units/async_stores.h"
-
 namespace simulator {
 
 std::string attempt(AccessKind kind, uint32_t bytes) {
@@ -80,19 +78,6 @@ std::string mixed_barrier(const Warp& warp, uint32_t warp_in_cluster) {
            parts_by_place(cta, parts);
   }
   return {};
-}
-
-std::string name_of_store(const Warp& warp, const PendingCopies::Copy& found) {
-  for (const auto& cta : warp.cta->cluster->ctas) {
-    for (const AsyncStore& store : cta->state<AsyncStores>().pending) {
-      if ((async_store_number | store.number) != found.number || store.warp->in_cluster != found.warp ||
-          store.lane != found.lane)
-        continue;
-      return "the asynchronous store by " + name_of_thread(warp, found.warp, found.lane) + " at " +
-             place_of(*cta, store.pc) + " (" + std::to_string(store.bytes) + " bytes)";
-    }
-  }
-  return "an asynchronous store";
 }
 
 }  // namespace simulator

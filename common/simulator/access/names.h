@@ -27,7 +27,4 @@ std::string parts_by_place(const Cta& cta, const std::vector<BarrierPart>& parts
 // Where the two warps last met at a barrier from different lines, which perhaps was not meant; else empty.
 std::string mixed_barrier(const Warp& warp, uint32_t warp_in_cluster);
 
-// "the asynchronous store by thread (3,0,0) of CTA (1,0,0) at k.cu:12 (4 bytes)", as seen from the warp.
-std::string name_of_store(const Warp& warp, const PendingCopies::Copy& found);
-
 }  // namespace simulator

@@ -144,7 +144,7 @@ uint32_t line_of(const Site& site) {
 
 // Concerns a whole CTA or kernel: no single thread is at fault.
 bool has_thread(FindingKind kind) {
-  return kind != FindingKind::deadlock && kind != FindingKind::not_supported;
+  return kind != FindingKind::deadlock && kind != FindingKind::not_supported && kind != FindingKind::limit;
 }
 
 }  // namespace
@@ -191,6 +191,8 @@ const char* name_of(FindingKind kind) {
       return "invalid shuffle";
     case FindingKind::not_supported:
       return "not supported";
+    case FindingKind::limit:
+      return "limit reached";
   }
   return "finding";
 }

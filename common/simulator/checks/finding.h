@@ -34,6 +34,7 @@ enum class FindingKind : uint8_t {
   divergent_barrier,  // a barrier that not all threads reach together
   invalid_shuffle,    // a warp-wide instruction that names or reads a lane that is not there
   not_supported,      // the simulator cannot do this
+  limit,              // SIMULATOR_LIMIT: the launch has executed more than it may
 };
 const char* name_of(FindingKind kind);
 bool faults_on_hardware(FindingKind kind);

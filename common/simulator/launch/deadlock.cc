@@ -102,14 +102,14 @@ bool stuck(Cluster& cluster) {
 
 void deadlock(const std::vector<std::unique_ptr<Cluster>>& clusters, bool polling) {
   constexpr size_t most_lines = 24;
-  Standing standing = where_warps_stand(clusters, "spin");
+  const Standing standing = where_warps_stand(clusters, "spin");
   Finding finding;
   finding.kind = FindingKind::deadlock;
   finding.what =
       polling ? "no thread can go on: those that could have long read what does not change, time after time"
               : "no thread can go on";
   finding.details = standing.lines(most_lines);
-  finding.site = std::move(standing.site);
+  finding.site = standing.site();
   throw Fault(std::move(finding));
 }
 

@@ -81,10 +81,12 @@ void work(Context& context, Progress& progress) {
   Cluster& cluster = *running.front();
   const auto run_cluster = [&](uint64_t index) {
     Waiting waiting;
+    bool done = false;
     guarded(grid, cluster, [&] {
       start(cluster, context.worker, index);
       while (const uint64_t before = unfinished(cluster)) {
         if (index > grid.stopped || pulse.step(running)) break;
+        pulse.check_limit(running);
         const uint64_t events = context.worker.events;
         const bool any = advance(cluster);
         const bool busy =
@@ -94,9 +96,10 @@ void work(Context& context, Progress& progress) {
         if (resolve(cluster)) continue;
         if (unfinished(cluster) && stuck(cluster)) deadlock(running);
       }
+      done = unfinished(cluster) == 0;
     });
     if (unfinished(cluster)) abandon(cluster);
-    pulse.finished(cluster.ctas.size());
+    if (done) pulse.finished(cluster.ctas.size());
   };
   for (uint64_t queue; (queue = grid.next++) < grid.queues;) {
     for (uint64_t index = queue; index < grid.clusters && index <= grid.stopped; index = cluster.waiting) {
@@ -125,6 +128,7 @@ void work_in_order(Context& context, uint64_t resident, Progress& progress) {
   while (grid.stopped == ~0ull && (!running.empty() || grid.next < grid.clusters)) {
     if (running.empty()) begin();
     if (pulse.step(running)) break;
+    guarded(grid, *running.front(), [&] { pulse.check_limit(running); });
     const uint64_t events = context.worker.events;
     uint64_t finished = 0;
     for (size_t i = 0; i < running.size() && grid.stopped == ~0ull;) {

@@ -34,8 +34,9 @@ std::string launches(std::chrono::steady_clock::time_point now) {
          std::to_string(seconds) + " s";
 }
 
+constexpr uint64_t million = 1'000'000;
 std::string millions(uint64_t number) {
-  return std::to_string(number / 1'000'000) + " million";
+  return std::to_string(number / million) + " million";
 }
 
 }  // namespace
@@ -50,7 +51,7 @@ bool Progress::due(Clock::time_point now) {
          heartbeat.due.compare_exchange_strong(due, (now + period()).time_since_epoch().count());
 }
 
-Progress::Progress(const Grid& grid) : grid_(grid) {
+Progress::Progress(const Grid& grid) : grid_(grid), limit_(settings().limit) {
   if (heartbeat.launches == 0 || begin_ - heartbeat.ended >= std::chrono::seconds(1)) {
     heartbeat.since = begin_;
     heartbeat.due = (begin_ + period()).time_since_epoch().count();
@@ -95,6 +96,19 @@ void Progress::Thread::look(const std::vector<std::unique_ptr<Cluster>>& cluster
   std::fputs(text.c_str(), stderr);
   heartbeat.since = now;
   heartbeat.launches = 1;
+}
+
+void Progress::Thread::limit_reached(const std::vector<std::unique_ptr<Cluster>>& clusters) const {
+  constexpr size_t most_lines = 24;
+  Standing standing = where_warps_stand(clusters, "stand");
+  standing.most_warps_first();
+  Finding finding{FindingKind::limit, {}, standing.lines(most_lines), standing.site()};
+  finding.what =
+      "the launch has executed " + millions(progress_.executed_) +
+      " warp-instructions, more than SIMULATOR_LIMIT=" + std::to_string(progress_.limit_ / million) +
+      " allows, and " + std::to_string(progress_.ctas_) + " of " + std::to_string(progress_.grid_.ctas) +
+      " CTAs are done";
+  throw Fault(std::move(finding));
 }
 
 bool Progress::Thread::tell_where(const std::vector<std::unique_ptr<Cluster>>& clusters) {

@@ -35,10 +35,16 @@ class Progress {
       return false;
     }
     void finished(uint64_t ctas) { progress_.ctas_ += ctas; }
+    // Has the launch executed more than SIMULATOR_LIMIT? Throws a Fault then, with where these clusters
+    // stand.
+    void check_limit(const std::vector<std::unique_ptr<Cluster>>& clusters) const {
+      if (progress_.limit_ != 0 && progress_.executed_ > progress_.limit_) limit_reached(clusters);
+    }
 
    private:
     void look(const std::vector<std::unique_ptr<Cluster>>& clusters);
     bool tell_where(const std::vector<std::unique_ptr<Cluster>>& clusters);
+    [[noreturn]] void limit_reached(const std::vector<std::unique_ptr<Cluster>>& clusters) const;
 
     Progress& progress_;
     const Worker& worker_;
@@ -53,6 +59,7 @@ class Progress {
   static bool due(Clock::time_point now);
 
   const Grid& grid_;
+  const uint64_t limit_;  // warp-instructions; 0: none
   const Clock::time_point begin_ = Clock::now();
   std::atomic<uint64_t> executed_{0}, ctas_{0};
   std::mutex printing_;

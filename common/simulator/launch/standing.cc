@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 #include <utility>
 
 namespace simulator {
@@ -53,6 +54,15 @@ std::pair<int, std::string> what_it_does(const Warp& warp, const Group& group, c
 
 }  // namespace
 
+void Standing::most_warps_first() {
+  std::map<std::string, int> warps_of;  // by what they do, and where
+  for (const Place& place : places) warps_of[place.what] += std::popcount(place.warps);
+  std::ranges::stable_sort(places, [&](const Place& a, const Place& b) {
+    const int of_a = warps_of[a.what], of_b = warps_of[b.what];
+    return of_a != of_b ? of_a > of_b : a.what < b.what;
+  });
+}
+
 std::vector<std::string> Standing::lines(size_t most) const {
   std::vector<std::string> lines;
   for (const Place& place : places) {
@@ -70,7 +80,6 @@ std::vector<std::string> Standing::lines(size_t most) const {
 Standing where_warps_stand(const std::vector<std::unique_ptr<Cluster>>& clusters,
                            const std::string& running) {
   Standing standing;
-  int nearest = whole_barrier + 1;
   for (const auto& cluster : clusters) {
     for (const auto& cta : cluster->ctas) {
       Places places(standing, *cta);
@@ -83,7 +92,13 @@ Standing where_warps_stand(const std::vector<std::unique_ptr<Cluster>>& clusters
         std::vector<Standing::Place> found;
         for (const Group& group : groups) {
           auto [rank, what] = what_it_does(warp, group, running);
-          found.push_back({rank, {}, std::move(what), {}, 0});
+          const uint32_t pc = group.state == Group::State::barrier ? group.pc - 1 : group.pc;
+          found.push_back({rank,
+                           {},
+                           std::move(what),
+                           {},
+                           0,
+                           site_of(warp, *group.frame, pc, std::countr_zero(group.lanes))});
         }
         if (!of_warp.empty() && !found.empty()) {  // it is on what some of them read, if any do
           const auto reads = std::ranges::find(found, static_cast<int>(memory), &Standing::Place::rank);
@@ -91,15 +106,7 @@ Standing where_warps_stand(const std::vector<std::unique_ptr<Cluster>>& clusters
           if (reads != found.end()) described.rank = something_else;
           described.details = std::move(of_warp);
         }
-        for (size_t i = 0; i < groups.size(); ++i) {
-          const Group& group = groups[i];
-          if (found[i].rank < nearest) {
-            nearest = found[i].rank;
-            const uint32_t pc = group.state == Group::State::barrier ? group.pc - 1 : group.pc;
-            standing.site = site_of(warp, *group.frame, pc, std::countr_zero(group.lanes));
-          }
-          places.add(std::move(found[i]), warp.index);
-        }
+        for (Standing::Place& place : found) places.add(std::move(place), warp.index);
       }
     }
   }

@@ -18,10 +18,13 @@ struct Standing {
     std::string cta, what;
     std::vector<std::string> details;  // on what they wait for
     uint32_t warps = 0;                // a bit for each
+    Site site;                         // of one of them
   };
   std::vector<Place> places;  // those of the lowest rank first
-  Site site;                  // of the first
 
+  Site site() const { return places.empty() ? Site{} : places.front().site; }
+  // By how many warps of all CTAs stand at a place for its reason.
+  void most_warps_first();
   std::vector<std::string> lines(size_t most) const;  // "CTA (0,0,0) warps 0-3, lanes 0-31 wait …"
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "common/simulator/instructions/control/builtins.h"
 #include "common/simulator/instructions/control/opcodes.h"
@@ -94,6 +95,15 @@ uint32_t registers_at_entry(const ptx::Function& entry, const Program& program) 
   return most;
 }
 
+std::string demangled(std::string_view name) {
+  const std::string text(name);
+  int status = 0;
+  char* shown = abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status);
+  const std::string plain = shown ? shown : text;
+  std::free(shown);
+  return plain;
+}
+
 }  // namespace
 
 std::unique_ptr<Kernel> KernelLoader::load(ptx::Function& entry) {
@@ -102,6 +112,7 @@ std::unique_ptr<Kernel> KernelLoader::load(ptx::Function& entry) {
   kernel_->entry = program_of(entry);
   name_and_parameters(entry);
   summarise(decode_all());
+  name_shared_variables();
   read_limits(entry);
   return std::move(kernel_);
 }
@@ -111,13 +122,7 @@ void KernelLoader::name_and_parameters(const ptx::Function& entry) {
   info.name = entry.name;
   if (module_.target.starts_with("sm_"))
     info.architecture = std::atoi(std::string(module_.target.substr(3)).c_str());
-  int status = 0;
-  if (char* shown = abi::__cxa_demangle(info.name.c_str(), nullptr, nullptr, &status)) {
-    kernel_->shown = shown;
-    std::free(shown);
-  } else {
-    kernel_->shown = info.name;
-  }
+  kernel_->shown = demangled(info.name);
   for (const ptx::Variable* param : entry.params) {
     info.params_bytes = (info.params_bytes + param->align - 1) / param->align * param->align;
     info.param_offset.push_back(info.params_bytes);
@@ -153,6 +158,17 @@ size_t KernelLoader::decode_all() {
     for (size_t i = 0; i < known; ++i) decode(*kernel_->programs[i]);
   }
   return certain;
+}
+
+void KernelLoader::name_shared_variables() {
+  for (const auto& [variable, address] : variable_address_) {
+    if (variable->space != ptx::Space::shared || variable->size == 0) continue;
+    const std::string name = demangled(variable->name);  // "kernel(int)::full"
+    const size_t scope = name.rfind("::");
+    kernel_->shared_variables.push_back(
+        {scope == std::string::npos ? name : name.substr(scope + 2), static_cast<uint32_t>(address),
+         static_cast<uint32_t>(variable->size), static_cast<uint32_t>(ptx::bits(variable->type)) / 8});
+  }
 }
 
 void KernelLoader::summarise(size_t certain) {

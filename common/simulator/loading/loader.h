@@ -34,6 +34,7 @@ class KernelLoader final : public Loader {
  private:
   void name_and_parameters(const ptx::Function& entry);
   size_t decode_all();  // the kernel and what it calls; how many of them are certain to be called
+  void name_shared_variables();
   void summarise(size_t certain);
   void read_limits(const ptx::Function& entry);
   void decode(Program& program);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "common/simulator/counters/trace.h"
+#include "common/simulator/machine/source_lines.h"
 #include "common/simulator/settings/settings.h"
 
 namespace simulator {
@@ -96,6 +97,12 @@ class Places {
   std::string innermost() const { return place(*calls_.front()); }
   bool has_own(const std::string& kernel) const { return first_own(kernel) != calls_.end(); }
 
+  std::vector<SourceLine> lines() const {
+    std::vector<SourceLine> lines;
+    for (const ptx::Location* at : calls_) lines.push_back({path(*at), at->line});
+    return lines;
+  }
+
   // The user's own line first: what the user can fix is seldom in a header.
   std::string text(const std::string& kernel) const {
     auto first = first_own(kernel);
@@ -120,9 +127,7 @@ class Places {
     const auto file = module_.files.find(at.file);
     return file == module_.files.end() ? std::string("?") : file->second;
   }
-  std::string place(const ptx::Location& at) const {
-    return short_path(path(at)) + ":" + std::to_string(at.line);
-  }
+  std::string place(const ptx::Location& at) const { return short_place({path(at), at.line}); }
 
   const ptx::Module& module_;
   Calls calls_;
@@ -140,6 +145,14 @@ std::string kernel_file(const Frame& frame) {
 }
 
 }  // namespace
+
+std::vector<SourceLine> source_lines(const Program& program, uint32_t pc) {
+  return Places(program, pc).lines();
+}
+
+std::string short_place(const SourceLine& line) {
+  return short_path(line.path) + ":" + std::to_string(line.line);
+}
 
 std::string source_of(const Program& program, uint32_t pc) {
   if (pc >= program.function->instructions.size()) return {};

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "common/simulator/memory/machine_memory.h"
+#include "common/simulator/memory/name_memory.h"
 #include "common/simulator/memory/poison.h"
 #include "common/simulator/settings/device.h"
 
@@ -298,6 +299,14 @@ bool GlobalMemory::free(uint64_t base) {
   return true;
 }
 
+bool GlobalMemory::set_name(uint64_t base, std::string name) {
+  std::unique_lock lock(impl_->mutex);
+  const auto it = impl_->at.find(base);
+  if (it == impl_->at.end() || it->second->freed) return false;
+  it->second->given_name = std::move(name);
+  return true;
+}
+
 const Allocation* GlobalMemory::find(uint64_t address) const {
   std::shared_lock lock(impl_->mutex);
   return impl_->holding(address);
@@ -341,6 +350,10 @@ uint64_t GlobalMemory::bytes_available() const {
 
 uint64_t GlobalMemory::generation() const {
   return impl_->generation.load(std::memory_order_acquire);
+}
+
+bool name_memory(const void* memory, std::string name) {
+  return global_memory().set_name(reinterpret_cast<uint64_t>(memory), std::move(name));
 }
 
 GlobalMemory& global_memory() {

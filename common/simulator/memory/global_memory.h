@@ -24,6 +24,7 @@ struct Allocation {
   bool read_only = false;  // __constant__
   uint32_t number = 0;     // counts from 1: "allocation #3"
   std::string name;        // of a variable; else empty
+  std::string given_name;  // by name_memory()
 
   bool holds(uint64_t address, uint64_t bytes) const {
     return address - base <= size && bytes <= size - (address - base);
@@ -45,6 +46,9 @@ class GlobalMemory {
   const Allocation* adopt(void* host, uint64_t size);
   // base: exactly as allocated. False: no such live allocation.
   bool free(uint64_t base);
+
+  // What reports call the live allocation that begins there. False: there is none.
+  bool set_name(uint64_t base, std::string name);
 
   // The allocation that holds the address, live or (if none is) freed; null: none ever did.
   // The pointer stays valid for the process's life.

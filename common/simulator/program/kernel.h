@@ -33,6 +33,13 @@ struct KernelInfo {
   std::vector<std::string> unsupported;        // not empty: not to be launched
 };
 
+// A static variable in shared memory.
+struct SharedVariable {
+  std::string name;  // demangled, without the function around it
+  uint32_t address = 0, bytes = 0;
+  uint32_t element = 1;  // bytes of one; of a struct 1
+};
+
 struct Kernel {
   KernelInfo info;
   std::string shown;                    // demangled name
@@ -40,7 +47,8 @@ struct Kernel {
   const Program* entry = nullptr;
   std::vector<std::unique_ptr<Program>> programs;  // entry first
   std::vector<const Program*>
-      by_function;                 // what (address − function_window) / 16 calls; null: not in this kernel
+      by_function;  // what (address − function_window) / 16 calls; null: not in this kernel
+  std::vector<SharedVariable> shared_variables;
   uint32_t instructions = 0;       // of all programs
   uint32_t static_shared_end = 0;  // offset, the reserved bytes included
   uint32_t group_scratch = 0;      // address in shared memory, see Loader::group_scratch(); 0: none

@@ -150,6 +150,7 @@ cudaError_t error_of(FindingKind kind) {
     case FindingKind::assertion:
       return cudaErrorAssert;
     case FindingKind::deadlock:
+    case FindingKind::limit:
       return cudaErrorLaunchTimeout;
     case FindingKind::not_supported:
       return cudaErrorNotSupported;

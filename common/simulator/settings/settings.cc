@@ -90,6 +90,9 @@ Settings read_environment() {
   read_number<uint64_t>("SIMULATOR_TRACE_LIMIT", settings.trace_limit, UINT64_MAX);
   read_flag("SIMULATOR_TRACE_EVENTS", settings.trace_events);
   read_flag("SIMULATOR_SPEED", settings.speed);
+  constexpr uint64_t million = 1'000'000;
+  read_number<uint64_t>("SIMULATOR_LIMIT", settings.limit, UINT64_MAX / million);
+  settings.limit *= million;
   int seconds = isatty(STDERR_FILENO) ? 10 : 30;
   read_number<int>("SIMULATOR_HEARTBEAT", seconds, 86400);
   settings.heartbeat = seconds;

@@ -15,6 +15,8 @@
 //   SIMULATOR_TRACE_WARP   CTA:WARP                              which warp (default 0:0)
 //   SIMULATOR_TRACE_LIMIT  a number                              of lines per launch (default 4096)
 //   SIMULATOR_TRACE_EVENTS 1: barriers, waits for copies, landings of copies and matrix multiplications, too
+//   SIMULATOR_LIMIT     N: a launch fails after N million warp-instructions, as though a watchdog had ended
+//                       it, with a report of where its warps stand (default 0: never)
 //   SIMULATOR_HEARTBEAT a number of seconds: how often a long launch says how far it is, on stderr; 0: never
 //                       (default: 10 where that is a terminal, else 30)
 //   SIMULATOR_SPEED     1: at exit, on stderr, how many warp-instructions were executed and how fast
@@ -36,6 +38,7 @@ struct Settings {
   bool strict = false;
   bool survive = false;
   bool speed = false;
+  uint64_t limit = 0;    // warp-instructions of a launch; 0: none
   double heartbeat = 0;  // seconds; 0: none
   std::string ptx;       // empty: the program's own
   std::string counters;  // empty: not written

@@ -131,7 +131,9 @@ class Unfinished : public Async {
       }
       EXPECT_TRUE(seed == 0 || !text.empty()) << "only with seed " << seed;
       EXPECT_EQ(r.end->kind, kind) << "seed " << seed << ": " << r.end->what;
-      if (text.empty()) text = r.end->what + "; " + (r.end->details.empty() ? "" : r.end->details[0]);
+      if (!text.empty()) continue;
+      text = r.end->what;
+      for (const std::string& detail : r.end->details) text += "; " + detail;
     }
     return text;
   }
@@ -145,8 +147,10 @@ class Unfinished : public Async {
 TEST_F(Unfinished, ReadByTheThreadThatAskedForIt) {
   EXPECT_EQ(
       reported(copy_ + commit_ + linger_ + "ld.shared.u32 %r6, [%r4];"),
-      "load of 4 bytes at 0x480 of shared memory: a copy to it has not been waited for; the copy by thread "
-      "(32,0,0) at PTX line 17 (4 bytes) needs cp.async.wait_group 0 before this");
+      "load of 4 bytes at 0x480 of shared memory: a copy to it has not been waited for; it is the copy by "
+      "thread (32,0,0) at PTX line 17 (4 bytes), in the newest group of that thread, which has not waited "
+      "for "
+      "any; the copy needs cp.async.wait_group 0 before this");
 }
 
 TEST_F(Unfinished, EveryKindOfAccess) {
@@ -172,7 +176,10 @@ TEST_F(Unfinished, AWaitThatLeavesTheGroupUnderWay) {
 TEST_F(Unfinished, ACopyInNoGroup) {
   const std::string text =
       reported(copy_ + linger_ + "cp.async.wait_group 0; bar.sync 0; ld.shared.u32 %r6, [%r5];");
-  EXPECT_NE(text.find("is in no group: it needs cp.async.commit_group"), std::string::npos) << text;
+  EXPECT_NE(text.find(", in no group; the copy needs cp.async.commit_group and cp.async.wait_group 0 "
+                      "in that thread, then a barrier, before this"),
+            std::string::npos)
+      << text;
   EXPECT_EQ(reported(copy_ + linger_ + "cp.async.wait_all; bar.sync 0; ld.shared.u32 %r6, [%r5];"), "");
 }
 
@@ -335,7 +342,7 @@ TEST_F(Async, ACopyIsPendingUntilAPhaseIsSeenComplete) {
     ASSERT_TRUE(r.end) << seed;
     EXPECT_EQ(r.end->kind, FindingKind::unfinished_copy);
     ASSERT_EQ(r.end->details.size(), 1u);
-    EXPECT_NE(r.end->details[0].find("is counted by an mbarrier"), std::string::npos) << r.end->details[0];
+    EXPECT_NE(r.end->details[0].find("is counted by the mbarrier "), std::string::npos) << r.end->details[0];
   }
 }
 

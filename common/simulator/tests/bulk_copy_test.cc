@@ -162,8 +162,10 @@ TEST_F(Bulk, TooFewBytesExpected) {
   const std::string few = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r3], 240;\n";
   const std::string text = reported(few + load_ + wait_, FindingKind::deadlock);
   EXPECT_NE(
-      text.find("phase 0 of the mbarrier at 0x800 is not complete: 0 of 1 arrivals are missing, and 16 bytes "
-                "have arrived that were not expected"),
+      text.find(
+          "phase 0 of the mbarrier at 0x800 (short + 1024, initialised at PTX line 19) is not complete: "
+          "0 of 1 arrivals are missing, and 16 bytes "
+          "have arrived that were not expected"),
       std::string::npos)
       << text;
   EXPECT_NE(text.find("it has counted 256 bytes of the copy by thread (0,0,0)"), std::string::npos) << text;

@@ -43,7 +43,7 @@ TEST_F(MbarrierLifeTest, ALateCommitDoesNotCountInTheNextObject) {
   const Result found = run_body(late + wait_for("A", 0) + done);
   ASSERT_TRUE(found.end);
   EXPECT_EQ(found.end->kind, FindingKind::illegal_instruction) << found.end->what;
-  EXPECT_NE(found.end->what.find("a tcgen05.commit arrives at the mbarrier at 0x"), std::string::npos)
+  EXPECT_NE(found.end->what.find("a tcgen05.commit arrives at the mbarrier bar (0x"), std::string::npos)
       << found.end->what;
   EXPECT_NE(found.end->what.find("after that was initialised once more"), std::string::npos)
       << found.end->what;
@@ -62,7 +62,7 @@ TEST_F(MbarrierLifeTest, ALateCopyDoesNotCountInTheNextObject) {
   EXPECT_FALSE(run_body(copy + wait_for("A", 0)).end);
   const Result found = run_body(copy + inval + init + barrier + wait_for("A", 0));
   ASSERT_TRUE(found.end);
-  EXPECT_NE(found.end->what.find("a copy arrives at the mbarrier at 0x"), std::string::npos)
+  EXPECT_NE(found.end->what.find("a copy arrives at the mbarrier bar (0x"), std::string::npos)
       << found.end->what;
 }
 

@@ -156,9 +156,116 @@ TEST_F(ReportWords, ACopyWhoseBytesNothingExpected) {
                            32, 32);
   ASSERT_TRUE(r.end);
   EXPECT_EQ(r.end->kind, FindingKind::unfinished_async) << all_of(*r.end);
-  EXPECT_NE(all_of(*r.end).find("nothing expected its 64 bytes: phase 0 of the mbarrier at 0x"),
+  EXPECT_NE(all_of(*r.end).find("nothing expected its 64 bytes: phase 0 of the mbarrier bar (0x"),
             std::string::npos)
       << all_of(*r.end);
+}
+
+// Each thread writes its number to global memory. s: 2 x 64 words, of which %r4 is the thread's own of the
+// first 64, %r5 that of a thread of the other warp.
+const std::string copies_begin =
+    ".shared .align 16 .b8 s[512]; st.global.u32 [%rd1], %r1; mov.u32 %r3, s; shl.b32 %r4, %r1, 2;\n"
+    "xor.b32 %r5, %r4, 128; add.u32 %r4, %r3, %r4; add.u32 %r5, %r3, %r5;\n";
+const std::string commit = "cp.async.commit_group;\n";
+const std::string copy = "cp.async.ca.shared.global [%r4], [%rd1], 4;\n";
+const std::string next_copy = "cp.async.ca.shared.global [%r4+256], [%rd1], 4;\n";
+
+TEST_F(ReportWords, TwoLanesWithOneDestination) {
+  const std::string half = "shr.u32 %r6, %r1, 1; shl.b32 %r6, %r6, 2; add.u32 %r6, %r3, %r6;\n";
+  const char* lanes = "lanes 0 and 1 of this instruction write different values there";
+  says(FindingKind::race,
+       {"store of 4 bytes at 0x400 of shared memory: ", lanes, "one destination was computed for two copies"},
+       copies_begin + half + "cp.async.ca.shared.global [%r6], [%rd1], 4;");
+  says(FindingKind::race, {lanes, "one address was computed for two stores"},
+       copies_begin + half + "st.shared.u32 [%r6], %r1;");
+}
+
+TEST_F(ReportWords, TwoWarpsWithOneDestination) {
+  const std::string one = "and.b32 %r6, %r1, 31; shl.b32 %r6, %r6, 2; add.u32 %r6, %r3, %r6;\n";
+  const char* two = "two threads write there by this line, and nothing orders the two";
+  const char* other = "the other write is by thread (";
+  const char* or_else = "or they belong to different iterations, and a barrier must come between";
+  says(FindingKind::race, {two, other, "likely one destination was computed for two copies; ", or_else},
+       copies_begin + one + "cp.async.ca.shared.global [%r6], [%rd1], 4;", 64);
+  says(FindingKind::race, {two, other, "likely one address was computed for two stores; ", or_else},
+       copies_begin + one + "st.shared.u32 [%r6], %r1;", 64);
+  // By another line it may be as it should.
+  says(FindingKind::race, {"nothing orders it after another thread's access", other},
+       copies_begin + one +
+           "setp.lt.u32 %p1, %r1, 32; @%p1 st.shared.u32 [%r6], 1;\n@!%p1 st.shared.u32 [%r6], 2;",
+       64);
+}
+
+TEST_F(ReportWords, AnAddressInTheNextStage) {
+  says(FindingKind::unfinished_copy,
+       {"load of 4 bytes at 0x504 of shared memory: a copy to it has not been waited for",
+        "it is the copy by thread (1,0,0) at PTX line ",
+        " (4 bytes), in the newest group of that thread: the last wait there, cp.async.wait_group 1 at PTX "
+        "line ",
+        ", leaves that in flight",
+        "31 of the 32 lanes of this load read bytes that are complete; the nearest such bytes end 4 bytes "
+        "before "
+        "this address",
+        "likely the address is wrong and should be among the bytes that are complete; or the copy needs "
+        "cp.async.wait_group 0 in that thread, then a barrier, before this"},
+       copies_begin + copy + commit + next_copy + commit + "cp.async.wait_group 1; bar.sync 0;\n" +
+           "setp.eq.u32 %p1, %r1, 36; @%p1 add.u32 %r5, %r3, 260; ld.shared.u32 %r6, [%r5]; bar.sync 0;",
+       64);
+}
+
+TEST_F(ReportWords, AStageThatIsNotWaitedFor) {
+  says(FindingKind::unfinished_copy,
+       {"in the newest group of that thread: the last wait there, cp.async.wait_group 1 at PTX line ",
+        "0 of the 32 lanes of this load read bytes that are complete",
+        "the copy needs cp.async.wait_group 0 in that thread, then a barrier, before this; or the address is "
+        "wrong"},
+       copies_begin + copy + commit + next_copy + commit + "cp.async.wait_group 1; bar.sync 0;\n" +
+           "ld.shared.u32 %r6, [%r5+256]; bar.sync 0;",
+       64);
+  says(FindingKind::unfinished_copy,
+       {"in the second newest group of that thread, which has not waited for any",
+        "the copy needs cp.async.wait_group 1 or less in that thread, then a barrier, before this"},
+       copies_begin + copy + commit + commit + "bar.sync 0; ld.shared.u32 %r6, [%r5]; bar.sync 0;", 64);
+}
+
+TEST_F(ReportWords, AWaitBehindTheBarrier) {
+  settings().seed = 0;
+  const Result r = run_ptx(
+      start + copies_begin + copy + commit + "bar.sync 0; cp.async.wait_group 0; ld.shared.u32 %r6, [%r5];",
+      64, 64);
+  ASSERT_TRUE(r.end);
+  EXPECT_EQ(r.end->kind, FindingKind::unfinished_copy);
+  EXPECT_NE(all_of(*r.end).find("this thread has waited for its own copies of that group, thread ("),
+            std::string::npos)
+      << all_of(*r.end);
+  EXPECT_NE(all_of(*r.end).find(" has not yet: a barrier must come between the wait and this"),
+            std::string::npos)
+      << all_of(*r.end);
+}
+
+TEST_F(ReportWords, ABulkCopyThatIsNotWaitedForNamesItsMbarrier) {
+  const std::string two = R"(
+      .shared .align 128 .b8 s[128]; .shared .align 8 .b64 full[2]; .reg .b32 %m<3>; mov.u32 %m0, s; mov.u32 %m1, full;
+      setp.eq.u32 %p1, %r1, 0;
+      @%p1 mbarrier.init.shared::cta.b64 [%m1], 1;
+      @%p1 mbarrier.init.shared::cta.b64 [%m1+8], 1;
+      fence.proxy.async.shared::cta;
+      bar.sync 0;
+      @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%m1], 64;
+      @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%m0], [%rd0], 64, [%m1];
+      add.u32 %m2, %m1, 8;
+      @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [%m2], 64;
+      @%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%m0+64], [%rd0], 64, [%m2];
+      WAIT: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%m1], 0;
+      @!%p2 bra WAIT;
+  )";
+  says(FindingKind::unfinished_async,
+       {"a wait for the phase of its mbarrier, full[1] (0x488), must come before this",
+        "or the address is wrong: the nearest bytes that are complete end 16 bytes before this address"},
+       two + "ld.shared.u32 %r2, [%m0+80];");
+  says(FindingKind::unfinished_async,
+       {"or the address is wrong: the nearest bytes that are complete end right before this address"},
+       two + "ld.shared.u32 %r2, [%m0+64];");
 }
 
 class ReportWordsOfClusters : public ReportWords {

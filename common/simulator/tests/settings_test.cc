@@ -59,6 +59,8 @@ TEST_F(SettingsDeathTest, Values) {
   READS("SIMULATOR_STRICT", "0", !s.strict);
   READS("UNRELATED", "1", s.strict && !s.survive);
   READS("SIMULATOR_SURVIVE", "1", s.survive);
+  READS("UNRELATED", "1", s.limit == 0);
+  READS("SIMULATOR_LIMIT", "250", s.limit == 250'000'000);
   READS("SIMULATOR_COUNTERS", "counts.json", s.counters == "counts.json");
   READS("SIMULATOR_PTX", "other.ptx", s.ptx == "other.ptx");
   READS("SIMULATOR_TRACE", "trace.jsonl", s.trace == "trace.jsonl" && s.trace_limit == 4096);
@@ -72,6 +74,7 @@ TEST_F(SettingsDeathTest, WrongValuesAreNamed) {
   REFUSES("SIMULATOR_SEED", "12x", "SIMULATOR_SEED=12x: it must be a number");
   REFUSES("SIMULATOR_SMS", "few", "SIMULATOR_SMS=few: it must be a number from 0 to 1024");
   REFUSES("SIMULATOR_THREADS", "-1", "SIMULATOR_THREADS=-1");
+  REFUSES("SIMULATOR_LIMIT", "18446744073710", "SIMULATOR_LIMIT=18446744073710: it must be a number from 0");
   REFUSES("SIMULATOR_TRACE_WARP", "3", "SIMULATOR_TRACE_WARP=3: it must be CTA:WARP, two numbers");
   REFUSES("SIMULATOR_TRACE_WARP", "0:x", "SIMULATOR_TRACE_WARP=0:x");
   REFUSES("SIMULATOR_TRACE_EVENTS", "2", "SIMULATOR_TRACE_EVENTS=2: it must be a number from 0 to 1");

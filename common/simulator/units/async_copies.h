@@ -40,12 +40,21 @@ struct AsyncArrival {
   uint64_t phase = 0;  // of the mbarrier, once they have arrived
 };
 
+// For reports: what the waits for groups so far have covered.
+struct AsyncWaits {
+  uint32_t lanes = 0;                  // that have waited
+  uint32_t pc = 0;                     // of the last wait, in the kernel's counters
+  uint64_t before = 0;                 // that came before the copy of this number
+  std::array<uint32_t, 32> covered{};  // of each lane: the groups below this number
+};
+
 // Those of a warp. Copies are numbered as they are issued.
 struct AsyncCopies final : UnitState {
   static constexpr auto place = InWarp::async_copies;
   std::deque<AsyncCopy> pending;         // by number; some in the middle may have no lanes left
   uint64_t first = 0;                    // number of the first of them
   std::array<uint32_t, 32> committed{};  // groups, of each lane
+  AsyncWaits waits;
   std::vector<AsyncArrival> arriving;
   std::vector<AsyncArrival> arrived;  // at mbarriers, but no thread has seen that phase complete
 
@@ -53,6 +62,7 @@ struct AsyncCopies final : UnitState {
     pending.clear();
     first = 0;
     committed.fill(0);
+    waits = {};
     arriving.clear();
     arrived.clear();
   }

@@ -38,7 +38,8 @@ struct MbarrierClocks {
   // mbarrier.init: by whom, where, at which reading of the warp's clock; the tick of its CTA's clock by which
   // fence.mbarrier_init has published it, 0: none.
   uint32_t init_warp = 0, init_lane = 0, init_pc = 0, init_clock = 0, init_tick = 0;
-  uint32_t life = 0;  // of these readings
+  std::vector<uint32_t> init_calls;  // of functions that led there, the innermost first: as init_pc
+  uint32_t life = 0;                 // of these readings
 };
 
 struct Mbarriers final : UnitState {

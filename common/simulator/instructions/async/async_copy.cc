@@ -226,6 +226,18 @@ void run_commit(Warp& warp, const Inst&) {
   for (uint32_t l = 0; l < warp_size; ++l) warp.state<AsyncCopies>().committed[l] += warp.exec >> l & 1;
 }
 
+void note_wait(Warp& warp, const Inst& inst) {
+  AsyncCopies& async = warp.state<AsyncCopies>();
+  async.waits.lanes |= warp.exec;
+  async.waits.pc = warp.frame->program->first + warp.pc - 1;
+  async.waits.before = async.next();
+  each(warp.exec, [&](uint32_t l) {
+    const uint32_t groups = async.committed[l];
+    async.waits.covered[l] =
+        inst.imm == ~0ull ? groups + 1 : groups - static_cast<uint32_t>(std::min<uint64_t>(groups, inst.imm));
+  });
+}
+
 // imm: groups that may still be under way; ~0: none may, committed or not.
 void run_wait(Warp& warp, const Inst& inst) {
   AsyncCopies& async = warp.state<AsyncCopies>();
@@ -237,8 +249,12 @@ void run_wait(Warp& warp, const Inst& inst) {
       old |= uint32_t{copy.group[l] + inst.imm < async.committed[l]} << l;
     return lanes & old;
   };
+<<<<<<< HEAD
   const bool counting = warp.worker->counting;
   const uint32_t before = counting ? groups_of_copies(warp) : 0;
+=======
+  if (warp.worker->checking) note_wait(warp, inst);
+>>>>>>> messages
   for (AsyncCopy& copy : async.pending) land(warp, copy, waited_for(copy));
   arrive_where_landed(warp);
   each_before(async, async.next(), [&](AsyncCopy& copy, uint64_t number) {

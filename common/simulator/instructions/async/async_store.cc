@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/simulator/access/addresses.h"
+#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
@@ -95,8 +96,9 @@ void run(Warp& warp, const Inst& inst) {
     }
     if (!mbarriers_of(*to.holder[l]).contains(static_cast<uint32_t>(mbarrier.address[l]))) {
       fault(warp, FindingKind::illegal_instruction,
-            "there is no mbarrier object where the store is to be counted" +
-                (to.holder[l] == warp.cta ? "" : ", in " + name_of_cta(*to.holder[l])) +
+            "there is no mbarrier object where the store is to be counted, " +
+                name_of_mbarrier(*to.holder[l], static_cast<uint32_t>(mbarrier.address[l])) +
+                (to.holder[l] == warp.cta ? "" : " of " + name_of_cta(*to.holder[l])) +
                 ": it has not been initialised",
             l);
     }

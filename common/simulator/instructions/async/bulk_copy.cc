@@ -8,6 +8,7 @@
 #include "common/simulator/access/addresses.h"
 #include "common/simulator/access/check_async.h"
 #include "common/simulator/access/check_remote.h"
+#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/counters/trace.h"
 #include "common/simulator/instructions/async/opcodes.h"
@@ -223,8 +224,9 @@ void add(Warp& warp, BulkCopy copy, Cta& cta, Cta& counting) {
   if (&counting != &cta) check_presence(warp, lane, counting);
   if (!store && !mbarriers_of(counting).contains(copy.mbarrier)) {
     throw Fault(about(copy, FindingKind::illegal_instruction,
-                      "there is no mbarrier object where the copy is to be counted" +
-                          (&counting == warp.cta ? "" : ", in " + name_of_cta(counting)) +
+                      "there is no mbarrier object where the copy is to be counted, " +
+                          name_of_mbarrier(counting, copy.mbarrier) +
+                          (&counting == warp.cta ? "" : " of " + name_of_cta(counting)) +
                           ": it has not been initialised"));
   }
   if (!store) {

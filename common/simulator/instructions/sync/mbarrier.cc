@@ -1,10 +1,11 @@
 #include "common/simulator/instructions/sync/mbarrier.h"
 
+#include <algorithm>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 
 #include "common/simulator/access/addresses.h"
+#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/access/release_acquire.h"
 #include "common/simulator/decode/decoder.h"
@@ -25,19 +26,23 @@ constexpr int32_t most_bytes = (1 << 20) - 1;
 
 using State = MbarrierState;
 
-std::string hexadecimal(uint32_t address) {
-  char text[16];
-  std::snprintf(text, sizeof text, "0x%x", address);
-  return text;
+std::string the_mbarrier(const Cta& cta, uint32_t address) {
+  return "the mbarrier " + name_of_mbarrier(cta, address);
 }
 
-std::string too_many_bytes(int64_t bytes) {
-  return "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(bytes);
+std::string too_many_bytes(const Cta& cta, uint32_t address, int64_t bytes) {
+  return "an mbarrier counts at most 2^20 - 1 bytes under way, not " + std::to_string(bytes) + ": " +
+         the_mbarrier(cta, address);
+}
+
+// Where a copy or a commit is to be counted.
+std::string no_mbarrier(const Cta& cta, uint32_t address) {
+  return "there is no mbarrier object " + name_of_mbarrier(cta, address);
 }
 
 // The initialisation must come before all else, by a barrier; for other CTAs, where its arrivals are relaxed,
 // with fence.mbarrier_init before it.
-void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarrier) {
+void check_initialised_before(Warp& warp, const Cta& cta, uint32_t address, MbarrierClocks& mbarrier) {
   const SharedShadow& shadow = cta.cluster->shadow;
   if (mbarrier.life != shadow.life() ||
       shadow.knows(warp.in_cluster, mbarrier.init_warp, mbarrier.init_clock))
@@ -45,7 +50,7 @@ void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarri
   if (mbarrier.init_tick != 0 && shadow.knows_cta(warp.in_cluster, cta.rank, mbarrier.init_tick)) return;
   mbarrier.life = 0;  // not reported again
   finding(warp, FindingKind::race,
-          "an mbarrier is used with nothing that orders its initialisation before this", -1,
+          the_mbarrier(cta, address) + " is used with nothing that orders its initialisation before this", -1,
           {"mbarrier.init is by " + name_of_thread(warp, mbarrier.init_warp, mbarrier.init_lane) + " at " +
            place_of(cta, mbarrier.init_pc) +
            ": a barrier must follow, with fence.mbarrier_init before it where it is relaxed"});
@@ -54,10 +59,10 @@ void check_initialised_before(Warp& warp, const Cta& cta, MbarrierClocks& mbarri
 State load(Warp& warp, Cta& cta, uint32_t address) {
   if (!mbarriers_of(cta).contains(address)) {
     fault(warp, FindingKind::illegal_instruction,
-          "there is no mbarrier object at shared address " + hexadecimal(address) +
-              (&cta == warp.cta ? "" : " of " + name_of_cta(cta)) + ": it has not been initialised");
+          no_mbarrier(cta, address) + (&cta == warp.cta ? "" : " of " + name_of_cta(cta)) +
+              ": it has not been initialised");
   }
-  if (warp.worker->checking) check_initialised_before(warp, cta, mbarriers_of(cta)[address]);
+  if (warp.worker->checking) check_initialised_before(warp, cta, address, mbarriers_of(cta)[address]);
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   return state;
@@ -82,19 +87,19 @@ void store(Warp& warp, Cta& cta, uint32_t address, State state) {
   ++warp.writes;
 }
 
-void take(Warp& warp, State& state, uint32_t count) {
+void take(Warp& warp, const Cta& cta, uint32_t address, State& state, uint32_t count) {
   if (count > state.pending) {
     fault(warp, FindingKind::illegal_instruction,
           std::to_string(count) + " arrive at an mbarrier that expects " + std::to_string(state.pending) +
-              " more in this phase");
+              " more in this phase: " + the_mbarrier(cta, address));
   }
   state.pending -= count;
 }
 
-void expect_bytes(Warp& warp, State& state, int64_t bytes) {
+void expect_bytes(Warp& warp, const Cta& cta, uint32_t address, State& state, int64_t bytes) {
   const int64_t sum = state.bytes + bytes;
   if (sum > most_bytes || sum < -most_bytes)
-    fault(warp, FindingKind::illegal_instruction, too_many_bytes(sum));
+    fault(warp, FindingKind::illegal_instruction, too_many_bytes(cta, address, sum));
   state.bytes = sum;
 }
 
@@ -121,6 +126,19 @@ void each_object(Warp& warp, const Inst& inst, F f) {
   }
 }
 
+// Where functions were called, down to this one: as MbarrierClocks::init_calls.
+std::vector<uint32_t> calls_of(const Frame& frame, int lane) {
+  std::vector<uint32_t> calls;
+  for (const Frame* inside = &frame; inside;) {
+    const auto way =
+        std::ranges::find_if(inside->ways, [&](const Way& each) { return each.lanes >> lane & 1; });
+    if (way == inside->ways.end() || !way->caller) break;
+    calls.push_back(way->caller->program->first + way->return_pc - 1);
+    inside = way->caller;
+  }
+  return calls;
+}
+
 void run_init(Warp& warp, const Inst& inst) {
   const uint64_t before = newest_mbarrier(warp);
   each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
@@ -135,11 +153,12 @@ void run_init(Warp& warp, const Inst& inst) {
     check_new_mbarrier(warp, lane, cta, address, before);
     MbarrierClocks& mbarrier = mbarriers_of(cta)[address] = {};
     mbarrier.phase = first_phase_of_new_mbarrier(warp);
+    mbarrier.init_warp = warp.in_cluster;
+    mbarrier.init_lane = static_cast<uint32_t>(lane);
+    mbarrier.init_pc = warp.frame->program->first + warp.pc - 1;
+    mbarrier.init_calls = calls_of(*warp.frame, lane);
     if (warp.worker->checking) {
       SharedShadow& shadow = cta.cluster->shadow;
-      mbarrier.init_warp = warp.in_cluster;
-      mbarrier.init_lane = static_cast<uint32_t>(lane);
-      mbarrier.init_pc = warp.frame->program->first + warp.pc - 1;
       mbarrier.init_clock = shadow.clock_of_warp(warp.in_cluster);
       mbarrier.life = shadow.life();
     }
@@ -162,7 +181,7 @@ void run_bytes(Warp& warp, const Inst& inst) {
   each_object(warp, inst, [&](int lane, Cta& cta, uint32_t address) {
     State state = load(warp, cta, address);
     const int64_t bytes = warp.reg<uint32_t>(inst.b)[lane];
-    expect_bytes(warp, state, complete ? -bytes : bytes);
+    expect_bytes(warp, cta, address, state, complete ? -bytes : bytes);
     store(warp, cta, address, state);
   });
 }
@@ -175,12 +194,13 @@ void run_arrive(Warp& warp, const Inst& inst) {
     const uint64_t token = std::bit_cast<uint64_t>(state);
     const uint32_t operand = inst.b ? warp.reg<uint32_t>(inst.b)[lane] : 1;
     release(warp, cta, address, use.relaxed);
-    if (use.expect) expect_bytes(warp, state, operand);
+    if (use.expect) expect_bytes(warp, cta, address, state, operand);
     const uint32_t count = use.expect ? 1 : operand;
     if (use.drop) state.expected -= count;
-    take(warp, state, count);
+    take(warp, cta, address, state, count);
     if (use.keep && state.pending == 0) {
-      fault(warp, FindingKind::illegal_instruction, "an arrival with .noComplete completes the phase", lane);
+      fault(warp, FindingKind::illegal_instruction,
+            "an arrival with .noComplete completes the phase of " + the_mbarrier(cta, address), lane);
     }
     store(warp, cta, address, state);
     if (inst.d) warp.reg<uint64_t>(inst.d)[lane] = token;
@@ -292,10 +312,9 @@ void describe_missing(const Cta& cta, uint32_t address, std::vector<std::string>
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
   const int64_t bytes = state.bytes;
-  std::string text = "  phase " + std::to_string(number_of_phase(found->second.phase)) +
-                     " of the mbarrier at " + hexadecimal(address) +
-                     " is not complete: " + std::to_string(state.pending) + " of " +
-                     std::to_string(state.expected) + " arrivals are missing";
+  std::string text = "  phase " + std::to_string(number_of_phase(found->second.phase)) + " of " +
+                     the_mbarrier(cta, address) + " is not complete: " + std::to_string(state.pending) +
+                     " of " + std::to_string(state.expected) + " arrivals are missing";
   if (bytes > 0) text += ", and " + std::to_string(bytes) + " bytes that are expected";
   if (bytes < 0) text += ", and " + std::to_string(-bytes) + " bytes have arrived that were not expected";
   lines.push_back(std::move(text));
@@ -321,15 +340,16 @@ class MbarrierUnit final : public Unit {
 void arrive_at_mbarrier(Warp& warp, Cta& cta, uint32_t address, uint32_t count) {
   State state = load(warp, cta, address);
   release(warp, cta, address);
-  take(warp, state, count);
+  take(warp, cta, address, state, count);
   store(warp, cta, address, state);
 }
 
 std::string complete_bytes(Cta& cta, uint32_t address, uint32_t bytes) {
-  if (!mbarriers_of(cta).contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
+  if (!mbarriers_of(cta).contains(address)) return no_mbarrier(cta, address);
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
-  if (state.bytes - int64_t{bytes} < -most_bytes) return too_many_bytes(state.bytes - int64_t{bytes});
+  const int64_t missing = state.bytes - int64_t{bytes};
+  if (missing < -most_bytes) return too_many_bytes(cta, address, missing);
   state.bytes -= bytes;
   settle(cta, address, state);
   return {};
@@ -340,10 +360,11 @@ void check_mbarrier(Warp& warp, Cta& cta, uint32_t address) {
 }
 
 std::string arrive_asynchronously(Cta& cta, uint32_t address, const std::vector<uint32_t>& clock) {
-  if (!mbarriers_of(cta).contains(address)) return "there is no mbarrier object at " + hexadecimal(address);
+  if (!mbarriers_of(cta).contains(address)) return no_mbarrier(cta, address);
   State state;
   std::memcpy(&state, cta.shared.data() + address, sizeof state);
-  if (state.pending == 0) return "an arrival at an mbarrier that expects no more in this phase";
+  if (state.pending == 0)
+    return "an arrival at an mbarrier that expects no more in this phase: " + the_mbarrier(cta, address);
   if (cta.worker->checking) cta.cluster->shadow.merge(clock, mbarriers_of(cta)[address].arriving);
   --state.pending;
   settle(cta, address, state);
@@ -362,7 +383,7 @@ void publish_mbarriers(Warp& warp) {
 void expect_one_more(Warp& warp, Cta& cta, uint32_t address) {
   State state = load(warp, cta, address);
   if (state.pending == most_arrivals)
-    fault(warp, FindingKind::illegal_instruction, "too many arrivals at an mbarrier");
+    fault(warp, FindingKind::illegal_instruction, "too many arrivals at " + the_mbarrier(cta, address));
   state.pending += 1;
   std::memcpy(cta.shared.data() + address, &state, sizeof state);
 }

@@ -1,10 +1,10 @@
 #include "common/simulator/instructions/sync/mbarrier_life.h"
 
-#include <cstdio>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/machine/machine.h"
 #include "common/simulator/settings/settings.h"
@@ -16,12 +16,6 @@ namespace {
 uint64_t wait_of(const Warp& warp, uint64_t object) {
   constexpr int warp_bits = 9;  // of a cluster
   return object << warp_bits | warp.in_cluster;
-}
-
-std::string mbarrier_at(uint32_t address) {
-  char text[40];
-  std::snprintf(text, sizeof text, "the mbarrier at 0x%x", address);
-  return text;
 }
 
 std::string initialisation(const Warp& warp, const char* begin, const Cta& cta,
@@ -50,8 +44,9 @@ void check_new_mbarrier(Warp& warp, int lane, Cta& cta, uint32_t address, uint64
   const auto found = mbarriers_of(cta).find(address);
   if (found == mbarriers_of(cta).end() || mbarrier_of_phase(found->second.phase) > before) return;
   finding(warp, FindingKind::illegal_instruction,
-          mbarrier_at(address) + " is initialised once more, with no mbarrier.inval before this", lane,
-          {initialisation(warp, "it was initialised by ", cta, found->second)});
+          "the mbarrier " + name_of_mbarrier(cta, address) +
+              " is initialised once more, with no mbarrier.inval before this",
+          lane, {initialisation(warp, "it was initialised by ", cta, found->second)});
 }
 
 void saw_phase(const Warp& warp, const Cta& cta, uint32_t address) {
@@ -86,7 +81,7 @@ bool arrives_late(Cta& cta, uint32_t address, uint64_t phase, const MbarrierArri
                 {},
                 {},
                 site_of(arrival.warp, program, arrival.pc - program.first, static_cast<int>(arrival.lane))};
-  found.what = std::string(arrival.name) + " arrives at " + mbarrier_at(address);
+  found.what = std::string(arrival.name) + " arrives at the mbarrier " + name_of_mbarrier(cta, address);
   found.what += now ? " after that was initialised once more" : " after mbarrier.inval";
   found.what += ": the object that it was issued for is gone";
   if (now)

@@ -52,7 +52,7 @@ __global__ void copy_waited_for_one_too_few(const int* in, int* out, int tiles) 
   }
   int sum = 0;
   for (int tile = 0; tile < tiles; ++tile) {
-    WAIT(fixed ? stages - 2 : stages - 1);
+    WAIT(fixed ? stages - 2 : stages - 1);  // BUG(copy_waited_for_one_too_few): unfinished copy
     __syncthreads();
     const int next = tile + stages - 1;
     if (next < tiles) COPY(&values[next % stages][i], &in[next * 64 + i]);
