@@ -14,8 +14,8 @@ namespace simulator {
 bool counting();
 
 // One launch. functions: every function of the kernel, the kernel too; counts[Program::first + pc]: of each
-// of their instructions (and of the implicit ret at the end of each), over all warps.
+// of their instructions (and of the implicit ret at the end of each), over all warps. ctas: that ran.
 void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
-            uint64_t ctas, uint64_t warps, uint64_t findings);
+            uint64_t ctas, uint64_t warps, uint64_t findings, uint64_t ctas_left_out = 0);
 
 }  // namespace simulator

@@ -1,0 +1,50 @@
+// --ctas: a few CTAs of one launch, whose buffers may be larger than this machine's memory.
+#pragma once
+
+#include <string>
+
+#include "common/harness/backend/device.h"
+#include "common/harness/run/candidates.h"
+#include "common/harness/run/job.h"
+
+namespace ladder {
+
+// Verifies what they have written. Returns a note below the table.
+template <class Problem>
+std::string check_few_ctas(const Context& context, const Problem& shape, Candidate<Problem>& c) {
+  using Info = ProblemInfo<Problem>;
+  const std::string doing = std::string(Info::name) + " " + c.variant->name + " at " + shape_text(shape);
+  const typename Info::Partial partial(shape, context.options.seed);
+  const Counters counters = count(
+      [&] {
+        check(c.variant->launch(partial.problem(), nullptr), doing);
+        check(cudaDeviceSynchronize(), doing);
+      },
+      false);
+  Result& r = c.result;
+  std::string missing;
+  r.verdict = partial.verify(missing);
+  if (r.verdict.wrong)
+    r.fault = std::to_string(r.verdict.wrong) + " of " + std::to_string(r.verdict.checked) +
+              " written elements wrong; " + r.verdict.first_wrong;
+  else if (!missing.empty())
+    r.fault = missing;
+  else if (r.verdict.checked < counters.ctas)
+    r.fault = "only " + std::to_string(r.verdict.checked) + " elements were written";
+
+  const std::string ran = std::to_string(counters.ctas) + " of " +
+                          std::to_string(counters.ctas + counters.ctas_left_out) + " CTAs ran";
+  JsonObject o;
+  o.field("record", "few_ctas").field("rung", context.rung.name).field("problem", Info::name);
+  o.field("variant", c.variant->name);
+  add_shape(o, shape);
+  o.field("ctas", counters.ctas).field("ctas_left_out", counters.ctas_left_out);
+  o.field("elements", r.verdict.checked).field("verified", r.fault.empty());
+  add_system(o, context.system);
+  o.field("seed", context.options.seed);
+  context.json.write(o);
+  return "  " + std::string(c.variant->name) + ": " + ran + "; " + std::to_string(r.verdict.checked) +
+         " elements, all that they wrote, were checked\n";
+}
+
+}  // namespace ladder
