@@ -81,7 +81,6 @@ class Runner {
   std::string partial_work(const Problem& shape, Candidates& candidates) const {
     std::string notes;
     if constexpr (requires { typename Info::Partial; }) {
-      run_few_ctas(context_.options.ctas);
       for (auto& c : candidates)
         if (c.runs()) notes += check_few_ctas(context_, shape, c);
     }
