@@ -95,6 +95,7 @@ void run_few_ctas(int ctas) {
   constexpr int more_than_tiles = 1 << 20;
   static_cast<void>(platform());  // refuses what the environment must not be
   simulator::settings().ctas = static_cast<std::uint64_t>(ctas);
+  simulator::settings().tell_ctas = false;  // the table does
   simulator::settings().multiprocessors = more_than_tiles;
 }
 

@@ -50,7 +50,7 @@ std::string check_few_ctas(const Context& context, const Problem& shape, Candida
   else if (!missing.empty())
     r.fault = missing;
   else if (r.verdict.checked < counters.ctas)
-    r.fault = "only " + std::to_string(r.verdict.checked) + " elements were written";
+    r.fault = "nothing was written by some CTAs";
 
   const std::string ran = std::to_string(counters.ctas) + " of " +
                           std::to_string(counters.ctas + counters.ctas_left_out) + " CTAs ran";

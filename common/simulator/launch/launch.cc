@@ -243,6 +243,7 @@ void leave_out(Grid& grid) {
     grid.clusters = most;
     grid.ctas = most * ctas_of_cluster(grid.launch);
   }
+  if (!needs_all && !settings().tell_ctas) return;
   const uint64_t all = grid.launched * ctas_of_cluster(grid.launch);
   const std::string line =
       needs_all ? "all " + std::to_string(all) + " CTAs run, since they may wait for each other"

@@ -24,6 +24,7 @@ constexpr uint64_t page = 4096;               // bytes; larger pages are refused
 constexpr uint64_t commit_step = 2ull << 20;  // backing is made accessible in steps of this many bytes
 constexpr uint64_t small = 64ull << 10;       // host memory below this shares pages with its neighbours
 constexpr uint64_t largest_gap = 16ull << 20;
+constexpr uint64_t large = 64ull << 20;  // device memory above this costs the machine's where it is written
 
 uint64_t round_up(uint64_t value, uint64_t step) {
   return (value + step - 1) / step * step;
@@ -78,18 +79,17 @@ std::byte* map_copies(std::byte* from, std::byte* to, int file, uint64_t file_by
 
 // Large allocations cost memory where they are written only.
 void fill_with_poison(std::byte* memory, uint64_t size) {
-  constexpr uint64_t file_bytes = 64ull << 20;
   static const int file =
-      pattern_file(file_bytes, [](void* at) { std::memset(at, std::to_integer<int>(poison), file_bytes); });
+      pattern_file(large, [](void* at) { std::memset(at, std::to_integer<int>(poison), large); });
   std::byte* const end = memory + size;
   const auto fill = [](std::byte* from, std::byte* to) {
     std::memset(from, std::to_integer<int>(poison), static_cast<size_t>(to - from));
   };
-  if (size <= file_bytes) return fill(memory, end);
+  if (size <= large) return fill(memory, end);
   auto* const first = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<uint64_t>(memory), page));
   auto* const last = reinterpret_cast<std::byte*>(round_down(reinterpret_cast<uint64_t>(end), page));
   fill(memory, first);
-  fill(map_copies(first, last, file, file_bytes), end);
+  fill(map_copies(first, last, file, large), end);
 }
 
 // Of whole pages: what is behind the last byte, up to the end of its page, is overwritten, too.
@@ -180,11 +180,17 @@ struct GlobalMemory::Impl {
     return true;
   }
 
-  // Gives the pages that lie wholly inside back to the machine.
-  static void release(std::byte* memory, uint64_t size) {
+  // Gives the pages that lie wholly inside back to the machine. copies: and the mappings, of which a process
+  // may have some 65000.
+  static void release(std::byte* memory, uint64_t size, bool copies = false) {
     const uint64_t first = round_up(reinterpret_cast<uint64_t>(memory), page);
     const uint64_t end = round_down(reinterpret_cast<uint64_t>(memory) + size, page);
-    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+    if (first >= end) return;
+    auto* const from = reinterpret_cast<void*>(first);
+    if (copies && mmap(from, end - first, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED)
+      return;
+    madvise(from, end - first, MADV_DONTNEED);
   }
 };
 
@@ -319,7 +325,8 @@ bool GlobalMemory::free(uint64_t base) {
   const bool ours_on_host = a.base - impl_->host.base < impl_->host.bytes;
   if (a.kind == Kind::host && !ours_on_host) return true;  // adopted: still the program's
   impl_->machine_in_use -= a.machine_bytes;
-  Impl::release(a.backing, a.size);
+  const bool on_device = a.kind == Kind::device || a.kind == Kind::heap;
+  Impl::release(a.backing, a.size, on_device && (a.size > large || a.machine_bytes == 0));
   if (a.written != nullptr) Impl::release(reinterpret_cast<std::byte*>(a.written), a.size);
   // The host must not get at it any more either. Refused only where the process has too many mappings: no
   // harm done.

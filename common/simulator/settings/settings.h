@@ -34,6 +34,7 @@ struct Settings {
   std::string device = "h200";
   int multiprocessors = 0;  // 0: the device's own
   uint64_t ctas = 0;        // 0: all
+  bool tell_ctas = true;    // a line for each launch of which not all run
   uint64_t seed = 0;
   int threads = 0;  // 0: as many as the machine has
   Checks checks = Checks::report;
