@@ -173,8 +173,10 @@ void check_combinations(const Options& o) {
 // --ctas: only problems that have a part to verify, at one shape.
 void choose_partial(Options& o) {
   if (!o.ctas) return;
-  if (o.soak || o.counters || o.source || o.pad || o.outlier || !o.trace.empty())
-    bad_usage("--ctas verifies a part: not beside --soak, --counters, --source, --pad, --outlier or --trace");
+  if (o.soak || o.counters || o.source || o.pad || o.outlier || !o.trace.empty() || !o.json.empty())
+    bad_usage(
+        "--ctas verifies a part of one launch: beside it only sizes, --variant, --type, --ablate, "
+        "--verify-only, --seed");
   if (!o.any_shape()) bad_usage("--ctas is for one shape: give its sizes");
   for_each_problem([&]<class Problem>() {
     if constexpr (!requires { typename ProblemInfo<Problem>::Partial; }) o.of<Problem>().runs = false;

@@ -54,15 +54,6 @@ std::string check_few_ctas(const Context& context, const Problem& shape, Candida
 
   const std::string ran = std::to_string(counters.ctas) + " of " +
                           std::to_string(counters.ctas + counters.ctas_left_out) + " CTAs ran";
-  JsonObject o;
-  o.field("record", "few_ctas").field("rung", context.rung.name).field("problem", Info::name);
-  o.field("variant", c.variant->name);
-  add_shape(o, shape);
-  o.field("ctas", counters.ctas).field("ctas_left_out", counters.ctas_left_out);
-  o.field("elements", r.verdict.checked).field("verified", r.fault.empty());
-  add_system(o, context.system);
-  o.field("seed", context.options.seed);
-  context.json.write(o);
   return "  " + std::string(c.variant->name) + ": " + ran + "; " + std::to_string(r.verdict.checked) +
          " elements, all that they wrote, were checked\n";
 }

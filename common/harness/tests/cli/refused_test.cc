@@ -235,8 +235,8 @@ TEST(BadUsage, FewCtas) {
   };
   refused({"gemm", "--ctas", "3"}, "give its sizes");
   refused({"gemm", "--size", "9", "--ctas", "0"}, "between 1");
-  for (const char* other : {"--counters", "--source", "--pad", "--outlier=9"})
-    refused({"gemm", "--size", "9", "--ctas", "3", other}, "not beside");
+  for (const char* other : {"--counters", "--source", "--pad", "--outlier=9", "--json=x"})
+    refused({"gemm", "--size", "9", "--ctas", "3", other}, "beside it only");
 }
 
 TEST(BadUsage, AValueForAFlagOfTheSimulator) {
