@@ -125,6 +125,7 @@ function(ladder_rung name)
   get_target_property(arch ${name}_objects LADDER_ARCH)
   ladder_practice(${name} ${arch})
   ladder_listing(${name})
+  ladder_large(${name})
   set_property(GLOBAL APPEND PROPERTY LADDER_RUNGS ${name})
 endfunction()
 

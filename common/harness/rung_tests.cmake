@@ -147,6 +147,25 @@ function(ladder_simulate_alone name test arguments seeds sms)
   endforeach()
 endfunction()
 
+# ladder_large(NAME): on the simulator, a few CTAs of launches in which C, A, B or the norm's matrices have more than 2^32
+# elements: an index of 32 bits overflows, be it signed or not.
+function(ladder_large name)
+  if(NOT LADDER_TESTS)
+    return()
+  endif()
+  set(c "gemm --m 65600 --n 65600 --k 8")
+  set(a "gemm --m 16777216 --n 8 --k 264")
+  set(b "gemm --m 8 --n 16777216 --k 264")
+  set(norm "fused_norm --rows 524800 --cols 8192")
+  foreach(matrix c a b norm)
+    separate_arguments(run UNIX_COMMAND "${${matrix}}")
+    set(test ${name}.sim.large_${matrix})
+    add_test(NAME ${test} COMMAND ${name}_sim ${run} --ctas 3 --ablate --verify-only)
+    set_tests_properties(${test} PROPERTIES LABELS simulator TIMEOUT 120 COST 5
+      ENVIRONMENT "SIMULATOR_SEED=1;SIMULATOR_CHECKS=fail")
+  endforeach()
+endfunction()
+
 # ladder_test_code(TARGET): its code is compiled quickly, and the headers of GoogleTest once for all such targets.
 function(ladder_test_code target)
   if(NOT TARGET ladder_rung_main)

@@ -27,6 +27,7 @@ std::vector<std::pair<std::string, std::uint64_t>> sorted_mix(const Counters& c)
 
 JsonObject counters_json(const Counters& c) {
   JsonObject o;
+  if (c.ctas_left_out > 0) o.field("ctas_left_out", c.ctas_left_out);
   o.field("ptx_instructions", c.instructions).field("active_lanes", rounded(c.active_lanes()));
   auto in_sectors = [&](const std::string& name, const AccessCounts& counts) {
     o.field((name + "_requests").c_str(), counts.requests).field((name + "_sectors").c_str(), counts.sectors);
@@ -80,6 +81,7 @@ JsonObject instruction_mix_json(const Counters& c) {
 
 std::string counters_text(const std::string& what, const Counters& c) {
   std::string text = what + ": " + std::to_string(c.ctas) + " CTAs, " + std::to_string(c.warps) + " warps\n";
+  if (c.ctas_left_out > 0) text += "  " + std::to_string(c.ctas_left_out) + " more CTAs did not run\n";
   text += format("  %-14s %12s %12s %12s %12s %12s %12s\n", "access", "requests", "sectors", "per request",
                  "wavefronts", "ideal", "excess");
   auto row = [&](const char* kind, const AccessCounts& counts, bool global, bool shared) {

@@ -33,8 +33,9 @@ struct AccessCounts {
 
 struct Counters {
   std::uint64_t ctas = 0, warps = 0;
-  std::uint64_t instructions = 0;  // PTX instructions executed by a warp; nvcc makes fewer or more of them
-  std::uint64_t lanes = 0;         // active in them, summed
+  std::uint64_t ctas_left_out = 0;  // that did not run (SIMULATOR_CTAS); the rest is of the others
+  std::uint64_t instructions = 0;   // PTX instructions executed by a warp; nvcc makes fewer or more of them
+  std::uint64_t lanes = 0;          // active in them, summed
   AccessCounts global_load, global_store, shared_load, shared_store, local, atomic;
   AccessCounts bulk_copy;   // cp.async.bulk, TMA: sectors of global memory
   AccessCounts async_copy;  // cp.async: sectors that it reads, wavefronts that write them to shared memory

@@ -36,4 +36,9 @@ Platform platform();
 // line, too.
 Counters count(const std::function<void()>& launch, bool listing);
 
+// Of each launch from now on at most so many clusters (without clusters: CTAs) run, the first and the last
+// among them. The GPU has so many SMs that a CTA of a persistent kernel has one tile.
+// Called before any function of the CUDA runtime.
+void run_few_ctas(int ctas);
+
 }  // namespace ladder

@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "common/harness/backend/device.h"
+#include "common/harness/backend/partly_backed.h"
 #include "common/harness/backend/system.h"
 
 namespace ladder {
@@ -45,5 +46,18 @@ Platform platform() {
 Counters count(const std::function<void()>&, bool) {
   throw std::logic_error("a GPU does not count for its programs");
 }
+
+void run_few_ctas(int) {
+  throw std::logic_error("a GPU runs all CTAs");
+}
+
+PartlyBacked::PartlyBacked(const char*, std::uint64_t, std::span<const __nv_bfloat16>) {
+  throw std::logic_error("a GPU has all of its memory");
+}
+PartlyBacked::~PartlyBacked() = default;
+__nv_bfloat16* PartlyBacked::data() const {
+  return nullptr;
+}
+void PartlyBacked::for_each_written(const See&) const {}
 
 }  // namespace ladder

@@ -4,8 +4,10 @@
 #include <stdexcept>
 
 #include "common/harness/backend/device.h"
+#include "common/harness/backend/partly_backed.h"
 #include "common/harness/base/failure.h"
 #include "common/rung.h"
+#include "common/simulator/memory/global_memory.h"
 #include "common/simulator/settings/settings.h"
 #include "common/simulator/simulator.h"
 
@@ -61,6 +63,7 @@ Counters count(const std::function<void()>& launch, bool listing) {
   std::set<std::string> files;
   for (const simulator::KernelCounts& kernel : kernels) {
     sum.ctas += kernel.ctas;
+    sum.ctas_left_out += kernel.ctas_left_out;
     sum.warps += kernel.warps;
     sum.instructions += kernel.total.executed;
     sum.lanes += kernel.total.lanes;
@@ -94,6 +97,38 @@ Counters count(const std::function<void()>& launch, bool listing) {
   }
   if (files.empty()) sum.listing = "the kernel names no source file: it was compiled without -lineinfo\n";
   return sum;
+}
+
+void run_few_ctas(int ctas) {
+  constexpr int more_than_tiles = 1 << 20;
+  static_cast<void>(platform());  // refuses what the environment must not be
+  simulator::settings().ctas = static_cast<std::uint64_t>(ctas);
+  simulator::settings().tell_ctas = false;  // the table does
+  simulator::settings().multiprocessors = more_than_tiles;
+}
+
+PartlyBacked::PartlyBacked(const char* name, std::uint64_t count, std::span<const __nv_bfloat16> pattern)
+    : count_(count),
+      allocation_(
+          simulator::global_memory().allocate_partly(count * sizeof(__nv_bfloat16), std::as_bytes(pattern))) {
+  if (!allocation_) throw Failure(Exit::cannot_run, std::string("the simulated GPU has no room for ") + name);
+}
+
+PartlyBacked::~PartlyBacked() {
+  simulator::global_memory().free(allocation_->base);
+}
+
+__nv_bfloat16* PartlyBacked::data() const {
+  return reinterpret_cast<__nv_bfloat16*>(allocation_->base);
+}
+
+void PartlyBacked::for_each_written(const See& see) const {
+  const auto* elements = reinterpret_cast<const __nv_bfloat16*>(allocation_->backing);
+  constexpr std::uint64_t bytes = sizeof(__nv_bfloat16);
+  for (const auto& [begin, end] : simulator::GlobalMemory::written_parts(*allocation_)) {
+    const std::uint64_t first = begin / bytes;
+    see(first, {elements + first, (end + bytes - 1) / bytes - first});
+  }
 }
 
 }  // namespace ladder

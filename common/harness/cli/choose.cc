@@ -170,6 +170,20 @@ void check_combinations(const Options& o) {
     bad_usage("--l2-set-aside is for single timings: not beside --soak, --sweep, --tune or --power");
 }
 
+// --ctas: only problems that have a part to verify, at one shape.
+void choose_partial(Options& o) {
+  if (!o.ctas) return;
+  if (o.soak || o.counters || o.source || o.pad || o.outlier || !o.trace.empty() || !o.json.empty())
+    bad_usage(
+        "--ctas verifies a part of one launch: beside it only sizes, --variant, --type, --ablate, "
+        "--verify-only, --seed");
+  if (!o.any_shape()) bad_usage("--ctas is for one shape: give its sizes");
+  for_each_problem([&]<class Problem>() {
+    if constexpr (!requires { typename ProblemInfo<Problem>::Partial; }) o.of<Problem>().runs = false;
+  });
+  if (!o.any_runs()) bad_usage("--ctas is for gemm and fused_norm only");
+}
+
 // --type: only problems that have a variant of it.
 void choose_type(const Rung& rung, Options& o) {
   if (!o.type) return;
@@ -221,6 +235,7 @@ void choose(const Rung& rung, const std::string& problem, const Sizes& sizes, bo
   choose_models(problem, shapes_given, o);
   choose_shapes(sizes, o);
   check_combinations(o);
+  choose_partial(o);
   choose_type(rung, o);
   choose_variant(rung, o);
   choose_traced(rung, o);

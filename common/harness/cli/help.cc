@@ -43,6 +43,8 @@ static const char on_the_simulator[] = R"(  --ablate             every variant: 
   --trace FILE         a timeline of what the warps of a gemm do, for Perfetto: some variants have it
   --verify-only        check, do not count; without sizes, a list of awkward ones
   --soak N             N launches over random shapes, back to back, every element of each compared
+  --ctas N             of one launch N CTAs, the first, the last and some between, at sizes that need not fit
+                       into memory: does an index overflow? What they write is checked
 
 what to show
   --counters           of each variant: requests, sectors and wavefronts by kind of access, and its instructions

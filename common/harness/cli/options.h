@@ -59,6 +59,7 @@ struct Options {
   Reference reference = Reference::cublas;
 
   bool counters = false;  // only on the simulator: accesses by kind, instructions
+  int ctas = 0;           // only on the simulator: so many CTAs of one launch; 0: all
   bool source = false;    // only on the simulator: the same, line by line
   std::string trace;      // file for a timeline; empty: none
 

@@ -42,6 +42,8 @@ bool is_problem(const std::string& name) {
 // Times are a GPU's alone, counts the simulator's.
 void refuse_elsewhere(const std::string& option, const Rung& rung, DeviceKind device) {
   const bool on_gpu = device == DeviceKind::gpu;
+  if (on_gpu && option == "--ctas")
+    bad_usage("--ctas: a GPU runs all of them: use " + program_name(rung, DeviceKind::simulator));
   if (on_gpu && (option == "--counters" || option == "--source"))
     bad_usage(option + ": only on the simulator: use " + program_name(rung, DeviceKind::simulator) +
               ", or ncu");
@@ -171,7 +173,8 @@ class Parser {
 
   bool instead_of_timing() {
     return is_flag("--tune", o_.tune) || is_number("--power", o_.power_seconds, 1, 3600) ||
-           is_flag("--verify-only", o_.verify_only) || is_number("--soak", o_.soak, 1, 1000000);
+           is_flag("--verify-only", o_.verify_only) || is_number("--soak", o_.soak, 1, 1000000) ||
+           is_number("--ctas", o_.ctas, 1, 1 << 20);
   }
 
   bool to_show() {

@@ -5,6 +5,7 @@
 //   shape.h, shape.cc    the shapes that are verified and swept, what each must compute, move and hold
 //   reference.h, .cc     what the outputs must be, on the CPU
 //   workload.h, .cc      the inputs and outputs in device memory
+//   partial.h, .cc       the same of any size for --ctas, where the problem has it
 //   baselines.cc         what it is timed beside, on a GPU
 //   problem.h            ProblemInfo: all of it under the names that the harness uses
 #pragma once

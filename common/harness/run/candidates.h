@@ -48,6 +48,10 @@ std::vector<Candidate<Problem>> chosen(const Context& context, const Problem& sh
     c.result.shape = shape_text(shape);
     c.result.unit = Info::unit;
     c.result.refused = v.unsupported(shape).c_str();
+    const Extension<Problem>& extension = extension_of(v);
+    if (options.ctas && c.result.refused.empty() &&
+        (extension.precision != Precision::bf16 || extension.workspace_bytes))
+      c.result.refused = "--ctas is for variants in bf16 without a workspace";
     if (c.result.refused.empty()) c.result.kernel = kernel_of(v, shape);
     list.push_back(c);
   }

@@ -23,6 +23,7 @@ int sets_for(const Problem& shape, const std::vector<Candidate<Problem>>& candid
 template <class Problem>
 std::string lack_of_memory(const Problem& shape, const std::vector<Candidate<Problem>>& candidates, int sets,
                            const Options& options, bool timed) {
+  if (options.ctas) return {};  // takes it only where it is written
   const bool bf16_only = std::all_of(candidates.begin(), candidates.end(), [](const auto& c) {
     return c.extension().precision == Precision::bf16;
   });

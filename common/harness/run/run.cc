@@ -39,6 +39,7 @@ void run_problems(const Context& context) {
 
 Exit run(const Rung& rung, const Options& options) {
   JsonLines json(options.json);
+  if (options.ctas) run_few_ctas(options.ctas);
   const System system = this_system();
   require(system, rung.needs);
   set_l2_aside(options.l2_set_aside);

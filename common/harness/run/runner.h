@@ -9,6 +9,7 @@
 #include "common/harness/report/sweep_summary.h"
 #include "common/harness/run/candidates.h"
 #include "common/harness/run/check.h"
+#include "common/harness/run/few_ctas.h"
 #include "common/harness/run/job.h"
 #include "common/harness/run/memory_check.h"
 #include "common/harness/run/power_run.h"
@@ -52,7 +53,9 @@ class Runner {
     for (auto& c : candidates) c.result.shape = shape_text(content);
     const int sets = timed_ ? sets_for(shape, candidates, context_.system) : 1;
     std::string notes;
-    if (can_run(shape, candidates, sets, only_shape)) notes = work(shape, content, sets, candidates);
+    if (can_run(shape, candidates, sets, only_shape))
+      notes =
+          context_.options.ctas ? partial_work(shape, candidates) : work(shape, content, sets, candidates);
     print(shape, content, candidates);
     std::fputs(notes.c_str(), stdout);
   }
@@ -74,7 +77,16 @@ class Runner {
     return !none_runs && no_memory.empty();
   }
 
-  // Returns the notes below the table's rows.
+  // Return the notes below the table's rows.
+  std::string partial_work(const Problem& shape, Candidates& candidates) const {
+    std::string notes;
+    if constexpr (requires { typename Info::Partial; }) {
+      for (auto& c : candidates)
+        if (c.runs()) notes += check_few_ctas(context_, shape, c);
+    }
+    return notes;
+  }
+
   std::string work(const Problem& shape, const Problem& content, int sets, Candidates& candidates) {
     const Options& options = context_.options;
     Workload<Problem> workload = make_workload(shape, content, sets, options.inputs());

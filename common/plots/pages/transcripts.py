@@ -74,7 +74,7 @@ def finding(output: str) -> str:
     lines = output.splitlines()
     starts = [i for i, line in enumerate(lines) if re.match(r"simulator: \w", line)]
     if not starts:
-        wrong = [line for line in lines if re.match(r"\w+_sim: .* (elements wrong|bytes written)", line)]
+        wrong = [line for line in lines if re.match(r"\w+_sim: .* (elements wrong|bytes written|nothing was written)", line)]
         if not wrong:
             raise ResultError(f"neither a finding nor wrong elements: {output[-200:]!r}")
         return wrong[0].partition(": ")[2]

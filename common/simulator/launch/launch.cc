@@ -206,7 +206,7 @@ void describe(Grid& grid, const Kernel& kernel, const Launch& launch) {
   grid.launch = launch;
   grid.units = all_units();
   grid.ctas = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
-  grid.clusters = grid.ctas / ctas_of_cluster(launch);
+  grid.clusters = grid.launched = grid.ctas / ctas_of_cluster(launch);
   grid.threads = launch.block[0] * launch.block[1] * launch.block[2];
   grid.warps = (grid.threads + warp_size - 1) / warp_size;
   grid.shared_bytes = kernel.static_shared_end + static_cast<uint32_t>(launch.dynamic_shared);
@@ -238,6 +238,24 @@ class Workspace {
  private:
   const Allocation* memory_ = nullptr;
 };
+
+// Of a large launch only some clusters run, where settings().ctas says so. Not where they may wait for each
+// other: all of them do.
+void leave_out(Grid& grid) {
+  const uint64_t most = settings().ctas;
+  if (most == 0 || grid.clusters <= most) return;
+  const bool needs_all = grid.entry->order_sensitive || grid.launch.cooperative;
+  if (!needs_all) {
+    grid.clusters = most;
+    grid.ctas = most * ctas_of_cluster(grid.launch);
+  }
+  if (!needs_all && !settings().tell_ctas) return;
+  const uint64_t all = grid.launched * ctas_of_cluster(grid.launch);
+  const std::string line =
+      needs_all ? "all " + std::to_string(all) + " CTAs run, since they may wait for each other"
+                : "only " + std::to_string(grid.ctas) + " of " + std::to_string(all) + " CTAs run";
+  std::fprintf(stderr, "simulator: of %s %s\n", grid.kernel->shown.c_str(), line.c_str());
+}
 
 void prepare(Worker& worker, Grid& grid) {
   worker.grid = &grid;
@@ -297,8 +315,9 @@ void add_counts(Grid& grid, const std::vector<const Program*>& functions,
       sum.overlap[i] += context->worker.overlap[i];
     }
   }
+  const uint64_t left_out = (grid.launched - grid.clusters) * ctas_of_cluster(grid.launch);
   record(*grid.entry, functions, sum.counts.data(), sum.overlap.data(), grid.ctas, grid.ctas * grid.warps,
-         grid.findings.count());
+         grid.findings.count(), left_out);
 }
 
 }  // namespace
@@ -318,6 +337,7 @@ std::optional<Finding> run(const Kernel& kernel, const Launch& launch, const std
     refused.site.kernel = kernel.shown;
     return refused;
   }
+  leave_out(grid);
   if (grid.checking && kernel.entry->module->debug) note_debug_build();
   std::vector<const Program*> functions;
   for (const auto& program : kernel.programs) functions.push_back(program.get());

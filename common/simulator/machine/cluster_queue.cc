@@ -35,11 +35,22 @@ uint64_t nth_to_begin(const Grid& grid, uint64_t nth) {
   return first + static_cast<uint64_t>((Wide{nth - first} * step + shift) % count);
 }
 
+// Which of the launch's clusters is the nth of those that run: the first, the last, and one of each of as
+// many equal parts as there are between.
+uint64_t cluster_that_runs(const Grid& grid, uint64_t nth) {
+  if (grid.clusters == grid.launched || nth == 0) return nth;
+  const uint64_t last = grid.launched - 1, parts = grid.clusters - 1;
+  if (nth == parts) return last;
+  __extension__ using Wide = unsigned __int128;
+  uint64_t random = grid.seed * 0x9e3779b97f4a7c15u ^ nth;
+  return static_cast<uint64_t>(Wide{last} * nth / parts) + next_random(random) % (last / parts);
+}
+
 }  // namespace
 
 // %ctaid of the first CTA of the nth cluster to begin.
 std::array<uint32_t, 3> first_cta(const Grid& grid, uint64_t nth) {
-  const uint64_t cluster = nth_to_begin(grid, nth);
+  const uint64_t cluster = cluster_that_runs(grid, nth_to_begin(grid, nth));
   const auto &of_grid = grid.launch.grid, &size = grid.launch.cluster;
   auto first = position(cluster, {of_grid[0] / size[0], of_grid[1] / size[1], of_grid[2] / size[2]});
   for (size_t i = 0; i < 3; ++i) first[i] *= size[i];

@@ -74,7 +74,7 @@ struct Grid : UnitStates {
   const Program* entry = nullptr;
   Launch launch;
   const std::byte* params = nullptr;
-  uint64_t ctas = 0;
+  uint64_t ctas = 0;                // that run
   uint32_t threads = 0, warps = 0;  // of a CTA
   uint32_t shared_bytes = 0;        // of a CTA: reserved + static + dynamic
   uint64_t seed = 0;
@@ -85,7 +85,8 @@ struct Grid : UnitStates {
   Unit* observer = nullptr;      // where there is counting: sees every instruction with Program::observed
   std::span<Unit* const> units;  // in the order in which they get their turn
   Findings findings;
-  uint64_t clusters = 0;
+  uint64_t clusters = 0;  // that run
+  uint64_t launched = 0;  // clusters of the launch: more, where only some run (Settings::ctas)
   // Clusters wait in queues: i, i + queues, i + 2 · queues … in the i-th. One of each runs at a time, and it
   // alone may cancel the launch of others in its queue (cluster_queue.h), so that which cluster does what
   // does not depend on the number of CPU threads. 0: all are in one queue, and one thread runs them.

@@ -25,6 +25,7 @@ constexpr uint64_t page = 4096;               // bytes; larger pages are refused
 constexpr uint64_t commit_step = 2ull << 20;  // backing is made accessible in steps of this many bytes
 constexpr uint64_t small = 64ull << 10;       // host memory below this shares pages with its neighbours
 constexpr uint64_t largest_gap = 16ull << 20;
+constexpr uint64_t large = 64ull << 20;  // device memory above this costs the machine's where it is written
 
 uint64_t round_up(uint64_t value, uint64_t step) {
   return (value + step - 1) / step * step;
@@ -47,40 +48,59 @@ std::byte* reserve(uint64_t bytes, uint64_t hint) {
   return at == MAP_FAILED ? nullptr : static_cast<std::byte*>(at);
 }
 
-// A file whose every page holds poison, `pattern_bytes` long. −1: there can be none.
-constexpr uint64_t pattern_bytes = 64ull << 20;
-int pattern_file() {
-  static const int file = [] {
-    const int made = memfd_create("unwritten", MFD_CLOEXEC);
-    void* at = MAP_FAILED;
-    if (made >= 0 && ftruncate(made, pattern_bytes) == 0)
-      at = mmap(nullptr, pattern_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
-    if (at == MAP_FAILED) return -1;
-    std::memset(at, std::to_integer<int>(poison), pattern_bytes);
-    munmap(at, pattern_bytes);
-    return made;
-  }();
-  return file;
+// A file of this many bytes, as fill(memory) makes them. −1: there can be none.
+template <class Fill>
+int pattern_file(uint64_t bytes, const Fill& fill) {
+  const int made = memfd_create("pattern", MFD_CLOEXEC);
+  if (made < 0) return -1;
+  void* at = MAP_FAILED;
+  if (ftruncate(made, static_cast<off_t>(bytes)) == 0)
+    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, made, 0);
+  if (at == MAP_FAILED) {
+    close(made);
+    return -1;
+  }
+  fill(at);
+  munmap(at, bytes);
+  return made;
+}
+
+// Makes [from, to), whole pages, copies of the file, over and over, that cost memory where they are written
+// only. Returns where it had to stop.
+std::byte* map_copies(std::byte* from, std::byte* to, int file, uint64_t file_bytes) {
+  while (file >= 0 && from < to) {
+    const uint64_t bytes = std::min(file_bytes, static_cast<uint64_t>(to - from));
+    if (mmap(from, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, file, 0) ==
+        MAP_FAILED)
+      break;
+    from += bytes;
+  }
+  return from;
 }
 
 // Large allocations cost memory where they are written only.
 void fill_with_poison(std::byte* memory, uint64_t size) {
+  static const int file =
+      pattern_file(large, [](void* at) { std::memset(at, std::to_integer<int>(poison), large); });
   std::byte* const end = memory + size;
   const auto fill = [](std::byte* from, std::byte* to) {
     std::memset(from, std::to_integer<int>(poison), static_cast<size_t>(to - from));
   };
-  if (size <= pattern_bytes) return fill(memory, end);
-  const uint64_t first = round_up(reinterpret_cast<uint64_t>(memory), page);
-  const uint64_t last = round_down(reinterpret_cast<uint64_t>(end), page);
-  uint64_t at = first;
-  for (uint64_t bytes = 0; at < last; at += bytes) {
-    bytes = std::min(pattern_bytes, last - at);
-    if (pattern_file() < 0 || mmap(reinterpret_cast<void*>(at), bytes, PROT_READ | PROT_WRITE,
-                                   MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, pattern_file(), 0) == MAP_FAILED)
-      break;
-  }
-  fill(memory, reinterpret_cast<std::byte*>(first));
-  fill(reinterpret_cast<std::byte*>(at), end);
+  if (size <= large) return fill(memory, end);
+  auto* const first = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<uint64_t>(memory), page));
+  auto* const last = reinterpret_cast<std::byte*>(round_down(reinterpret_cast<uint64_t>(end), page));
+  fill(memory, first);
+  fill(map_copies(first, last, file, large), end);
+}
+
+// Of whole pages: what is behind the last byte, up to the end of its page, is overwritten, too.
+bool fill_with(std::span<const std::byte> pattern, std::byte* memory, uint64_t size) {
+  const int file =
+      pattern_file(pattern.size(), [&](void* at) { std::memcpy(at, pattern.data(), pattern.size()); });
+  std::byte* const end = memory + round_up(size, page);
+  const bool filled = map_copies(memory, end, file, pattern.size()) == end;
+  if (file >= 0) close(file);
+  return filled;
 }
 
 // Addresses that allocations are cut from, in ascending order until the end, then again from the start.
@@ -161,11 +181,17 @@ struct GlobalMemory::Impl {
     return true;
   }
 
-  // Gives the pages that lie wholly inside back to the machine.
-  static void release(std::byte* memory, uint64_t size) {
+  // Gives the pages that lie wholly inside back to the machine. copies: and the mappings, of which a process
+  // may have some 65000.
+  static void release(std::byte* memory, uint64_t size, bool copies = false) {
     const uint64_t first = round_up(reinterpret_cast<uint64_t>(memory), page);
     const uint64_t end = round_down(reinterpret_cast<uint64_t>(memory) + size, page);
-    if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+    if (first >= end) return;
+    auto* const from = reinterpret_cast<void*>(first);
+    if (copies && mmap(from, end - first, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED)
+      return;
+    madvise(from, end - first, MADV_DONTNEED);
   }
 };
 
@@ -205,15 +231,23 @@ GlobalMemory::~GlobalMemory() {
 }
 
 const Allocation* GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, std::string name) {
+  return make({size, kind, false, {}}, std::move(name));
+}
+
+const Allocation* GlobalMemory::allocate_partly(uint64_t size, std::span<const std::byte> pattern) {
+  return make({size, Allocation::Kind::device, true, pattern}, {});
+}
+
+const Allocation* GlobalMemory::make(const Request& request, std::string name) {
   using Kind = Allocation::Kind;
+  const auto [size, kind, partly, pattern] = request;
   const bool on_host = kind == Kind::managed || kind == Kind::host;
-  const bool tracked = kind == Kind::device || kind == Kind::heap;
+  const bool tracked = (kind == Kind::device || kind == Kind::heap) && pattern.empty();
   const bool counted = kind == Kind::device || kind == Kind::managed;
-  const uint64_t machine_factor = tracked ? 2 : 1;
-  if (size == 0 || size > 1ull << 46) return nullptr;
+  if (size == 0 || size > 1ull << 46 || pattern.size() % page != 0) return nullptr;
 
   std::unique_lock lock(impl_->mutex);
-  const uint64_t machine_size = size * machine_factor;
+  const uint64_t machine_size = partly ? 0 : size * (tracked ? 2 : 1);
   if (counted && size + impl_->in_use > device().global_bytes) return nullptr;
   if (machine_size + impl_->machine_in_use > impl_->machine_bytes) return nullptr;
   if (size >= 16ull << 20 && machine_size > available_machine_memory()) return nullptr;
@@ -221,7 +255,7 @@ const Allocation* GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, s
   // The gap makes an index that is out of bounds hit nothing, rather than the next allocation.
   uint64_t gap = std::clamp(size, small, largest_gap);
   if (kind == Kind::heap || (on_host && size < small)) gap = 256;
-  const uint64_t align = on_host ? (size < small ? 256 : page) : 512;
+  const uint64_t align = partly ? page : on_host ? (size < small ? 256 : page) : 512;
   Range& range = on_host ? impl_->host : impl_->device;
   const uint64_t base = impl_->place(range, size, align, gap);
   if (base == 0) return nullptr;
@@ -231,6 +265,8 @@ const Allocation* GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, s
   a.base = base;
   a.size = size;
   a.kind = kind;
+  a.machine_bytes = machine_size;
+  a.read_only = !pattern.empty();
   a.name = std::move(name);
   if (on_host) {
     a.backing = reinterpret_cast<std::byte*>(base);
@@ -251,6 +287,7 @@ const Allocation* GlobalMemory::allocate(uint64_t size, Allocation::Kind kind, s
     impl_->generation.fetch_add(1, std::memory_order_release);
   }
   if (tracked) fill_with_poison(a.backing, size);
+  if (!pattern.empty() && !fill_with(pattern, a.backing, size)) return nullptr;
   if (counted) impl_->in_use += size;
   impl_->machine_in_use += machine_size;
   a.number = static_cast<uint32_t>(impl_->storage.size() + 1);
@@ -288,8 +325,9 @@ bool GlobalMemory::free(uint64_t base) {
   if (a.kind == Kind::device || a.kind == Kind::managed) impl_->in_use -= a.size;
   const bool ours_on_host = a.base - impl_->host.base < impl_->host.bytes;
   if (a.kind == Kind::host && !ours_on_host) return true;  // adopted: still the program's
-  impl_->machine_in_use -= a.size * (a.written != nullptr ? 2 : 1);
-  Impl::release(a.backing, a.size);
+  impl_->machine_in_use -= a.machine_bytes;
+  const bool on_device = a.kind == Kind::device || a.kind == Kind::heap;
+  Impl::release(a.backing, a.size, on_device && (a.size > large || a.machine_bytes == 0));
   if (a.written != nullptr) Impl::release(reinterpret_cast<std::byte*>(a.written), a.size);
   // The host must not get at it any more either. Refused only where the process has too many mappings: no
   // harm done.
@@ -333,6 +371,38 @@ void GlobalMemory::mark_written(uint64_t address, uint64_t bytes) {
   if (a == nullptr || a->written == nullptr) return;
   const uint64_t offset = address - a->base;
   std::memset(a->written + offset, 1, std::min(bytes, a->size - offset));
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> GlobalMemory::written_parts(const Allocation& allocation) {
+  const uint8_t* const flags = allocation.written;
+  const uint64_t shift =
+      reinterpret_cast<uint64_t>(flags) % page;  // of the first page's, not the allocation's
+  std::vector<unsigned char> resident((shift + allocation.size + page - 1) / page, 1);
+  // Of flags that nothing has touched there are no pages. Where the system does not say, all are looked at.
+  static_cast<void>(mincore(const_cast<uint8_t*>(flags) - shift, shift + allocation.size, resident.data()));
+  std::vector<std::pair<uint64_t, uint64_t>> parts;
+  for (uint64_t i = 0; i < resident.size(); ++i) {
+    if ((resident[i] & 1) == 0) continue;
+    const uint64_t first = i == 0 ? 0 : i * page - shift;
+    const uint64_t end = std::min((i + 1) * page - shift, allocation.size);
+    for (const uint8_t* at = flags + first; at < flags + end;) {
+      if (*at == 0) {
+        ++at;
+        continue;
+      }
+      const auto* stop =
+          static_cast<const uint8_t*>(std::memchr(at, 0, static_cast<size_t>(flags + end - at)));
+      if (stop == nullptr) stop = flags + end;
+      const auto begins = static_cast<uint64_t>(at - flags), ends = static_cast<uint64_t>(stop - flags);
+      if (!parts.empty() && parts.back().second == begins) {
+        parts.back().second = ends;
+      } else {
+        parts.emplace_back(begins, ends);
+      }
+      at = stop;
+    }
+  }
+  return parts;
 }
 
 uint64_t GlobalMemory::bytes_in_use() const {

@@ -8,7 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace simulator {
 
@@ -22,6 +25,8 @@ struct Allocation {
   Kind kind = Kind::device;
   bool freed = false;
   bool read_only = false;  // __constant__
+  uint64_t machine_bytes =
+      0;                   // of the machine's memory, if every byte were written: what is set aside for it
   uint32_t number = 0;     // counts from 1: "allocation #3"
   std::string name;        // of a variable; else empty
   std::string given_name;  // by name_memory()
@@ -41,6 +46,12 @@ class GlobalMemory {
   // than the device has, or than the machine has). Contents are not written; those of a variable are zero and
   // count as written. Thread-safe, as is all of this class.
   const Allocation* allocate(uint64_t size, Allocation::Kind kind, std::string name = {});
+  // Device memory for launches of which a few CTAs run: nothing of the machine's is set aside for it, so that
+  // there may be more of it than the machine has. `pattern`, whole pages: it holds these bytes, over and
+  // over, counts as written, and kernels may only read it. Null: as above.
+  const Allocation* allocate_partly(uint64_t size, std::span<const std::byte> pattern = {});
+  // What of such memory, without a pattern, has been written: [first, end) in bytes from the base, in order.
+  static std::vector<std::pair<uint64_t, uint64_t>> written_parts(const Allocation& allocation);
   // Makes host memory that exists visible (cudaHostRegister). Counts as written. Null: overlaps what is
   // visible already.
   const Allocation* adopt(void* host, uint64_t size);
@@ -68,6 +79,13 @@ class GlobalMemory {
 
  private:
   struct Impl;
+  struct Request {
+    uint64_t size;
+    Allocation::Kind kind;
+    bool partly;
+    std::span<const std::byte> pattern;
+  };
+  const Allocation* make(const Request& request, std::string name);
   Impl* impl_;
 };
 

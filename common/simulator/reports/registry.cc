@@ -23,7 +23,7 @@ struct Launched {
   KernelDescription description;
   std::vector<Counts> counts;
   std::vector<Overlap> overlap;
-  uint64_t launches = 0, ctas = 0, warps = 0, findings = 0;
+  uint64_t launches = 0, ctas = 0, ctas_left_out = 0, warps = 0, findings = 0;
 };
 
 // Which of a kernel's sums an access adds to. A generic access was to global memory where it touched sectors,
@@ -100,7 +100,8 @@ class Registry {
   }
 
   void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
-              const Overlap* overlap, uint64_t ctas, uint64_t warps, uint64_t findings) {
+              const Overlap* overlap, uint64_t ctas, uint64_t warps, uint64_t findings,
+              uint64_t ctas_left_out) {
     const std::lock_guard lock(mutex_);
     Launched& launched = find(kernel, functions);
     for (size_t i = 0; i < launched.counts.size(); ++i) {
@@ -109,6 +110,7 @@ class Registry {
     }
     ++launched.launches;
     launched.ctas += ctas;
+    launched.ctas_left_out += ctas_left_out;
     launched.warps += warps;
     launched.findings += findings;
   }
@@ -145,6 +147,7 @@ class Registry {
     kernel.name = description.name;
     kernel.launches = launched.launches;
     kernel.ctas = launched.ctas;
+    kernel.ctas_left_out = launched.ctas_left_out;
     kernel.warps = launched.warps;
     kernel.findings = launched.findings;
     std::map<std::pair<std::string, uint32_t>, LineCounts> lines;
@@ -192,8 +195,9 @@ bool counting() {
 }
 
 void record(const Program& kernel, const std::vector<const Program*>& functions, const Counts* counts,
-            const Overlap* overlap, uint64_t ctas, uint64_t warps, uint64_t findings) {
-  registry().record(kernel, functions, counts, overlap, ctas, warps, findings);
+            const Overlap* overlap, uint64_t ctas, uint64_t warps, uint64_t findings,
+            uint64_t ctas_left_out) {
+  registry().record(kernel, functions, counts, overlap, ctas, warps, findings, ctas_left_out);
 }
 
 void reset_counters() {

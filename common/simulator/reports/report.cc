@@ -230,6 +230,9 @@ std::string table_of(const KernelCounts& kernel) {
       format("  %s launch%s, %s CTAs, %s warps, %s finding%s\n", grouped(kernel.launches).c_str(),
              kernel.launches == 1 ? "" : "es", grouped(kernel.ctas).c_str(), grouped(kernel.warps).c_str(),
              grouped(kernel.findings).c_str(), kernel.findings == 1 ? "" : "s");
+  if (kernel.ctas_left_out != 0)
+    text += format("  %s more CTAs did not run (SIMULATOR_CTAS): all counts are of the others\n",
+                   grouped(kernel.ctas_left_out).c_str());
   text += format("  %s PTX instructions of a warp, %.1f active lanes on average\n",
                  grouped(kernel.total.executed).c_str(), ratio(kernel.total.lanes, kernel.total.executed));
   const std::string sectors =
@@ -306,6 +309,7 @@ std::string counters_json(const std::vector<KernelCounts>& kernels) {
     Object o;
     o.field("kernel", kernel.name).field("launches", kernel.launches);
     o.field("ctas", kernel.ctas).field("warps", kernel.warps).field("findings", kernel.findings);
+    if (kernel.ctas_left_out != 0) o.field("ctas_left_out", kernel.ctas_left_out);
     add_counts(o, kernel, false);
     if (kernel.tensor_instructions != 0) {
       o.field("ptx__inst_executed_op_mma", kernel.tensor_instructions);

@@ -32,6 +32,7 @@ struct LineCounts : AccessCounts {
 struct KernelCounts : AccessCounts {
   std::string name;  // demangled
   uint64_t launches = 0, ctas = 0, warps = 0;
+  uint64_t ctas_left_out = 0;  // that did not run: Settings::ctas
   uint64_t findings = 0;
   uint64_t tensor_instructions = 0,
            tensor_macs = 0;             // mma of a warp, or a thread; multiply-adds that they do

@@ -72,7 +72,7 @@ Device b200() {
 
 // This device with another number of multiprocessors. Devices live as long as the program: callers keep
 // references.
-const Device& smaller(const Device& device, int multiprocessors) {
+const Device& resized(const Device& device, int multiprocessors) {
   static std::mutex one_thread;
   static std::map<std::pair<std::string, int>, Device> made;
   const std::lock_guard lock(one_thread);
@@ -88,13 +88,14 @@ const Device& device() {
   const std::string& wanted = settings().device;
   for (const Device& d : devices) {
     if (d.name.compare(sizeof "simulator:" - 1, std::string::npos, wanted) != 0) continue;
-    const int fewer = settings().multiprocessors;
-    if (fewer == 0 || fewer == d.multiprocessors) return d;
-    if (fewer < 0 || fewer > d.multiprocessors) {
-      throw std::invalid_argument("SIMULATOR_SMS=" + std::to_string(fewer) + ": " + wanted + " has " +
+    const int others = settings().multiprocessors;
+    if (others == 0 || others == d.multiprocessors) return d;
+    // More are for a few CTAs of a launch: then those of a persistent kernel have a tile each.
+    if (others < 0 || (others > d.multiprocessors && settings().ctas == 0)) {
+      throw std::invalid_argument("SIMULATOR_SMS=" + std::to_string(others) + ": " + wanted + " has " +
                                   std::to_string(d.multiprocessors));
     }
-    return smaller(d, fewer);
+    return resized(d, others);
   }
   throw std::invalid_argument("device " + wanted + ": it must be a100, l40s, h200 or b200");
 }

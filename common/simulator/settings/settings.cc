@@ -60,6 +60,7 @@ Settings read_environment() {
     }
   }
   read_number<int>("SIMULATOR_SMS", settings.multiprocessors, 1024);
+  read_number<uint64_t>("SIMULATOR_CTAS", settings.ctas, UINT64_MAX);
   read_number<uint64_t>("SIMULATOR_SEED", settings.seed, UINT64_MAX);
   read_number<int>("SIMULATOR_THREADS", settings.threads, 4096);
   if (const char* value = variable("SIMULATOR_CHECKS")) {

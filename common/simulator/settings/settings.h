@@ -2,6 +2,9 @@
 //   SIMULATOR_DEVICE    a100 | l40s | h200 | b200                the device (default h200)
 //   SIMULATOR_SMS       a number: fewer multiprocessors than it has, so that fewer tiles are more than one
 //                       for each CTA (default 0: its own)
+//   SIMULATOR_CTAS      a number: of a launch with more clusters (without clusters: CTAs) only so many run,
+//   the
+//                       first, the last and, by the seed, others between (default 0: all)
 //   SIMULATOR_SEED      a number: 0 (default) runs warps in order, any other number picks an interleaving
 //   SIMULATOR_THREADS   CPU threads that run CTAs (default: all)
 //   SIMULATOR_CHECKS    off | report | fail                      see Checks (default: the library's)
@@ -32,6 +35,8 @@ namespace simulator {
 struct Settings {
   std::string device = "h200";
   int multiprocessors = 0;  // 0: the device's own
+  uint64_t ctas = 0;        // 0: all
+  bool tell_ctas = true;    // a line for each launch of which not all run
   uint64_t seed = 0;
   int threads = 0;  // 0: as many as the machine has
   Checks checks = Checks::report;

@@ -226,5 +226,66 @@ TEST_F(ClusterLaunch, AddressesAreThisCtasAndAligned) {
             std::string::npos);
 }
 
+// Settings::ctas. A CTA notes in its word that it ran.
+class FewCtas : public Execution {
+ protected:
+  const std::string note_ = start + R"(
+      mov.u32 %r4, %ctaid.x;
+      mul.wide.u32 %rd2, %r4, 4;
+      add.s64 %rd2, %rd0, %rd2;
+  )";
+  std::set<uint32_t> that_ran(const std::string& body, uint32_t ctas, uint32_t cluster = 1) {
+    const Result r = run_ptx(note_ + body, ctas, 1, ctas, "", 0, cluster);
+    EXPECT_FALSE(r.end);
+    std::set<uint32_t> ran;
+    for (uint32_t i = 0; i < ctas; ++i) {
+      if (r.words[i] != 0) ran.insert(i);
+    }
+    return ran;
+  }
+};
+
+TEST_F(FewCtas, TheFirstTheLastAndSomeBetween) {
+  settings().tell_ctas = false;
+  std::set<std::set<uint32_t>> choices;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    settings().seed = seed;
+    for (const uint64_t most : {1u, 2u, 3u, 7u, 99u}) {
+      settings().ctas = most;
+      const std::set<uint32_t> ran = that_ran("st.global.u32 [%rd2], 1;", 100);
+      EXPECT_EQ(ran.size(), most);
+      EXPECT_TRUE(ran.contains(0));
+      EXPECT_EQ(ran.contains(99), most > 1);
+      if (most == 7) choices.insert(ran);
+    }
+  }
+  EXPECT_GT(choices.size(), 10u);
+  settings().ctas = 100;
+  EXPECT_EQ(that_ran("st.global.u32 [%rd2], 1;", 100).size(), 100u);
+}
+
+TEST_F(FewCtas, ClustersAreWhole) {
+  settings().tell_ctas = false;
+  settings().ctas = 3;
+  const std::set<uint32_t> ran = that_ran("st.global.u32 [%rd2], 1;", 400, 4);
+  EXPECT_EQ(ran.size(), 12u);
+  for (const uint32_t cta : ran) EXPECT_TRUE(ran.contains(cta / 4 * 4) && ran.contains(cta / 4 * 4 + 3));
+}
+
+TEST_F(FewCtas, AreAnnounced) {
+  settings().ctas = 3;
+  testing::internal::CaptureStderr();
+  that_ran("st.global.u32 [%rd2], 1;", 400, 4);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "simulator: of k only 12 of 400 CTAs run\n");
+}
+
+TEST_F(FewCtas, AllRunWhereTheyMayWaitForEachOther) {
+  settings().ctas = 3;
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(that_ran("atom.global.exch.b32 %r5, [%rd2], 1;", 100).size(), 100u);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "simulator: of k all 100 CTAs run, since they may wait for each other\n");
+}
+
 }  // namespace
 }  // namespace simulator

@@ -166,6 +166,19 @@ TEST(Registry, CountsOnlyOnRequestAndSinceTheLastReset) {
   EXPECT_TRUE(read_counters().empty());
 }
 
+TEST(Registry, CtasThatDidNotRunAreNamed) {
+  Parsed kernel(ptx_text(body) + names);
+  EXPECT_EQ(counters_json(recorded(kernel)).find("left_out"), std::string::npos);
+  EXPECT_EQ(counters_table(recorded(kernel)).find("did not run"), std::string::npos);
+  const std::vector<Counts> counts(kernel.program.code.size());
+  reset_counters();
+  record(kernel.program, {&kernel.program}, counts.data(), 2, 4, 0, 1000);
+  const std::vector<KernelCounts> kernels = read_counters();
+  EXPECT_EQ(kernels[0].ctas_left_out, 1000u);
+  EXPECT_NE(counters_json(kernels).find(R"("ctas_left_out": 1000)"), std::string::npos);
+  EXPECT_NE(counters_table(kernels).find("1 000 more CTAs did not run"), std::string::npos);
+}
+
 TEST(Registry, SumsByClassOfAccess) {
   Parsed kernel(ptx_text(body) + names);
   const std::vector<KernelCounts> kernels = recorded(kernel, 3);

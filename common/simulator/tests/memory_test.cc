@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <span>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "common/simulator/memory/global_memory.h"
@@ -156,6 +158,44 @@ TEST(GlobalMemory, LargeAllocationsCostNothingUntilWritten) {
   EXPECT_NE(a->written[size - 1], 0);
   EXPECT_TRUE(memory.free(a->base));
   EXPECT_EQ(memory.bytes_in_use(), 0u);
+}
+
+// Again and again: addresses are new ones, mappings must not be.
+TEST(GlobalMemory, PartlyBackedHoldsWhatIsWrittenAndPoison) {
+  constexpr uint64_t size = (40ull << 30) + 12345;
+  for (int time = 0; time < 3; ++time) {
+    GlobalMemory memory;
+    const Allocation* a = memory.allocate_partly(size);
+    ASSERT_NE(a, nullptr);
+    EXPECT_TRUE(GlobalMemory::written_parts(*a).empty());
+    for (const uint64_t at : {uint64_t{0}, uint64_t{4095}, uint64_t{4096}, uint64_t{3} << 31, size - 1}) {
+      EXPECT_EQ(a->backing[at], poison);
+      EXPECT_EQ(a->written[at], 0);
+      memory.mark_written(a->base + at, 1);
+    }
+    const std::vector<std::pair<uint64_t, uint64_t>> parts = {
+        {0, 1}, {4095, 4097}, {3ull << 31, (3ull << 31) + 1}, {size - 1, size}};
+    EXPECT_EQ(GlobalMemory::written_parts(*a), parts);
+    EXPECT_TRUE(memory.free(a->base));
+  }
+}
+
+TEST(GlobalMemory, APatternIsRepeated) {
+  std::vector<std::byte> pattern(3 * 4096);
+  for (size_t i = 0; i < pattern.size(); ++i) pattern[i] = static_cast<std::byte>(i % 251);
+  constexpr uint64_t size = (1ull << 28) + 5, most_mappings = 65530;
+  GlobalMemory memory;
+  for (uint64_t mapped = 0; mapped < 2 * most_mappings; mapped += size / pattern.size()) {
+    const Allocation* a = memory.allocate_partly(size, pattern);
+    ASSERT_NE(a, nullptr);
+    EXPECT_TRUE(a->read_only);
+    EXPECT_EQ(a->written, nullptr) << "counts as written";
+    for (uint64_t at = 0; at < size; at += 1 + size / 997)
+      ASSERT_EQ(a->backing[at], pattern[at % pattern.size()]) << at;
+    EXPECT_EQ(a->backing[size - 1], pattern[(size - 1) % pattern.size()]);
+    EXPECT_TRUE(memory.free(a->base));
+  }
+  EXPECT_EQ(memory.allocate_partly(size, std::span(pattern).first(100)), nullptr) << "no whole pages";
 }
 
 TEST(GlobalMemory, MoreThanThereIsIsRefused) {

@@ -52,6 +52,7 @@ TEST_F(SettingsDeathTest, Defaults) {
 TEST_F(SettingsDeathTest, Values) {
   READS("SIMULATOR_DEVICE", "b200", s.device == "b200" && device().major == 10);
   READS("SIMULATOR_SEED", "18446744073709551615", s.seed == UINT64_MAX);
+  READS("SIMULATOR_CTAS", "5", s.ctas == 5 && s.tell_ctas);
   READS("SIMULATOR_THREADS", "3", s.threads == 3);
   READS("SIMULATOR_CHECKS", "off", s.checks == Checks::off);
   READS("SIMULATOR_CHECKS", "report", s.checks == Checks::report);
@@ -107,6 +108,9 @@ TEST(Devices, Limits) {
   EXPECT_EQ(device().max_cluster_nonportable, 16);
   settings().multiprocessors = 133;
   EXPECT_THROW(device(), std::invalid_argument);
+  settings().ctas = 3;
+  EXPECT_EQ(device().multiprocessors, 133);
+  settings().ctas = 0;
   settings().multiprocessors = 0;
   EXPECT_EQ(device().multiprocessors, 132);
   settings().device = "v100";

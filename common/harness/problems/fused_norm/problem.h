@@ -1,6 +1,7 @@
 // What the harness has to know of fused_norm.
 #pragma once
 
+#include "common/harness/problems/fused_norm/partial.h"
 #include "common/harness/problems/fused_norm/shape.h"
 #include "common/harness/problems/fused_norm/workload.h"
 #include "common/harness/problems/problem.h"
@@ -17,6 +18,7 @@ struct ProblemInfo<FusedNorm> : ProblemDefaults {
   static constexpr Beside beside = Beside::copy;
   static constexpr bool runs_unnamed = true;
   static constexpr bool has_types = true;
+  using Partial = PartialNorm;
   using Workload = NormWorkload;
 
   static std::vector<Dimension<FusedNorm>> dimensions() {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/harness/problems/gemm/model_shapes.h"
+#include "common/harness/problems/gemm/partial.h"
 #include "common/harness/problems/gemm/shape.h"
 #include "common/harness/problems/gemm/workload.h"
 #include "common/harness/problems/problem.h"
@@ -19,6 +20,7 @@ struct ProblemInfo<Gemm> : ProblemDefaults {
   static constexpr bool runs_unnamed = true;
   static constexpr bool has_types = true;
   static constexpr bool has_outlier = true;
+  using Partial = PartialGemm;
   using Workload = GemmWorkload;
 
   static std::vector<Dimension<Gemm>> dimensions() {

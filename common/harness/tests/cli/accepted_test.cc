@@ -162,6 +162,10 @@ TEST(Simulator, Flags) {
   EXPECT_TRUE(parse({"--source"}, DeviceKind::simulator).source);
   EXPECT_TRUE(parse({"--verify-only", "--ablate"}, DeviceKind::simulator).verify_only);
   EXPECT_EQ(parse({"--seed", "7"}, DeviceKind::simulator).seed, 7u);
+  const Options few =
+      parse({"--m", "70000", "--ctas", "5", "--verify-only", "--ablate"}, DeviceKind::simulator);
+  EXPECT_EQ(few.ctas, 5);
+  EXPECT_TRUE(few.runs<Gemm>() && !few.runs<FusedNorm>());
 }
 
 TEST(ProgramName, SaysWhichOfTheTwo) {

@@ -228,6 +228,17 @@ TEST(BadUsage, CountsBesideVerifyOnly) {
     expect_refused({option, "--verify-only"}, {option, "--verify-only", "not both"}, DeviceKind::simulator);
 }
 
+TEST(BadUsage, FewCtas) {
+  expect_refused({"gemm", "--size", "9", "--ctas", "3"}, {"--ctas", "use 42_fake_sim"});
+  const auto refused = [](std::vector<std::string> arguments, const std::string& why) {
+    expect_refused(std::move(arguments), {"--ctas", why}, DeviceKind::simulator);
+  };
+  refused({"gemm", "--ctas", "3"}, "give its sizes");
+  refused({"gemm", "--size", "9", "--ctas", "0"}, "between 1");
+  for (const char* other : {"--counters", "--source", "--pad", "--outlier=9", "--json=x"})
+    refused({"gemm", "--size", "9", "--ctas", "3", other}, "beside it only");
+}
+
 TEST(BadUsage, AValueForAFlagOfTheSimulator) {
   for (const std::string flag : {"--counters", "--source"})
     expect_refused({flag + "=yes"}, {flag + " takes no value"}, DeviceKind::simulator);
