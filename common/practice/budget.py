@@ -20,7 +20,7 @@ from common.practice.runs import Tools, finding, rungs_ptx, simulate
 # A record leaves out what a kernel does not do at all.
 COUNTED = (
     "global_", "shared_", "async_copy_", "bulk_copy_", "wgmma_", "tcgen05_", "ldmatrix_", "stmatrix_", "tensor_", "local_",
-    "atomic_",
+    "atomic_", "mma_", "barrier",
 )  # fmt: skip
 # How an access is ordered, and how far: nothing that a count depends on.
 ORDERS = {"volatile", "weak", "relaxed", "acquire", "release", "mmio", "cta", "gpu", "sys", "nc"}

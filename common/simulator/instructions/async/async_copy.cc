@@ -249,12 +249,9 @@ void run_wait(Warp& warp, const Inst& inst) {
       old |= uint32_t{copy.group[l] + inst.imm < async.committed[l]} << l;
     return lanes & old;
   };
-<<<<<<< HEAD
   const bool counting = warp.worker->counting;
   const uint32_t before = counting ? groups_of_copies(warp) : 0;
-=======
   if (warp.worker->checking) note_wait(warp, inst);
->>>>>>> messages
   for (AsyncCopy& copy : async.pending) land(warp, copy, waited_for(copy));
   arrive_where_landed(warp);
   each_before(async, async.next(), [&](AsyncCopy& copy, uint64_t number) {
