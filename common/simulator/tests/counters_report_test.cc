@@ -172,7 +172,7 @@ TEST(Registry, CtasThatDidNotRunAreNamed) {
   EXPECT_EQ(counters_table(recorded(kernel)).find("did not run"), std::string::npos);
   const std::vector<Counts> counts(kernel.program.code.size());
   reset_counters();
-  record(kernel.program, {&kernel.program}, counts.data(), 2, 4, 0, 1000);
+  record(kernel.program, {&kernel.program}, counts.data(), no_overlap.data(), 2, 4, 0, 1000);
   const std::vector<KernelCounts> kernels = read_counters();
   EXPECT_EQ(kernels[0].ctas_left_out, 1000u);
   EXPECT_NE(counters_json(kernels).find(R"("ctas_left_out": 1000)"), std::string::npos);
