@@ -28,7 +28,6 @@ from common.practice.exercise import ROOT, Exercise, PracticeError
 from common.practice.progress import Progress
 
 HELP = ("-h", "--help", "help")
-SIZES = ("--m", "--n", "--k", "--rows", "--cols", "--size")
 
 
 def learners_file(folder: Path, exercise: Exercise) -> Path:
@@ -135,7 +134,7 @@ def run_one(tools: runs.Tools, exercise: Exercise, source: Path, options: list) 
         print(f"{exercise.id}  It does not compile.\n\n{errors}")
         return 1
     arguments = exercise.runs[0].split()
-    if {"--verify-only", *SIZES} & {*options}:  # --verify-only alone: the rung's list of shapes
+    if {"--verify-only", *runs.SIZES} & {*options}:  # --verify-only alone: the rung's list of shapes
         variant = [] if "--variant" not in arguments else arguments[arguments.index("--variant") :][:2]
         arguments = [arguments[0], *variant]
     settings = {"limit": runs.LIMIT, **exercise.settings(exercise.runs[0])}

@@ -36,11 +36,11 @@ class OfAKernel(NaiveGemm):
         wrong = STORE.replace("(sum)", "(p.m == 40 ? 0 : sum)")
         verdict = self.refused(
             "#include <cstdio>\n" + self.body(INDEX + print_it + wrong),
-            "gemm --m 40 --n 24 --k 16 at 40x24x16, schedule 0:",
+            "gemm --m 40 --n 24 --k 16, schedule 0, at 40x24x16:",
             "elements wrong; C[0,0] is 0",
             "See it again: build/bin/practice 00.0 --m 40 --n 24 --k 16 --verify-only",
         )
-        self.assertIn("Your kernel printed, in gemm --m 40 --n 24 --k 16 at 40x24x16, schedule 0:\nrow ", verdict.printed)
+        self.assertIn("Your kernel printed, in gemm --m 40 --n 24 --k 16, schedule 0, at 40x24x16:\nrow ", verdict.printed)
         self.assertEqual(verdict.printed.count("\n"), 1 + runs.MOST_PRINTED)
         self.assertRegex(verdict.printed, r"… and \d+ lines more$")
 
