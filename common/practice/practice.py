@@ -49,8 +49,8 @@ def start(folder: Path, chosen: list) -> None:
 def listing(every: list, progress: Progress) -> None:
     core = [exercise for exercise in every if exercise.core]
     if core:
-        minutes = sum(exercise.core for exercise in core)
-        print(f"The short course: {len(core)} exercises, about {minutes / 60:.2g} hours (the minutes are estimates)")
+        hours = round(sum(exercise.core for exercise in core) / 30) / 2
+        print(f"The short course: {len(core)} exercises, about {hours:g} hour{'s' * (hours != 1)} (the minutes are estimates)")
         for exercise in core:
             print(line_of(exercise, progress, f"{exercise.core:3} min  "))
         print("\nAll others, by rung")
@@ -219,6 +219,8 @@ def main(arguments=None) -> int:
             print(__doc__.strip())
             return 0
         return call(options, what, rest)
+    except BrokenPipeError:
+        raise
     except (PracticeError, OSError) as error:
         print(f"practice: {error}", file=sys.stderr)
         return 2
