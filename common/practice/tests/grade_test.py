@@ -15,7 +15,9 @@ from common.practice.tests.naive_gemm import INDEX, PLACE, STORE, NaiveGemm
 class OfAKernel(NaiveGemm):
     def setUp(self):
         super().setUp()
-        self.enterContext(mock.patch.object(grade, "SEEDS", (0,)))
+        seeds = mock.patch.object(grade, "SEEDS", (0,))
+        seeds.start()
+        self.addCleanup(seeds.stop)
 
     def test_a_right_one_may_have_functions_and_kernels_of_its_own(self):
         helper = "__device__ float f(float x) { return x + 0; }\n__global__ void unused(int) {}\n\nnamespace ladder"
