@@ -70,7 +70,8 @@ def again(exercise: Exercise, run: str, shape: str, seed: int) -> str:
 
 
 def place(run: str, shape: str, seed: int) -> str:
-    return f"{run}{f' at {shape}' if shape else ''}, schedule {seed}"
+    at = f" at {shape}" if shape else ""
+    return f"{run}, schedule {seed}{at and f',{at}'}" if {*runs.SIZES} & {*run.split()} else f"{run}{at}, schedule {seed}"
 
 
 def shape_under_way(tools: Tools, exercise: Exercise, run: str, output: str) -> str:

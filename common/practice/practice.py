@@ -28,7 +28,6 @@ from common.practice.exercise import ROOT, Exercise, PracticeError
 from common.practice.progress import Progress
 
 HELP = ("-h", "--help", "help")
-SIZES = ("--m", "--n", "--k", "--rows", "--cols", "--size")
 
 
 def learners_file(folder: Path, exercise: Exercise) -> Path:
@@ -50,8 +49,8 @@ def start(folder: Path, chosen: list) -> None:
 def listing(every: list, progress: Progress) -> None:
     core = [exercise for exercise in every if exercise.core]
     if core:
-        minutes = sum(exercise.core for exercise in core)
-        print(f"The short course: {len(core)} exercises, about {minutes / 60:.2g} hours (the minutes are estimates)")
+        hours = round(sum(exercise.core for exercise in core) / 30) / 2
+        print(f"The short course: {len(core)} exercises, about {hours:g} hour{'s' * (hours != 1)} (the minutes are estimates)")
         for exercise in core:
             print(line_of(exercise, progress, f"{exercise.core:3} min  "))
         print("\nAll others, by rung")
@@ -135,7 +134,7 @@ def run_one(tools: runs.Tools, exercise: Exercise, source: Path, options: list) 
         print(f"{exercise.id}  It does not compile.\n\n{errors}")
         return 1
     arguments = exercise.runs[0].split()
-    if {"--verify-only", *SIZES} & {*options}:  # --verify-only alone: the rung's list of shapes
+    if {"--verify-only", *runs.SIZES} & {*options}:  # --verify-only alone: the rung's list of shapes
         variant = [] if "--variant" not in arguments else arguments[arguments.index("--variant") :][:2]
         arguments = [arguments[0], *variant]
     settings = {"limit": runs.LIMIT, **exercise.settings(exercise.runs[0])}
@@ -220,6 +219,8 @@ def main(arguments=None) -> int:
             print(__doc__.strip())
             return 0
         return call(options, what, rest)
+    except BrokenPipeError:
+        raise
     except (PracticeError, OSError) as error:
         print(f"practice: {error}", file=sys.stderr)
         return 2

@@ -21,6 +21,7 @@ from common.practice.exercise import ROOT, Exercise, PracticeError
 LONGEST = 120  # seconds that a run may take
 LIMIT = 150  # million instructions of warps that a launch may take: the largest of the rungs' own takes 7
 SHAPES = [re.compile(rf"^\w+: \S+ \S+ {at}([1-9]\d*(?:x\d+)+): ", re.MULTILINE) for at in ("at ", "")]
+SIZES = ("--m", "--n", "--k", "--rows", "--cols", "--size")
 MOST_PRINTED = 40
 PTX_IMAGE = re.compile(rb"\.version \d+\.\d+\s+\.target [^\0]*")  # embedded as plain text, ended by a 0
 

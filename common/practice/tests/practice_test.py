@@ -113,6 +113,12 @@ class CommandLine(InFolder):
             self.assertEqual((code, text), (0, practice.__doc__.strip() + "\n"), arguments)
         self.assertFalse(self.folder.exists())
 
+    def test_a_pipe_that_is_closed_early_is_no_failure_to_be_told_of(self):
+        command = [sys.executable, "-B", "-m", "common.practice.practice", "--build", str(build), "--folder", str(self.folder)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=exercises.ROOT) as running:
+            running.stdout.close()  # before the first line
+            self.assertEqual(running.stderr.read(), b"")
+
     def test_a_byte_that_is_no_utf_8_is_said_in_a_line(self):
         self.run_it("start", self.first.rung[:2])
         self.file.write_bytes(b"// one\n// caf\xe9\n")
@@ -176,7 +182,9 @@ class ShortCourse(InFolder):
         self.core = [self.every[0], self.every[5], self.every[9]]
         for exercise in self.core:
             exercise.fields["core"] = "20"
-        self.enterContext(mock.patch.object(exercises, "every", return_value=self.every))
+        every = mock.patch.object(exercises, "every", return_value=self.every)
+        every.start()
+        self.addCleanup(every.stop)
 
     def passed(self, *done):
         for exercise in done:
@@ -186,7 +194,7 @@ class ShortCourse(InFolder):
         code, text = self.run_it()
         short, _, others = text.partition("All others, by rung")
         self.assertEqual(code, 0)
-        self.assertIn("The short course: 3 exercises, about 1 hours (the minutes are estimates)", short)
+        self.assertIn("The short course: 3 exercises, about 1 hour (the minutes are estimates)", short)
         for exercise in self.every:
             self.assertIn(f"  {exercise.id}  [ ]", short if exercise.core else others)
         self.assertIn(f"  {self.core[1].id}  [ ]  20 min  {self.core[1].kind}", short)
