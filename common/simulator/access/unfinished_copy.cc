@@ -45,11 +45,11 @@ std::string text_of_wait(const Warp& warp, uint32_t pc) {
 
 std::string what_was_waited_for(const Warp& warp, const Pending& pending) {
   if (pending.newer() == 0) return ", in no group";
-  const std::string group = ", in the " + of_the_newest(pending.newer()) + " group of that thread";
+  const std::string group = ", in the " + of_the_newest(pending.newer()) + " group of its thread";
   if (!pending.has_waited()) return group + ", which has not waited for any";
   const std::string wait = text_of_wait(warp, pending.async.waits.pc);
   return group + (pending.issued_since() ? ": it was issued after the last wait there, " + wait
-                                         : ": the last wait there, " + wait + ", leaves that in flight");
+                                         : ": the last wait there, " + wait + ", leaves it in flight");
 }
 
 // These bytes have been written, and no copy is still to write them.
