@@ -131,7 +131,7 @@ QUESTIONS = {
     "04.1": ("about {:.0f} cycles, {:.0f} bytes per cycle, {:.0f} KB: four stages",
         CYCLES_04, 8192 / CYCLES_04, 700 * 8192 / CYCLES_04 / 1000),
     "04.2": ("04_cp_async_last_groups_not_closed gemm --size 256` stops in stage 1 … needs cp.async.wait_group {} or less",
-        Run("gemm --size 256", prints=r"load of 16 bytes at 0x[ab]... of .*\n.*needs cp.async.wait_group (\d) or less",
+        Run("gemm --size 256", prints=r"load of 16 bytes at 0x[ab]... of .*\n.*\n.*needs cp.async.wait_group (\d) or less",
             fails=True, program="faults/04_cp_async_last_groups_not_closed")),
     "04.3": ("reports nothing, with any `SIMULATOR_SEED`, and the results are right",
         *(Run("gemm --size 256", settings={"seed": seed}, edits={ISSUE_04: "", BARRIER_04: ISSUE_04 + BARRIER_04})

@@ -4,9 +4,8 @@
 #include <cstring>
 #include <vector>
 
-#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
-#include "common/simulator/access/nearest_bytes.h"
+#include "common/simulator/naming/mbarrier_names.h"
 #include "common/simulator/units/bulk_copies.h"
 #include "common/simulator/units/mbarriers.h"
 

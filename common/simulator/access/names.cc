@@ -46,6 +46,22 @@ std::string attempt_in_shared(const Warp& warp, AccessKind kind, uint32_t bytes,
   return attempt(kind, bytes) + place_in_shared(warp, shadow_offset);
 }
 
+std::string nearest_bytes(const Warp& warp, uint32_t shadow_offset, uint32_t step,
+                          const std::function<bool(uint32_t)>& complete) {
+  const uint32_t each = shadow_bytes(*warp.cta->grid);
+  const uint32_t at = shadow_offset / step * step, begin = at / each * each, end = begin + each;
+  for (uint32_t away = step; at >= begin + away || at + away < end; away += step) {
+    if (at >= begin + away && complete(at - away)) {
+      const uint32_t distance = shadow_offset - (at - away + step);
+      return distance == 0 ? "end right before this address"
+                           : "end " + std::to_string(distance) + " bytes before this address";
+    }
+    if (at + away < end && complete(at + away))
+      return "begin " + std::to_string(at + away - shadow_offset) + " bytes after this address";
+  }
+  return {};
+}
+
 std::string parts_by_place(const Cta& cta, const std::vector<BarrierPart>& parts) {
   std::vector<std::pair<std::string, uint32_t>> places;  // with a bit per warp
   for (const BarrierPart& part : parts) {

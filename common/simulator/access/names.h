@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,11 @@ std::string attempt_in_shared(const Warp& warp, AccessKind kind, uint32_t bytes,
 std::string name_of_thread(const Warp& warp, uint32_t warp_in_cluster, uint32_t lane);
 std::string name_of_warp(const Warp& warp, uint32_t warp_in_cluster);  // "warp 4"
 std::string name_of_cta(const Cta& cta);                               // "CTA (1,0,0)"
+
+// "end 384 bytes before this address": the nearest bytes of the same CTA, `step` at a time, for which
+// complete(offset) holds. Empty: there are none.
+std::string nearest_bytes(const Warp& warp, uint32_t shadow_offset, uint32_t step,
+                          const std::function<bool(uint32_t)>& complete);
 
 // "warps 0-1 at k.cu:19, warps 2-3 at k.cu:17", by where they came from.
 std::string parts_by_place(const Cta& cta, const std::vector<BarrierPart>& parts);

@@ -207,8 +207,9 @@ void TraceFile::global(const Program& program, uint32_t pc, const uint64_t addre
     same &= number[lane] == number[first];
   }
   text_ += ", \"allocation\": " + std::to_string(number[first]);
-  if (const Allocation* named = global_memory().find(address[first]); named && !named->name.empty()) {
-    text_ += ", \"variable\": " + quoted(named->name);
+  if (const Allocation* named = global_memory().find(address[first])) {
+    if (!named->name.empty()) text_ += ", \"variable\": " + quoted(named->name);
+    if (!named->given_name.empty()) text_ += ", \"array\": " + quoted(named->given_name);
   }
   text_ += ", \"addresses\": " + per_lane(lanes, [&](int lane) { return offset[static_cast<size_t>(lane)]; });
   if (!same) {

@@ -24,7 +24,7 @@
 //   bytes             per lane
 //   allocation        global: number of the allocation that the first active lane's address is in (a count of
 //                     all allocations of the process)
-//   variable          its name, where it has one
+//   variable, array   its name: of a variable; as name_memory() gave it
 //   addresses         per lane. global: bytes from the start of the lane's allocation (which is aligned to
 //                     256); shared: bytes from the start of the CTA's shared memory. null: not active
 //   allocations       per lane, where they are not all the same

@@ -148,7 +148,7 @@ TEST_F(Unfinished, ReadByTheThreadThatAskedForIt) {
   EXPECT_EQ(
       reported(copy_ + commit_ + linger_ + "ld.shared.u32 %r6, [%r4];"),
       "load of 4 bytes at 0x480 of shared memory: a copy to it has not been waited for; it is the copy by "
-      "thread (32,0,0) at PTX line 17 (4 bytes), in the newest group of that thread, which has not waited "
+      "thread (32,0,0) at PTX line 17 (4 bytes), in the newest group of its thread, which has not waited "
       "for "
       "any; the copy needs cp.async.wait_group 0 before this");
 }

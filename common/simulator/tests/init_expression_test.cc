@@ -1,5 +1,5 @@
 // The names that lines of CUDA source have for what they initialise.
-#include "common/simulator/access/init_expression.h"
+#include "common/simulator/naming/init_expression.h"
 
 #include <gtest/gtest.h>
 

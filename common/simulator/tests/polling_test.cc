@@ -37,6 +37,31 @@ class Polling : public Execution {
   }
 };
 
+// No state comes back, and something happens all the time: that is no deadlock.
+TEST_F(Polling, WhatGoesOnForEverEndsAtTheLimit) {
+  settings().limit = 1'000'000;
+  for (const char* body :
+       {"mov.u32 %r2, 0; GO: add.u32 %r2, %r2, 1; st.volatile.global.u32 [%rd1], %r2; bra GO;",
+        "GO: atom.global.add.u32 %r2, [%rd0], 1; bra GO;"}) {
+    for (uint64_t seed : {0, 3}) {
+      settings().seed = seed;
+      const Result r = run_ptx(start + body, 256, 64, 4);
+      ASSERT_TRUE(r.end) << seed;
+      EXPECT_EQ(r.end->kind, FindingKind::limit);
+      EXPECT_NE(
+          r.end->what.find("1 million warp-instructions, more than SIMULATOR_LIMIT=1 allows, and 0 of 4"),
+          std::string::npos)
+          << r.end->what;
+      EXPECT_NE(r.end->details.at(0).find("stand at PTX line"), std::string::npos) << r.end->details[0];
+    }
+  }
+  settings().limit = 100'000'000;
+  ends(
+      "mov.u32 %r2, 0; GO: add.u32 %r2, %r2, 1; setp.lt.u32 %p1, %r2, 100000; @%p1 bra GO; st.global.u32 "
+      "[%rd0], %r2;",
+      100000);
+}
+
 constexpr const char* poll = "ld.volatile.global.u32 %r2, [%rd0+4];\nsetp.eq.u32 %p1, %r2, 0;\n";
 
 TEST_F(Polling, WhoCountsItsTriesWaitsNevertheless) {

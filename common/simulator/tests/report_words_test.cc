@@ -200,9 +200,9 @@ TEST_F(ReportWords, AnAddressInTheNextStage) {
   says(FindingKind::unfinished_copy,
        {"load of 4 bytes at 0x504 of shared memory: a copy to it has not been waited for",
         "it is the copy by thread (1,0,0) at PTX line ",
-        " (4 bytes), in the newest group of that thread: the last wait there, cp.async.wait_group 1 at PTX "
+        " (4 bytes), in the newest group of its thread: the last wait there, cp.async.wait_group 1 at PTX "
         "line ",
-        ", leaves that in flight",
+        ", leaves it in flight",
         "31 of the 32 lanes of this load read bytes that are complete; the nearest such bytes end 4 bytes "
         "before "
         "this address",
@@ -215,7 +215,7 @@ TEST_F(ReportWords, AnAddressInTheNextStage) {
 
 TEST_F(ReportWords, AStageThatIsNotWaitedFor) {
   says(FindingKind::unfinished_copy,
-       {"in the newest group of that thread: the last wait there, cp.async.wait_group 1 at PTX line ",
+       {"in the newest group of its thread: the last wait there, cp.async.wait_group 1 at PTX line ",
         "0 of the 32 lanes of this load read bytes that are complete",
         "the copy needs cp.async.wait_group 0 in that thread, then a barrier, before this; or the address is "
         "wrong"},
@@ -223,7 +223,7 @@ TEST_F(ReportWords, AStageThatIsNotWaitedFor) {
            "ld.shared.u32 %r6, [%r5+256]; bar.sync 0;",
        64);
   says(FindingKind::unfinished_copy,
-       {"in the second newest group of that thread, which has not waited for any",
+       {"in the second newest group of its thread, which has not waited for any",
         "the copy needs cp.async.wait_group 1 or less in that thread, then a barrier, before this"},
        copies_begin + copy + commit + commit + "bar.sync 0; ld.shared.u32 %r6, [%r5]; bar.sync 0;", 64);
 }

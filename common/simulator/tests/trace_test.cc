@@ -106,6 +106,7 @@ class TraceTest : public testing::Test {
     Module module(text);
     const Allocation* out = global_memory().allocate(1024, Allocation::Kind::device);
     number_ = out->number;
+    global_memory().set_name(out->base, name_);
     if (module.variable("total")) total_ = module.variable("total")->number;
     const uint64_t address = out->base;
     Launch launch;
@@ -124,6 +125,7 @@ class TraceTest : public testing::Test {
   }
 
   std::filesystem::path path_;
+  std::string name_;
   uint32_t number_ = 0, total_ = 0;  // of allocations
 };
 
@@ -168,6 +170,12 @@ TEST_F(TraceTest, EveryAccessOfTheFirstWarp) {
   EXPECT_TRUE(says(all[3], "\"ptx\": \"atom.global.add.u32\""));
   EXPECT_TRUE(says(all[3], "\"allocation\": " + std::to_string(total_) + ", \"variable\": \"total\", " +
                                addresses(0, 0) + ", \"sectors\": 1}"));
+}
+
+TEST_F(TraceTest, MemoryThatHasAName) {
+  name_ = "x";
+  launch();
+  EXPECT_TRUE(says(lines().at(0), "\"allocation\": " + std::to_string(number_) + ", \"array\": \"x\", "));
 }
 
 TEST_F(TraceTest, AnotherWarp) {

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "common/simulator/access/addresses.h"
-#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
@@ -14,6 +13,7 @@
 #include "common/simulator/instructions/sync/mbarrier.h"
 #include "common/simulator/instructions/sync/mbarrier_life.h"
 #include "common/simulator/machine/machine.h"
+#include "common/simulator/naming/mbarrier_names.h"
 #include "common/simulator/numeric/atomic_operation.h"
 #include "common/simulator/units/async_stores.h"
 #include "common/simulator/units/mbarriers.h"

@@ -5,13 +5,13 @@
 #include <cstring>
 
 #include "common/simulator/access/addresses.h"
-#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/access/release_acquire.h"
 #include "common/simulator/decode/decoder.h"
 #include "common/simulator/decode/memory_operand.h"
 #include "common/simulator/instructions/sync/mbarrier_life.h"
 #include "common/simulator/instructions/sync/opcodes.h"
+#include "common/simulator/naming/mbarrier_names.h"
 #include "common/simulator/units/mbarriers.h"
 
 namespace simulator {

@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "common/simulator/access/mbarrier_names.h"
 #include "common/simulator/access/names.h"
 #include "common/simulator/machine/machine.h"
+#include "common/simulator/naming/mbarrier_names.h"
 #include "common/simulator/settings/settings.h"
 #include "common/simulator/units/mbarriers.h"
 

@@ -1,13 +1,12 @@
-#include "common/simulator/access/mbarrier_names.h"
+#include "common/simulator/naming/mbarrier_names.h"
 
-#include <algorithm>
+#include <cstdio>
 #include <map>
 #include <mutex>
 #include <vector>
 
-#include "common/simulator/access/init_expression.h"
-#include "common/simulator/access/written.h"
 #include "common/simulator/machine/source_lines.h"
+#include "common/simulator/naming/init_expression.h"
 #include "common/simulator/units/mbarriers.h"
 
 namespace simulator {
@@ -100,13 +99,14 @@ std::string name_of_variable(const Cta& cta, uint32_t address, bool& exact) {
 }  // namespace
 
 std::string name_of_mbarrier(const Cta& cta, uint32_t address) {
-  const std::string at = hexadecimal(address);
+  char at[16];
+  std::snprintf(at, sizeof at, "0x%x", address);
   bool exact = false;
   const std::string variable = name_of_variable(cta, address, exact);
   if (exact) return variable + " (" + at + ")";
   const auto found = mbarriers_of(cta).find(address);
   const Lines lines = found == mbarriers_of(cta).end() ? Lines() : lines_of_init(cta, found->second);
-  if (lines.empty()) return "at " + at + (variable.empty() ? "" : " (" + variable + ")");
+  if (lines.empty()) return std::string("at ") + at + (variable.empty() ? "" : " (" + variable + ")");
   const Siblings siblings = siblings_of(cta, address, lines);
   const std::string place = place_of(cta, found->second.init_pc);
   if (const std::string& expression = expression_of(lines); !expression.empty()) {
@@ -114,7 +114,7 @@ std::string name_of_mbarrier(const Cta& cta, uint32_t address) {
     if (!name.empty())
       return name + " (" + at + (siblings.others_are_named_so ? ", initialised at " + place : "") + ")";
   }
-  std::string text = "at " + at + " (" + (variable.empty() ? "" : variable + ", ");
+  std::string text = std::string("at ") + at + " (" + (variable.empty() ? "" : variable + ", ");
   if (siblings.addresses.size() > 1) {
     text += "mbarrier " + std::to_string(siblings.number + 1) + " of " +
             std::to_string(siblings.addresses.size()) + " initialised at ";

@@ -1,4 +1,4 @@
-#include "common/simulator/access/init_expression.h"
+#include "common/simulator/naming/init_expression.h"
 
 #include <algorithm>
 #include <cctype>
