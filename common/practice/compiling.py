@@ -66,17 +66,18 @@ def files_in(*preprocessed: Path) -> list:
     return sorted(marks)
 
 
-def foreign_files(exercise: Exercise, source: Path, ptx: Path) -> list:
+def foreign_files(tools: Tools, exercise: Exercise, source: Path, ptx: Path) -> list:
     """Files of the course that the learner's file has been given and the rung's own does not read: the solution among them
     would solve everything."""
     if not read_files(ptx).exists():  # it was not compiled here
         return []
-    ours, theirs = {ROOT / "practice", source.resolve().parent}, set()
+    # A toolkit of CMake's lies in the build folder.
+    others, course = [ROOT / "practice", source.resolve().parent, (tools.build / "toolkit").resolve()], set()
     for name in read_files(ptx).read_text(encoding="utf-8").splitlines():
         file = Path(name).resolve()
-        if file.is_relative_to(ROOT) and not any(file.is_relative_to(folder) for folder in ours):
-            theirs.add(str(file.relative_to(ROOT)))
-    return sorted(theirs - files_of_rung(exercise))
+        if file.is_relative_to(ROOT) and not any(file.is_relative_to(folder) for folder in others):
+            course.add(str(file.relative_to(ROOT)))
+    return sorted(course - files_of_rung(exercise))
 
 
 def files_of_rung(exercise: Exercise) -> set:

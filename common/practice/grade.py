@@ -142,7 +142,7 @@ def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
     if exercise.kind == "predict":
         return answered(tools, exercise, source)
     ptx, errors = compile_ptx(tools, exercise, source)
-    if foreign := foreign_files(exercise, source, ptx):
+    if foreign := foreign_files(tools, exercise, source, ptx):
         return Verdict(False, "check", f"it includes {', '.join(foreign)}: of the course's files only what the rung's own includes")
     if errors:
         return Verdict(False, "compile", errors)

@@ -128,7 +128,7 @@ def run_one(tools: runs.Tools, exercise: Exercise, source: Path, options: list) 
     if exercise.kind == "predict":
         raise PracticeError(f"{exercise.id} is a prediction: there is no kernel of yours to run")
     ptx, errors = compile_ptx(tools, exercise, source)
-    if foreign := foreign_files(exercise, source, ptx):
+    if foreign := foreign_files(tools, exercise, source, ptx):
         raise PracticeError(f"{source.name} includes {', '.join(foreign)}: of the course's files only what the rung's own includes")
     if errors:
         print(f"{exercise.id}  It does not compile.\n\n{errors}")

@@ -8,7 +8,7 @@ import unittest
 from unittest import mock
 
 from common.practice import exercise as exercises
-from common.practice import grade
+from common.practice import compiling, grade
 from common.practice.tests.naive_gemm import INDEX, PLACE, STORE, SUM, NaiveGemm
 
 
@@ -41,6 +41,12 @@ class Fooling(NaiveGemm):
         }
         lines = [way % ((file,) * way.count("%s")) if "%" in way else way for file, way in ways.items()]
         self.refused("\n".join(lines) + "\n", "of the course's files only", *ways)
+
+    def test_of_what_was_read_only_files_of_the_course_count(self):
+        ptx, root = self.source.with_suffix(".ptx"), exercises.ROOT
+        read = [self.source, root / "common/rung.h", self.tools.build / "toolkit/include/cuda_bf16.h", root / "common/ptx/mma.cuh", "/usr/include/math.h"]
+        compiling.read_files(ptx).write_text("\n".join(map(str, read)))
+        self.assertEqual(compiling.foreign_files(self.tools, self.exercise, self.source, ptx), ["common/ptx/mma.cuh"])
 
     def judge(self, text):
         """Without the shapes, which other tests are about."""
