@@ -80,13 +80,13 @@ std::byte* map_copies(std::byte* from, std::byte* to, int file, uint64_t file_by
 
 // Large allocations cost memory where they are written only.
 void fill_with_poison(std::byte* memory, uint64_t size) {
-  static const int file =
-      pattern_file(large, [](void* at) { std::memset(at, std::to_integer<int>(poison), large); });
   std::byte* const end = memory + size;
   const auto fill = [](std::byte* from, std::byte* to) {
     std::memset(from, std::to_integer<int>(poison), static_cast<size_t>(to - from));
   };
   if (size <= large) return fill(memory, end);
+  static const int file =
+      pattern_file(large, [](void* at) { std::memset(at, std::to_integer<int>(poison), large); });
   auto* const first = reinterpret_cast<std::byte*>(round_up(reinterpret_cast<uint64_t>(memory), page));
   auto* const last = reinterpret_cast<std::byte*>(round_down(reinterpret_cast<uint64_t>(end), page));
   fill(memory, first);
