@@ -29,16 +29,16 @@ SPACES = ("global", "shared", "local", "const", "param")
 BYWAYS = ("atom", "red", "multimem", "ldmatrix", "stmatrix", "wmma.load", "wmma.store", "cp.async", "cp.reduce")
 
 
-def counters(tools: Tools, exercise: Exercise, run: str, ptx: Path | None) -> dict:
+def counters(tools: Tools, exercise: Exercise, run: str, ptx: Path | None, **settings) -> dict:
     """Those of a run."""
-    return counters_of(record_of(tools, exercise, run, ptx)[0])
+    return counters_of(record_of(tools, exercise, run, ptx, **settings)[0])
 
 
-def record_of(tools: Tools, exercise: Exercise, run: str, ptx: Path | None) -> tuple:
+def record_of(tools: Tools, exercise: Exercise, run: str, ptx: Path | None, seed: int = 0, **settings) -> tuple:
     """The record of a run that comes out right, and what the run printed."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "record.jsonl"
-        done = simulate(tools, exercise, run, ptx, 0, "--json", str(file))
+        done = simulate(tools, exercise, run, ptx, seed, "--json", str(file), **settings)
         if done.returncode != 0:
             raise PracticeError(f"{run}: {finding(done.stderr, f'exit code {done.returncode}')}")
         return json.loads(file.read_text().splitlines()[-1]), done.stdout
