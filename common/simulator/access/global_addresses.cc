@@ -22,10 +22,9 @@ constexpr uint64_t far_from_an_array = 1ull << 31;
 std::string name_of_allocation(const Allocation& allocation) {
   const std::string size =
       std::to_string(allocation.size) + " bytes at " + hexadecimal(allocation.base) + ")";
-  if (!allocation.name.empty()) return "variable " + allocation.name + " (" + size;
   const std::string number = "allocation #" + std::to_string(allocation.number);
-  return allocation.given_name.empty() ? number + " (" + size
-                                       : allocation.given_name + " (" + number + ", " + size;
+  if (allocation.named) return allocation.name + " (" + number + ", " + size;
+  return (allocation.name.empty() ? number : "variable " + allocation.name) + " (" + size;
 }
 
 // What a wrong index of 32 bits does to an address: it is off by 2^32 elements, whether the index overflowed
