@@ -9,12 +9,12 @@ import unittest
 from pathlib import Path
 
 from common.practice import exercise as exercises
-from common.practice import grade
+from common.practice import budget, runs
 
 
 def counted(rung, run, **settings):
     exercise = exercises.Exercise(exercises.ROOT / rung / "practice" / "0_none.md")
-    return grade.counters(tools, exercise, run, None, **settings)
+    return budget.counters(tools, exercise, run, None, **settings)
 
 
 class ByConstruction(unittest.TestCase):
@@ -61,6 +61,6 @@ class ByConstruction(unittest.TestCase):
 
 if __name__ == "__main__":
     at = sys.argv.index("--build")
-    tools = grade.Tools.of(Path(sys.argv[at + 1]))
+    tools = runs.Tools.of(Path(sys.argv[at + 1]))
     del sys.argv[at : at + 2]
     unittest.main()

@@ -89,13 +89,15 @@ def tile(m: int, n: int) -> dict:
     return {"block_m = 32;": f"block_m = {m};", "block_n = 32;": f"block_n = {n};"}
 
 
+OVERLAP = r"(?: +\d+ math)?"  # a column that may be empty
+
 # Question: what its text has, with the values of its runs, in their order, for {}; " … " is between parts of it. Then the runs;
 # a number is its own value.
 QUESTIONS = {
     "00.1": ("--size 256 --counters` shows {:.2f}, {:.2f} and {:.2f} sectors per load request",
         *(Run("gemm --size 256", LOADS, edits=tile(*mn), launch=True) for mn in ((16, 64), (8, 128), (4, 256)))),
     "00.2": ("--size 256 --source` shows {} beside `x` and {} beside `y`",
-        Run("gemm --size 256 --source", prints=r" (\S+) +\d+ +const float x .*\n.* (\S+) +\d+ +const float y ",
+        Run("gemm --size 256 --source", prints=rf" (\S+){OVERLAP} +\d+ +const float x .*\n.* (\S+){OVERLAP} +\d+ +const float y ",
             edits={PRODUCT_00: FACTORS_00})),
     "00.3": ("{0} requested sectors, {1:.0f} different ones … 1 − {1:.0f}/{0} = {2:.1f} %",
         Run("gemm --m 32 --n 32 --k 16",
@@ -146,7 +148,7 @@ QUESTIONS = {
             "warps_m = 2,": "warps_m = 4,", "warp_m = 64,": "warp_m = 32,", "threads <= 128 ?": "threads <= 256 ?"})),
     "05.2": ("--source` still says `ok` … 16 elements of padding the loads of A have no excess, and those of B have one",
         Run("gemm --size 256 --source", launch=True,
-            prints=r" ok\n(?:.*\n)* .* 0 +\d+ +const uint2 pair (?:.*\n)* .* [1-9] ?\d+ +\d+ +const uint4 even ",
+            prints=rf" ok\n(?:.*\n)* .* 0{OVERLAP} +\d+ +const uint2 pair (?:.*\n)* .* [1-9] ?\d+{OVERLAP} +\d+ +const uint4 even ",
             edits={WORDS_05: PAIRS_05, "k = k0 + 2 * t + r * 8,": "k = k0 + 4 * t + r * 2,",
                    LAUNCH_05.format(8): LAUNCH_05.format(16)})),
     "05.3": ("fused_norm --rows 4 --cols 80` reports a deadlock and names the lanes that wait",

@@ -21,6 +21,7 @@ struct AddressUse {
   bool strong = false;     // volatile, relaxed, acquire, …: does not race with its like
   AccessKind kind = AccessKind::load;
   bool overwrites = false;   // atomic: what it finds does not matter
+  bool finds_anything = false;  // atomic: what it finds need not have been written
   bool ahead = false;        // a speculative load, which counts for the lanes whose predicate register
   bool choice_when = false;  // `choice` has this value
   uint32_t choice = 0;

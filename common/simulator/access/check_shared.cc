@@ -259,7 +259,7 @@ void check_shared(Warp& warp, const uint32_t offset[32], uint32_t bytes, const A
   const std::string what = attempt_in_shared(warp, kind, bytes, problem.offset);
   const int lane = static_cast<int>(problem.lane);
   if (problem.kind == SharedShadow::Problem::Kind::uninitialised) {
-    if (of_parts && !unwritten) return;
+    if ((of_parts && !unwritten) || use.finds_anything) return;
     if (kind != AccessKind::load)
       return finding(warp, FindingKind::uninitialised, what + ": never written", lane);
     SharedShadow& shadow = warp.cta->cluster->shadow;

@@ -22,10 +22,9 @@ constexpr uint64_t far_from_an_array = 1ull << 31;
 std::string name_of_allocation(const Allocation& allocation) {
   const std::string size =
       std::to_string(allocation.size) + " bytes at " + hexadecimal(allocation.base) + ")";
-  if (!allocation.name.empty()) return "variable " + allocation.name + " (" + size;
   const std::string number = "allocation #" + std::to_string(allocation.number);
-  return allocation.given_name.empty() ? number + " (" + size
-                                       : allocation.given_name + " (" + number + ", " + size;
+  if (allocation.named) return allocation.name + " (" + number + ", " + size;
+  return (allocation.name.empty() ? number : "variable " + allocation.name) + " (" + size;
 }
 
 // What a wrong index of 32 bits does to an address: it is off by 2^32 elements, whether the index overflowed
@@ -183,7 +182,7 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
   }
   if (to.track && use.kind != AccessKind::store && warp.worker->checking &&
       !(in_one && all_written(to.written, bytes))) {
-    for (uint32_t left = use.overwrites ? 0 : lanes_that_count(warp, use); left; left &= left - 1) {
+    for (uint32_t left = use.overwrites || use.finds_anything ? 0 : lanes_that_count(warp, use); left; left &= left - 1) {
       const int l = std::countr_zero(left);
       const uint8_t* flags = to.written[l];
       if (!flags || all_written(flags, bytes)) continue;

@@ -55,10 +55,10 @@ struct Occasions {
 // Of one PTX instruction, what it overlaps with. units/overlap.h says when which of these is counted:
 //   a wait for groups of copies   memory: groups that are in flight after it
 //   a wait for an mbarrier        memory: k-tiles (phases of mbarriers) in flight after it; math: groups of
-//                                 MMAs, where it waits for MMAs
-//   a wait for groups of MMAs     math: groups in flight after it
-//   an MMA                        memory: k-tiles on their way while it runs; math: groups of MMAs in flight
-//                                 when a group begins
+//                                 matrix products, where it waits for them
+//   a wait for matrix products    math: groups in flight after it
+//   a matrix product              memory: k-tiles on their way while it runs; math: groups in flight when a
+//                                 group begins
 //   a load                        math: arithmetic instructions between it and the first use of what it loads
 //   a barrier                     math: those between it and the first read of shared memory behind it
 struct Overlap {

@@ -341,7 +341,8 @@ bool GlobalMemory::set_name(uint64_t base, std::string name) {
   std::unique_lock lock(impl_->mutex);
   const auto it = impl_->at.find(base);
   if (it == impl_->at.end() || it->second->freed) return false;
-  it->second->given_name = std::move(name);
+  it->second->name = std::move(name);
+  it->second->named = true;
   return true;
 }
 

@@ -7,7 +7,7 @@
 
 #include "common/simulator/counters/counts.h"
 #include "common/simulator/program/program.h"
-#include "common/simulator/reports/report.h"
+#include "common/simulator/reports/access_counts.h"
 
 namespace simulator {
 

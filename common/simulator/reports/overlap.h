@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "common/simulator/reports/report.h"
+#include "common/simulator/reports/access_counts.h"
 
 namespace simulator {
 

@@ -208,8 +208,8 @@ void TraceFile::global(const Program& program, uint32_t pc, const uint64_t addre
   }
   text_ += ", \"allocation\": " + std::to_string(number[first]);
   if (const Allocation* named = global_memory().find(address[first])) {
-    if (!named->name.empty()) text_ += ", \"variable\": " + quoted(named->name);
-    if (!named->given_name.empty()) text_ += ", \"array\": " + quoted(named->given_name);
+    const char* field = named->named ? ", \"array\": " : ", \"variable\": ";
+    if (!named->name.empty()) text_ += field + quoted(named->name);
   }
   text_ += ", \"addresses\": " + per_lane(lanes, [&](int lane) { return offset[static_cast<size_t>(lane)]; });
   if (!same) {

@@ -212,8 +212,9 @@ void decode_atomic(Decoder& d) {
     list.push_back(list.back());
   }
   use.returns = returns && !unused;
-  // In a debug build it is a function of its own that exchanges, and what it returns may be of no use.
-  use.address.overwrites = op == exch && (!use.returns || d.program().module->debug);
+  use.address.overwrites = op == exch && !use.returns;
+  // In a debug build a function of its own exchanges, and what it returns may be of no use.
+  use.address.finds_anything = op == exch && d.program().module->debug;
   use.address =
       memory_address(d, d.operand(first), use.address, static_cast<uint32_t>(ptx::bits(type) / 8 * count));
   d.inst().data = d.keep(use);
