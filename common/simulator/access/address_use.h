@@ -20,10 +20,10 @@ struct AddressUse {
   bool cluster = false;    // if it is shared memory: of any CTA of the cluster
   bool strong = false;     // volatile, relaxed, acquire, …: does not race with its like
   AccessKind kind = AccessKind::load;
-  bool overwrites = false;   // atomic: what it finds does not matter
+  bool overwrites = false;      // atomic: what it finds does not matter
   bool finds_anything = false;  // atomic: what it finds need not have been written
-  bool ahead = false;        // a speculative load, which counts for the lanes whose predicate register
-  bool choice_when = false;  // `choice` has this value
+  bool ahead = false;           // a speculative load, which counts for the lanes whose predicate register
+  bool choice_when = false;     // `choice` has this value
   uint32_t choice = 0;
   uint8_t element = 0;                // bytes of one value of a vector; 0: as many as all
   uint32_t used = ~0u;                // loads: a bit per byte, 0: it is not used

@@ -182,7 +182,8 @@ void resolve_global(Warp& warp, const Inst& inst, const AddressUse& use, Resolve
   }
   if (to.track && use.kind != AccessKind::store && warp.worker->checking &&
       !(in_one && all_written(to.written, bytes))) {
-    for (uint32_t left = use.overwrites || use.finds_anything ? 0 : lanes_that_count(warp, use); left; left &= left - 1) {
+    for (uint32_t left = use.overwrites || use.finds_anything ? 0 : lanes_that_count(warp, use); left;
+         left &= left - 1) {
       const int l = std::countr_zero(left);
       const uint8_t* flags = to.written[l];
       if (!flags || all_written(flags, bytes)) continue;

@@ -26,10 +26,10 @@ struct Allocation {
   bool freed = false;
   bool read_only = false;  // __constant__
   uint64_t machine_bytes =
-      0;                   // of the machine's memory, if every byte were written: what is set aside for it
-  bool named = false;      // by name_memory()
-  uint32_t number = 0;     // counts from 1: "allocation #3"
-  std::string name;        // of a variable, or where `named`; else empty
+      0;                // of the machine's memory, if every byte were written: what is set aside for it
+  bool named = false;   // by name_memory()
+  uint32_t number = 0;  // counts from 1: "allocation #3"
+  std::string name;     // of a variable, or where `named`; else empty
 
   bool holds(uint64_t address, uint64_t bytes) const {
     return address - base <= size && bytes <= size - (address - base);
