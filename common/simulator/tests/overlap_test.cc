@@ -71,6 +71,8 @@ TEST_F(Overlapping, ArithmeticBetweenALoadAndItsFirstUse) {
   // A move is no use, but what it moves to is the same value; integers are no arithmetic here.
   expect(used("mov.u32 %r6, %r4;\n" + three + "add.u32 %r4, %r1, 1;\nadd.u32 %r7, %r6, 1;\n"), 1, 0, 1, 3, 3);
   expect(used(three), 0, 0, 0, 0, 0);
+  // Every warp by itself.
+  expect(counts(load + three + "add.u32 %r6, %r4, 1;\n", 96).global_use.math, 3, 0, 3, 9, 3);
 }
 
 TEST_F(Overlapping, EveryBarrierOfTheCtaIsOne) {

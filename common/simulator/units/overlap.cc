@@ -59,7 +59,6 @@ struct OfWarp final : UnitState {
   std::array<std::vector<Sample>, 4> waits;  // by Groups
   std::vector<Sample> products;              // of matrices in registers
   uint64_t arithmetic = 0;                   // instructions
-  uint64_t loads = 0;
   uint32_t barrier = ~0u;  // pc of the last one, where no read has followed
   uint64_t at_barrier = 0;
 };
@@ -72,6 +71,7 @@ struct OfFrame final : UnitState {
     uint64_t load = 0;        // its number, from 1; 0: none, or its use has been counted
   };
   std::vector<Value> values;
+  uint64_t loads = 0;  // in all activations that have had this frame
   std::vector<uint64_t> used;  // by pc in the function: the last of its loads whose use was counted
 };
 
@@ -235,8 +235,8 @@ class OverlapUnit final : public Unit {
         for (const uint32_t reg : at.writes) frame.values[reg] = frame.values[at.reads[0]];
       }
       if (at.is & Observed::load) {
-        ++of.loads;
-        for (const uint32_t reg : at.writes) frame.values[reg] = {index, of.arithmetic, of.loads};
+        ++frame.loads;
+        for (const uint32_t reg : at.writes) frame.values[reg] = {index, of.arithmetic, frame.loads};
       }
     }
     if (at.is & Observed::shared_read && of.barrier != ~0u) {
