@@ -106,7 +106,7 @@ def check_run(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path, 
     shape = runs.shape_in(done.stderr)
     where = place(run, shape, seed)
     text = next(text for of, text in runs.rows(exercise, done.stdout) if of in (shape, ""))
-    return f"{where}:\n{with_names(said, shape)}\n\n{again(exercise, run, shape, seed)}", said_by_kernels(where, text)
+    return f"{where}:\n{said}\n\n{again(exercise, run, shape, seed)}", said_by_kernels(where, text)
 
 
 def learners_lines_first(said: str, source: Path) -> str:
@@ -120,22 +120,6 @@ def learners_lines_first(said: str, source: Path) -> str:
         return f"{lines[mine]}{below} (called at {', '.join(lines[:mine])})" if mine else match[0]
 
     return re.sub(r"(\S+:\d+) \(in ([^()]*)\)", turned, "\n".join(transcripts.joined(said.splitlines())))
-
-
-def with_names(said: str, shape: str) -> str:
-    """A buffer by its name, where no other of this shape has its size."""
-    sizes = [int(size) for size in shape.split("x") if size]
-    if len(sizes) == 3:
-        m, n, k = sizes
-        buffers = {"A": m * k, "B": k * n, "C": m * n}
-    else:
-        buffers = {"gamma": sizes[1]} if len(sizes) == 2 and sizes[0] > 1 else {}
-
-    def name(match):
-        same = [name for name, elements in buffers.items() if 2 * elements == int(match[2])]
-        return same[0] + match[0][len(match[1]) :] if len(same) == 1 else match[0]
-
-    return re.sub(r"(allocation #\d+) \((\d+) bytes", name, said)
 
 
 def graded(tools: Tools, exercise: Exercise, source: Path) -> Verdict:

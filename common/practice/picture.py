@@ -10,7 +10,6 @@ from common.plots.records import memory
 from common.practice.compiling import compile_ptx
 from common.practice.exercise import Exercise
 from common.practice.runs import Tools, simulate
-from common.tools.record_traces import ARRAYS
 
 MOST_ROWS = 12
 
@@ -92,14 +91,13 @@ def draw(tools: Tools, exercise: Exercise, source: Path, what: str) -> str:
             tools, exercise, exercise.runs[0], ptx, 0, "--verify-only", checks="off", threads=1, trace=trace, trace_limit=20000
         )
         lines = [json.loads(line) for line in trace.read_text().splitlines()] if trace.exists() else []
-    names = ARRAYS[exercise.problem]
     alike = [
         access
         for access in lines
         if access.get("ptx", "").startswith(opcode)
         and "/common/harness/" not in access.get("file", "")  # which fills the matrices before the kernel runs
         and any(address is not None for address in access.get("addresses", ()))
-        and (not array or ("allocation" in access and names[access["allocation"] - 1] == array))
+        and (not array or access.get("array") == array)
     ]
     if not alike:
         wanted = f"{opcode}{f' of {array}' if array else ''}"

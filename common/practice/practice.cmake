@@ -72,7 +72,7 @@ function(ladder_practice_program)
   file(WRITE ${program} "#!/bin/sh\nPYTHONPATH='${PROJECT_SOURCE_DIR}' exec '${Python3_EXECUTABLE}' -B -m common.practice.practice --build '${CMAKE_BINARY_DIR}' \"$@\"\n")
   file(CHMOD ${program} PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   if(LADDER_TESTS)
-    foreach(test practice grade fooling)
+    foreach(test practice grade fooling overlap)
       add_test(NAME practice.${test}
         COMMAND ${ladder_python} -m common.practice.tests.${test}_test --build ${CMAKE_BINARY_DIR})
       # Without a GPU, for which what has passed would be built and timed, in the build folder of the test practice.own.

@@ -38,8 +38,6 @@ class Recording(NamedTuple):
     device: str = DEVICE
 
 
-# In the order in which the harness allocates them (common/harness/problems/gemm/workload.cc).
-ARRAYS = {"gemm": ("A", "B", "C"), "fused_norm": ("x", "residual", "gamma", "h", "y")}
 CUBE = {"m": 256, "n": 256, "k": 256}
 ROWS = {"rows": 128, "cols": 8192}
 LDMATRIX = "ldmatrix.sync.aligned.m8n8.x4.shared"  # not .trans: of A
@@ -117,8 +115,6 @@ def of_interest(recording: Recording, lines: list) -> list:
     """The accesses that the recording selects."""
     accesses = []
     for access in lines:
-        if "allocation" in access:
-            access["array"] = ARRAYS[recording.problem][access["allocation"] - 1]
         if access["ptx"].startswith(recording.ptx):
             if not recording.arrays or access.get("array", "shared") in recording.arrays:
                 accesses.append(access)
