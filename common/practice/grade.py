@@ -95,8 +95,10 @@ def check_run(tools: Tools, exercise: Exercise, ptx: Path | None, source: Path, 
     try:
         done = simulate(tools, exercise, run, ptx, seed, "--verify-only")
     except subprocess.TimeoutExpired as error:
-        shape = shape_under_way(tools, exercise, run, (error.stdout or b"").decode(errors="replace"))
-        return f"{place(run, shape, seed)}:\nit did not end in {LONGEST} s\n\n{again(exercise, run, shape, seed)}", ""
+        shape = shape_under_way(tools, exercise, run, error.stdout or "")
+        stood = runs.finding(error.stderr, "") if error.stderr else ""
+        where = f"it did not end in {LONGEST} s{': ' * bool(stood)}{stood}"
+        return f"{place(run, shape, seed)}:\n{where}\n\n{again(exercise, run, shape, seed)}", ""
     if wrong := wrong_kernels(done.stderr):  # the rung's own run on
         return wrong, ""
     if done.returncode == 0:
@@ -154,7 +156,7 @@ def within_budget(tools: Tools, exercise: Exercise, ptx: Path) -> Verdict:
 
 
 def answered(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
-    given, lines, counted = {}, [], {}
+    given, lines, counted, right_ones = {}, [], {}, []
     for line in read_text(source).splitlines():
         name, equals, text = line.partition("=")
         if equals:
@@ -175,4 +177,8 @@ def answered(tools: Tools, exercise: Exercise, source: Path) -> Verdict:
         right = float(budget.value_of(question.answer, counted[question.run]))
         if abs(guess - right) > 0.005 * abs(right):
             lines.append(f"{question.name} is {'more' if right > guess else 'less'} than {shown}")
+        else:
+            right_ones.append(question.name)
+    if lines and right_ones:
+        lines.append(f"right: {', '.join(right_ones)}")
     return Verdict(not lines, "answer", "\n".join(lines))

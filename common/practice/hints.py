@@ -104,9 +104,8 @@ def answers(tools: Tools, exercise: Exercise) -> str:
 
 
 def difference(exercise: Exercise, source: Path) -> str:
-    return "\n".join(
-        difflib.unified_diff(own_code(source), exercise.solution(), "yours", exercise.fields["file"], lineterm="", n=2)
-    )
+    rows = difflib.unified_diff(own_code(source), exercise.solution(), "yours", exercise.fields["file"], lineterm="", n=2)
+    return "\n".join(rows) or "Your file is the solution."
 
 
 def show(tools: Tools, exercise: Exercise, source: Path, progress: Progress, again: str) -> None:
@@ -115,10 +114,11 @@ def show(tools: Tools, exercise: Exercise, source: Path, progress: Progress, aga
     number = min(shown, len(all_steps) - 1)
     if again:
         if not again.isdecimal() or not 1 <= int(again) <= min(shown, len(all_steps)):
-            raise PracticeError(f"--hint {again}: of {exercise.id} {shown} hints were shown")
+            seen = f"1 to {shown} again" if shown else "none yet: --hint alone shows the first"
+            raise PracticeError(f"--hint {again}: {exercise.id} has {len(all_steps)} hints; you can see {seen}")
         number = int(again) - 1
     what, make = all_steps[number]
     print(f"Hint {number + 1} of {len(all_steps)}: {what}\n\n{make()}")
     progress.change(exercise, lambda state: state.update(hints=max(state["hints"], number + 1)))
     if number + 1 < len(all_steps):
-        print(f"\nThe next one is {all_steps[number + 1][0]}: build/bin/practice {exercise.id} --hint")
+        print(f"\nNext hint ({all_steps[number + 1][0]}): build/bin/practice {exercise.id} --hint")

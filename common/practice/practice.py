@@ -4,8 +4,9 @@ build/bin/practice                    the exercises, and what is done
 build/bin/practice start 03           copies the exercises of a rung into practice/, where they are not there yet
 build/bin/practice 03.2               grades practice/03.2_…
 build/bin/practice 03.2 --hint        one hint more (--hint 2: the second one again)
-build/bin/practice 03.2 --counters    runs your kernel at the exercise's shape, or at one of yours: --m 40 --n 24 --k 16;
-                                      --source counts line by line, --verify-only counts nothing
+build/bin/practice 03.2 --counters    runs your kernel at the exercise's shape, or at one of yours: --m 40 --n 24 --k 72;
+                                      --source counts line by line, --verify-only counts nothing;
+                                      all options of a run: build/bin/03_vectorized_sim --help
 build/bin/practice new NAME --from 05 a program of your own, that begins as rung 05's gemm
 build/bin/practice NAME [options]     builds it and runs it, with the options of a rung's program (NAME --help)
 """
@@ -152,12 +153,14 @@ def refuse_unknown(tools: runs.Tools, exercise: Exercise, rest: list) -> None:
         unknown = rest
     elif rest:
         host = tools.host(exercise.rung, exercise.problem)
+        if other := next((each for each in rest if each in ("--variant", "--ablate")), ""):
+            raise PracticeError(f"'{other}': {exercise.id} runs the variant that it is about, with your kernels, and no other")
         known = re.findall(r"--[a-z][a-z-]*", subprocess.run([str(host), "--help"], capture_output=True, text=True).stdout)
         unknown = [each for each in rest if each.startswith("--") and each not in known]
     else:
         unknown = []
     if unknown:
-        raise PracticeError(f"'{unknown[0]}': after {exercise.id} there is --hint, --hint 2, or what a run takes, as --m 40 --n 24 --k 16 --counters")
+        raise PracticeError(f"'{unknown[0]}': after {exercise.id} there is --hint, --hint 2, or what a run takes, as --m 40 --n 24 --k 72 --counters")
 
 
 def no_such(what: str, every: list, folder: Path) -> PracticeError:

@@ -62,7 +62,7 @@ class Progress:
                 number += 1
                 aside = self.file.with_name(f"progress.json.damaged-{number}")
             self.file.rename(aside)
-            print(f"practice: {self.file} is damaged: kept as {aside.name}, and begun anew", file=sys.stderr)
+            print(f"practice: {self.file} is damaged: kept as {aside.name}, and a new one begun", file=sys.stderr)
             return {}
 
 

@@ -9,6 +9,7 @@ import functools
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 from dataclasses import dataclass
@@ -81,7 +82,22 @@ def simulate(
     settings |= exercise.settings(run) | ({"ptx": ptx} if ptx else {})
     variables = environment(seed=seed, checks=checks, limit=LIMIT, **settings)
     command = [str(host), *run.split(), "--table-rows", *more]
-    return subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LONGEST, env=variables)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace", env=variables) as process:
+        try:
+            output = process.communicate(timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGINT)  # it says where its warps stand
+            try:
+                output = process.communicate(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                output = process.communicate()
+            raise subprocess.TimeoutExpired(command, LONGEST, *output) from None
+        except BaseException:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, *output)
 
 
 def finding(said: str, fallback: str) -> str:

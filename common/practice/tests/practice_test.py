@@ -81,7 +81,7 @@ class CommandLine(InFolder):
         shown = []
         for _ in range(9):
             shown.append(self.run_it(self.first.id, "--hint")[1])
-            if "The next one" not in shown[-1]:
+            if "Next hint (" not in shown[-1]:
                 break
         self.assertEqual(len(shown), len(self.first.hints) + 2 + bool(self.first.structure))
         self.assertNotIn("+++", "".join(shown[:-1]))
@@ -101,7 +101,7 @@ class CommandLine(InFolder):
             (("start",), "start RUNG"),
             ((id, "--hnt"), "'--hnt'"),
             ((id, "run"), "'run'"),
-            ((id, "--hint", "7"), "hints were shown"),
+            ((id, "--hint", "7"), "you can see"),
         ):
             code, text = self.run_it(*arguments)
             self.assertEqual((code, text.strip().count("\n")), (2, 0), text)
@@ -231,7 +231,7 @@ class Remembered(InFolder):
             code, text = self.run_it()
             aside = f"progress.json.damaged{f'-{number + 1}' if number else ''}"
             self.assertEqual(code, 0, text)
-            self.assertIn(f"practice: {file} is damaged: kept as {aside}, and begun anew\n", text)
+            self.assertIn(f"practice: {file} is damaged: kept as {aside}, and a new one begun\n", text)
             self.assertEqual((self.folder / aside).read_bytes(), damage)
             self.assertNotIn("damaged", self.run_it()[1])
 

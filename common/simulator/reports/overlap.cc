@@ -106,13 +106,13 @@ std::vector<std::string> overlap_lines(const AccessCounts& counts) {
     lines.push_back("while an MMA runs: " + in_flight(of, "k-tiles"));
   if (const Occasions& of = counts.mma.math; of.times)
     lines.push_back(plural(of.times, "group") + " of MMAs, " + std::to_string(of.none) +
-                    " of them begun with no other in flight");
+                    " of them begun alone, with no other in flight");
   for (const Wait& wait : waits) {
     const Occasions& of = (counts.*wait.of).*wait.which;
     if (!of.times || wait.of == &AccessCounts::tcgen05_wait) continue;
     std::string line = std::to_string(of.times) + " × " + wait.instruction;
     if (of.none) line += ", " + std::to_string(of.none) + " of them for nothing";
-    if (of.counted) line += "; after it " + in_flight(of, wait.what);
+    if (of.counted) line += "; where more follow it leaves " + in_flight(of, wait.what);
     lines.push_back(std::move(line));
   }
   for (const Use& use : uses) {
@@ -123,6 +123,8 @@ std::vector<std::string> overlap_lines(const AccessCounts& counts) {
           format("%.1f arithmetic instructions before the value is used", mean(of)) +
           (of.none ? ", none before " + std::to_string(of.none) + " of " + std::to_string(of.times) : ""));
   }
+  if (const Occasions& of = counts.barrier.math; of.times)
+    lines.push_back(plural(of.times, "barrier") + ", one for each warp that reaches it");
   return lines;
 }
 

@@ -59,7 +59,7 @@ struct OfWarp final : UnitState {
   std::array<std::vector<Sample>, 4> waits;  // by Groups
   std::vector<Sample> products;              // of matrices in registers
   uint64_t arithmetic = 0;                   // instructions
-  uint32_t barrier = ~0u;  // pc of the last one, where no read has followed
+  uint32_t barrier = ~0u;                    // pc of the last one, where no read has followed
   uint64_t at_barrier = 0;
 };
 
@@ -71,7 +71,7 @@ struct OfFrame final : UnitState {
     uint64_t load = 0;        // its number, from 1; 0: none, or its use has been counted
   };
   std::vector<Value> values;
-  uint64_t loads = 0;  // in all activations that have had this frame
+  uint64_t loads = 0;          // in all activations that have had this frame
   std::vector<uint64_t> used;  // by pc in the function: the last of its loads whose use was counted
 };
 
