@@ -74,14 +74,8 @@ def scratch() -> Path:
     return Path(folder.name)
 
 
-def simulate(
-    tools: Tools, exercise: Exercise, run: str, ptx: Path | None, seed: int, *more: str, checks: str = "fail", **settings
-) -> subprocess.CompletedProcess:
-    """A run of the program; without PTX, of the rung's own kernels. settings: of the simulator, trace for SIMULATOR_TRACE."""
-    host = tools.host(exercise.rung, run.split()[0])
-    settings |= exercise.settings(run) | ({"ptx": ptx} if ptx else {})
-    variables = environment(seed=seed, checks=checks, limit=LIMIT, **settings)
-    command = [str(host), *run.split(), "--table-rows", *more]
+def ended(command: list, variables: dict) -> subprocess.CompletedProcess:
+    """What the command has printed. One that runs too long is interrupted first: the simulator says where its warps stand."""
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, errors="replace", env=variables) as process:
         try:
@@ -98,6 +92,17 @@ def simulate(
             process.kill()
             raise
     return subprocess.CompletedProcess(command, process.returncode, *output)
+
+
+def simulate(
+    tools: Tools, exercise: Exercise, run: str, ptx: Path | None, seed: int, *more: str, checks: str = "fail", **settings
+) -> subprocess.CompletedProcess:
+    """A run of the program; without PTX, of the rung's own kernels. settings: of the simulator, trace for SIMULATOR_TRACE."""
+    host = tools.host(exercise.rung, run.split()[0])
+    settings |= exercise.settings(run) | ({"ptx": ptx} if ptx else {})
+    variables = environment(seed=seed, checks=checks, limit=LIMIT, **settings)
+    command = [str(host), *run.split(), "--table-rows", *more]
+    return ended(command, variables)
 
 
 def finding(said: str, fallback: str) -> str:

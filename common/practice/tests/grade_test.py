@@ -59,12 +59,13 @@ class OfAKernel(NaiveGemm):
 
         def slow(tools, exercise, run, ptx, *more, **settings):
             if ptx:
-                raise grade.subprocess.TimeoutExpired("gemm", runs.LONGEST, output.encode())
+                raise grade.subprocess.TimeoutExpired("gemm", runs.LONGEST, output, "simulator: interrupted\nsimulator:   warp 0 stands at gemm.cu:7\n")
             return simulate(tools, exercise, run, ptx, *more, **settings)
 
         with mock.patch.object(grade, "simulate", slow):
             wrong, _ = grade.check(self.tools, self.exercise, Path("some.ptx"), self.source)
-        self.assertIn("gemm at 33x65x129, schedule 0:\nit did not end in 120 s", wrong)
+        self.assertIn("gemm at 33x65x129, schedule 0:\nit did not end in 120 s: ", wrong)
+        self.assertIn("gemm.cu:7", wrong)
 
     @unittest.skipUnless("SIMULATOR_LIMIT" in (exercises.ROOT / "common/simulator/settings/settings.h").read_text(), "no limit yet")
     def test_a_loop_that_never_ends_is_ended(self):
@@ -77,11 +78,11 @@ class OfAKernel(NaiveGemm):
         self.exercise.fields["run"].append("gemm --size 8 --variant naive")
         given = {}
 
-        def note(command, env, **more):
-            given[" ".join(command[1:3])] = env.get("SIMULATOR_SMS"), env["SIMULATOR_LIMIT"]
+        def note(command, variables):
+            given[" ".join(command[1:3])] = variables.get("SIMULATOR_SMS"), variables["SIMULATOR_LIMIT"]
             return mock.Mock(returncode=0, stderr="", stdout="")
 
-        with mock.patch.object(runs.subprocess, "run", note):
+        with mock.patch.object(runs, "ended", note):
             grade.check(self.tools, self.exercise, Path("some.ptx"), self.source)
         limit = str(runs.LIMIT)
         self.assertEqual(given, {"gemm --table-rows": (None, limit), "gemm --m": ("4", limit), "gemm --size": ("4", limit)})

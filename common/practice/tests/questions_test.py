@@ -97,7 +97,7 @@ QUESTIONS = {
     "00.1": ("--size 256 --counters` shows {:.2f}, {:.2f} and {:.2f} sectors per load request",
         *(Run("gemm --size 256", LOADS, edits=tile(*mn), launch=True) for mn in ((16, 64), (8, 128), (4, 256)))),
     "00.2": ("--size 256 --source` shows {} beside `x` and {} beside `y`",
-        Run("gemm --size 256 --source", prints=rf" (\S+){OVERLAP} +\d+ +const float x .*\n.* (\S+){OVERLAP} +\d+ +const float y ",
+        Run("gemm --size 256 --source", prints=rf" (\d+\.\d+){OVERLAP} +\d+ +const float x .*\n.* (\d+\.\d+){OVERLAP} +\d+ +const float y ",
             edits={PRODUCT_00: FACTORS_00})),
     "00.3": ("{0} requested sectors, {1:.0f} different ones … 1 − {1:.0f}/{0} = {2:.1f} %",
         Run("gemm --m 32 --n 32 --k 16",

@@ -22,9 +22,8 @@ def shared(at, ptx, address, **more):
 
 def global_load(at, allocation):
     addresses = [4 * lane for lane in range(32)]
-    return line(
-        at, {"access": at}, "ld.global.u16", space="global", bytes=2, allocation=allocation, addresses=addresses
-    )
+    more = {"space": "global", "bytes": 2, "allocation": allocation, "array": "ABC"[allocation - 1], "addresses": addresses}
+    return line(at, {"access": at}, "ld.global.u16", **more)
 
 
 class Recorded(InFolder):
