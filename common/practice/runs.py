@@ -63,7 +63,8 @@ def rungs_ptx(tools: Tools, exercise: Exercise, file: str) -> list:
 
 def environment(**more) -> dict:
     kept = {name: value for name, value in os.environ.items() if name == "SIMULATOR_THREADS" or not name.startswith("SIMULATOR_")}
-    return {**kept, "CUDA_VISIBLE_DEVICES": "", **{f"SIMULATOR_{name.upper()}": str(value) for name, value in more.items()}}
+    quiet = {"CUDA_VISIBLE_DEVICES": "", "SIMULATOR_HEARTBEAT": "0"}  # on a slow machine a launch says how far it is
+    return {**kept, **quiet, **{f"SIMULATOR_{name.upper()}": str(value) for name, value in more.items()}}
 
 
 @functools.cache
