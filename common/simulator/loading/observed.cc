@@ -19,8 +19,8 @@ bool is_product(const ptx::Instruction& at) {
 }
 
 bool is_arithmetic(const ptx::Instruction& at) {
-  if (is_product(at) || at.opcode == "wgmma" || at.opcode == "tcgen05")
-    return has(at, {"mma", "mma_async"}) || is_product(at);
+  if (is_product(at)) return true;
+  if (at.opcode == "wgmma" || at.opcode == "tcgen05") return has(at, {"mma", "mma_async"});
   const bool computes = at.opcode == "fma" || at.opcode == "mul" || at.opcode == "add" ||
                         at.opcode == "sub" || at.opcode == "mad";
   return computes && has(at, {"f16", "f16x2", "bf16", "bf16x2", "f32", "f32x2", "f64"});

@@ -1,20 +1,11 @@
 #include "common/simulator/reports/overlap.h"
 
-#include <cstdarg>
 #include <cstdint>
-#include <cstdio>
+
+#include "common/simulator/reports/format.h"
 
 namespace simulator {
 namespace {
-
-[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
-  char text[256];
-  va_list values;
-  va_start(values, pattern);
-  std::vsnprintf(text, sizeof text, pattern, values);
-  va_end(values);
-  return text;
-}
 
 double mean(const Occasions& of) {
   return of.counted ? static_cast<double>(of.sum) / static_cast<double>(of.counted) : 0;

@@ -2,7 +2,6 @@
 #include "common/simulator/reports/report.h"
 
 #include <algorithm>
-#include <cstdarg>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
@@ -11,19 +10,11 @@
 #include <system_error>
 #include <utility>
 
+#include "common/simulator/reports/format.h"
 #include "common/simulator/reports/overlap.h"
 
 namespace simulator {
 namespace {
-
-[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
-  char text[256];
-  va_list values;
-  va_start(values, pattern);
-  std::vsnprintf(text, sizeof text, pattern, values);
-  va_end(values);
-  return text;
-}
 
 struct SharedWavefronts {
   uint64_t actual, ideal;

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstddef>
 #include <deque>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -125,17 +124,11 @@ Occasions Overlap::*occasions(Groups kind) {
   return kind == Groups::products ? &Overlap::math : &Overlap::memory;
 }
 
-uint64_t copies_in_flight(Warp& warp, uint32_t rank) {
-  const auto& all = of_cluster(warp).copies;
-  return static_cast<uint64_t>(std::count_if(all.begin(), all.end(), [&](const Copies& each) {
-    return each.rank == rank && !knows(warp, each.ended);
-  }));
-}
-uint64_t products_in_flight(Warp& warp, uint32_t rank) {
-  const auto& all = of_cluster(warp).products;
-  return static_cast<uint64_t>(std::count_if(all.begin(), all.end(), [&](const Products& each) {
-    return each.rank == rank && !knows(warp, each.ended);
-  }));
+// Of: Copies, Products.
+template <class Of>
+uint64_t in_flight(Warp& warp, const std::deque<Of>& all, uint32_t rank) {
+  return static_cast<uint64_t>(std::count_if(
+      all.begin(), all.end(), [&](const Of& each) { return each.rank == rank && !knows(warp, each.ended); }));
 }
 
 template <class T>
@@ -157,12 +150,12 @@ void follow_waits(Warp& warp, uint32_t rank, bool copies) {
   });
 }
 
-void note_wait(Warp& warp, uint32_t rank, bool copies, bool was_known, uint64_t in_flight) {
+void note_wait(Warp& warp, uint32_t rank, bool copies, bool was_known, uint64_t left) {
   Overlap& overlap = warp.worker->overlap[here(warp)];
   Occasions& occasions = copies ? overlap.memory : overlap.math;
   ++occasions.times;
   occasions.none += was_known;
-  Wait wait{rank, here(warp), copies, in_flight, {}};
+  Wait wait{rank, here(warp), copies, left, {}};
   learn(warp, wait.ended);
   of_cluster(warp).waits.push_back(std::move(wait));
   keep_few(of_cluster(warp).waits);
@@ -214,7 +207,7 @@ class OverlapUnit final : public Unit {
       if (each.rank != cta.rank || each.mbarrier != mbarrier || each.phase + 1 != complete) continue;
       const bool was_known = knows(warp, each.ended);
       if (!learn(warp, each.ended)) return;  // it has tested this phase before
-      return note_wait(warp, cta.rank, true, was_known, copies_in_flight(warp, cta.rank));
+      return note_wait(warp, cta.rank, true, was_known, in_flight(warp, of_cluster(warp).copies, cta.rank));
     }
   }
 
@@ -307,21 +300,21 @@ void overlap_begin(Warp& warp, uint32_t queue, uint64_t number) {
   OfCluster& all = of_cluster(warp);
   const uint32_t rank = warp.cta->rank;
   const auto of_queue = [&](const Products& each) { return each.rank == rank && each.queue == queue; };
-  const uint64_t in_flight = static_cast<uint64_t>(
+  const uint64_t before = static_cast<uint64_t>(
       std::count_if(all.products.begin(), all.products.end(),
                     [&](const Products& each) { return of_queue(each) && !knows(warp, each.ended); }));
   std::erase_if(all.products, [&](const Products& each) {
     return of_queue(each) && each.counted && knows(warp, each.ended);
   });
   follow_waits(warp, rank, false);
-  const uint64_t copies = copies_in_flight(warp, rank);
+  const uint64_t copies = in_flight(warp, all.copies, rank);
   all.products.push_back({rank, queue, here(warp), number, copies, false, {}});
   keep_few(all.products);
   Overlap& overlap = warp.worker->overlap[here(warp)];
   ++overlap.memory.times;
   ++overlap.math.times;
-  overlap.math.none += in_flight == 0;
-  overlap.math.add(in_flight);
+  overlap.math.none += before == 0;
+  overlap.math.add(before);
 }
 
 void overlap_end(Warp& warp, uint32_t rank, uint32_t queue, uint64_t before, bool by_mbarrier) {
@@ -334,7 +327,8 @@ void overlap_end(Warp& warp, uint32_t rank, uint32_t queue, uint64_t before, boo
     any = true;
     were_known &= known;
   }
-  if (any && by_mbarrier) note_wait(warp, rank, false, were_known, products_in_flight(warp, rank));
+  if (any && by_mbarrier)
+    note_wait(warp, rank, false, were_known, in_flight(warp, of_cluster(warp).products, rank));
 }
 
 }  // namespace simulator
